@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type PushBounds, pushRun } from "manyhands/internal/a2a/push/push-run";
 import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
 import { type AgentApp, agentApp } from "manyhands/internal/a2a/server/agent-app";
-import type { AgentFacts, CardStyle } from "manyhands/internal/a2a/server/card";
+import type { CardFacts, CardStyle } from "manyhands/internal/a2a/server/card";
 import { serveGrpc } from "manyhands/internal/a2a/server/grpc/serve-grpc";
 import type { AgentDefinition } from "manyhands/internal/core/agent";
 import { callerNamed, type Identify, principalHeader, scopes } from "manyhands/internal/core/caller";
@@ -13,7 +13,7 @@ import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { QuotaConfig } from "manyhands/internal/core/runs/quota";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
-import { type Guard, serve } from "manyhands/internal/http/serve";
+import { type ConnectionGuard, serve } from "manyhands/internal/http/serve";
 import { createQuotas } from "manyhands/internal/runs/quotas";
 import { agentName, scriptedAgent } from "./scripted-agent.ts";
 
@@ -60,13 +60,13 @@ export async function startAgentServer(
     engine?: (real: Engine) => Engine;
     home?: string;
     port?: number;
-    guard?: Guard;
+    guard?: ConnectionGuard;
     /** The receivers allowed for notifications; without it none are sent. */
     webhooks?: Webhooks;
     pushBounds?: Partial<PushBounds>;
     cardStyle?: CardStyle;
-    security?: AgentFacts["security"];
-    keys?: AgentFacts["keys"];
+    security?: CardFacts["security"];
+    keys?: CardFacts["keys"];
     dedupeMs?: number;
     requiredExtensions?: readonly string[];
     cors?: readonly string[];

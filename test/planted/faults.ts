@@ -1284,8 +1284,8 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "another-task-is-believed",
-    file: "shared/src/a2a/ask/follow-child.ts",
-    find: `      if (task.id !== child.taskId) throw new AppError("unavailable", "The agent answered about another task");\n`,
+    file: "shared/src/a2a/ask/follow-remote-task.ts",
+    find: `      if (task.id !== remote.taskId) throw new AppError("unavailable", "The agent answered about another task");\n`,
     becomes: "",
     harm: "An agent that shows another task in place of the one it was given has its answer taken for this one's.",
     tests: asking,
@@ -6477,7 +6477,7 @@ export const faults: readonly Fault[] = [
   {
     id: "deaf-without-a-look",
     file: "shared/src/durable/postgres/news.ts",
-    find: "    this.#poll ??= setInterval(() => this.#heard(anything), this.#pollMs);",
+    find: "    this.#poll ??= setInterval(() => this.#notify(anything), this.#pollMs);",
     becomes: "",
     harm: "A server that PostgreSQL tells nothing never hears of an answer or a cancellation.",
     tests: ["shared/src/durable/postgres/dispatch/presence.test"],
@@ -6604,11 +6604,11 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "tried-agent-held-back",
-    file: "gateway/src/registry/agent-metrics.ts",
+    file: "gateway/src/registry/agent-health.ts",
     find: '      samples: samples(({ breaker }) => breaker === "open"),',
     becomes: '      samples: samples(({ breaker }) => breaker !== "closed"),',
     harm: "An alert fires for an agent that is being tried again.",
-    tests: ["gateway/src/registry/agent-metrics.test"],
+    tests: ["gateway/src/registry/agent-health.test"],
   },
   {
     id: "traces-sent-at-each-start",
@@ -6841,6 +6841,22 @@ export const faults: readonly Fault[] = [
     becomes: "await rm(lock, { recursive: true, force: true });",
     harm: "Of two that wait for a killed process, one takes the other's lock away: both write the file at once.",
     tests: ["shared/src/machine/workspace/own-files/file-lock.test"],
+  },
+  {
+    id: "request-keeps-too-much",
+    file: "shared/src/core/runs/asked-request.ts",
+    find: "  while (keep < marks.length && keep < items.length && items[keep] === former[keep]) keep++;",
+    becomes: "  while (keep < marks.length && keep < items.length) keep++;",
+    harm: "After a compaction the console shows messages that the model was not asked with.",
+    tests: ["shared/src/runs/asked-at.test"],
+  },
+  {
+    id: "request-of-another-call",
+    file: "shared/src/agent/model-call/answer-inquiries.ts",
+    find: "      const key = `${step.key}.${++begun}`;",
+    becomes: "      const key = `${step.key}.${begun}`;",
+    harm: "Of two questions that a tool asks the model, the console shows one for both.",
+    tests: ["shared/src/runs/asked-at.test"],
   },
   {
     id: "words-before-data",

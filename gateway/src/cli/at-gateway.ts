@@ -13,7 +13,7 @@ const refusal = z.looseObject({ code: z.enum(codes).catch("unavailable"), detail
 const callMs = 30_000;
 
 /** A call to the gateway's API, whose answer has to fit. */
-export type Call = <Answer>(
+export type GatewayCall = <Answer>(
   wanted: z.ZodType<Answer>,
   path: string,
   init?: { readonly method: string; readonly body?: string },
@@ -26,7 +26,7 @@ export type Call = <Answer>(
 export async function atGateway(
   options: { readonly config?: string },
   context: CliContext,
-  act: (call: Call) => Promise<void>,
+  act: (call: GatewayCall) => Promise<void>,
 ): Promise<number> {
   const config = await context.configure(options.config);
   const session = await openSystem(config, context, []);

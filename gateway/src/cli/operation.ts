@@ -55,10 +55,10 @@ function addHome({ program, context, done, options: { config, json } }: Group): 
     .action(async (file: string, options) => done(await backup(file, options, context)));
   program
     .command("restore")
-    .description("make the home from a backup; its servers must be stopped")
+    .description("restore the home from a backup; stop its servers first")
     .addOption(config())
     .argument("<file>", "what `backup` wrote")
-    .option("--replace", "move the home that is there aside")
+    .option("--replace", "move an existing home aside")
     .action(async (file: string, options) => done(await restore(file, options, context)));
 }
 
@@ -66,7 +66,7 @@ function addTokens({ program, context, done, options: { config, json } }: Group)
   const tokens = program.command("tokens").description("list, add and revoke the tokens of callers");
   const leaf = (name: string, description: string, isDefault = false) =>
     tokens.command(name, { isDefault }).description(description).addOption(config()).addOption(json());
-  leaf("list", "the tokens, without their secrets", true).action(async (options) =>
+  leaf("list", "list the tokens, without their secrets", true).action(async (options) =>
     done(await listTokens(options, context)),
   );
   leaf("add", "make a token and show its secret, this once")
@@ -84,12 +84,12 @@ function addKeys({ program, context, done, options: { config, json } }: Group): 
   const keys = program.command("keys").description("show and replace the keys that sign cards and notifications");
   const leaf = (name: string, description: string, isDefault = false) =>
     keys.command(name, { isDefault }).description(description).addOption(config()).addOption(json());
-  leaf("list", "the public keys; --json is a JWK set to pin", true).action(async (options: KeysOptions) =>
+  leaf("list", "list the public keys; with --json, as a JWK set to pin", true).action(async (options: KeysOptions) =>
     done(await listKeys(options, context)),
   );
   leaf("rotate", "sign with a new key; the old one stays beside it for a week")
     .addOption(new Option("--algorithm <name>", "algorithm of the new key (default: as before)").choices(keyAlgorithms))
-    .option("--drop-former", "end all earlier keys at once, if one became known")
+    .option("--drop-former", "drop all earlier keys at once, in case one has leaked")
     .action(async (options) => done(await rotateKeys(options, context)));
   leaf("reseal", "encrypt what several machines share with the new engine.secret_key").action(
     async (options: KeysOptions) => done(await resealKeys(options, context)),
@@ -97,17 +97,17 @@ function addKeys({ program, context, done, options: { config, json } }: Group): 
 }
 
 function addDeliveries({ program, context, done, options: { config, json } }: Group): void {
-  const group = program.command("deliveries").description("notifications that their receivers did not take");
+  const group = program.command("deliveries").description("push notifications that could not be delivered");
   const leaf = (name: string, description: string, isDefault = false) =>
     group.command(name, { isDefault }).description(description).addOption(config()).addOption(json());
   const id = () => new Argument("<id>", "the delivery's id");
-  leaf("list", "the deliveries given up in the last 30 days", true)
-    .option("--all", "also those that were delivered, removed or are still sent")
+  leaf("list", "list the deliveries given up in the last 30 days", true)
+    .option("--all", "also deliveries that arrived, were removed or are still being tried")
     .action(async (options) => done(await listDeliveries(options, context)));
   leaf("show", "show one delivery")
     .addArgument(id())
     .action(async (one: string, options: DeliveriesOptions) => done(await showDelivery(one, options, context)));
-  leaf("retry", "send again what its receiver has missed")
+  leaf("retry", "send the missed notifications again")
     .addArgument(id())
     .action(async (one: string, options: DeliveriesOptions) => done(await retryDelivery(one, options, context)));
 }

@@ -17,7 +17,7 @@ import { chatCommand } from "./runs/chat.ts";
 import { deleteRuns } from "./runs/delete-runs.ts";
 import { exportRun } from "./runs/export-run.ts";
 import { flowCommand } from "./runs/flow.ts";
-import { type RunOptions, runCommand } from "./runs/run.ts";
+import { type RunOptions, runOneTask } from "./runs/run.ts";
 import { answerRun, cancelRun, listRuns, type RunsOptions, resumeRun, showRun, watchRun } from "./runs/runs.ts";
 import { addSkills } from "./skills/add-skills.ts";
 import { startCommand } from "./start-command.ts";
@@ -139,7 +139,7 @@ async function giveTask(
   { flow, ...options }: RunOptions & { readonly flow?: string },
   context: CliContext,
 ): Promise<number> {
-  return flow === undefined ? runCommand(task, options, context) : flowCommand(flow, task, options, context);
+  return flow === undefined ? runOneTask(task, options, context) : flowCommand(flow, task, options, context);
 }
 
 function addRuns(program: Command, context: CliContext, done: (exitCode: number) => void): void {
@@ -153,10 +153,10 @@ function addRuns(program: Command, context: CliContext, done: (exitCode: number)
       .addOption(new Option("--flow <name>", "only runs of this flow").conflicts("agent"))
       .addOption(jsonOption());
   const id = () => new Argument("<id>", "the run's id");
-  leaf("list", "the newest runs", true)
+  leaf("list", "list the newest runs", true)
     .option("--limit <count>", "how many to list", wholeNumber, 20)
     .action(async (options) => done(await listRuns(options, context)));
-  leaf("show", "everything that happened in a run")
+  leaf("show", "show everything that happened in a run")
     .addArgument(id())
     .action(async (run: string, options: RunsOptions) => done(await showRun(run, options, context)));
   leaf("watch", "follow a run until it ends")
@@ -196,7 +196,9 @@ function addAgents(program: Command, context: CliContext, done: (exitCode: numbe
   const agents = program.command("agents").description("list, add and remove the gateway's agents");
   const leaf = (name: string, description: string, isDefault = false) =>
     agents.command(name, { isDefault }).description(description).addOption(configOption()).addOption(jsonOption());
-  leaf("list", "the agents and their health", true).action(async (options) => done(await listAgents(options, context)));
+  leaf("list", "list the agents and their health", true).action(async (options) =>
+    done(await listAgents(options, context)),
+  );
   leaf("add", "register an agent by its address")
     .argument("<url>", "URL of the agent or its card")
     .option("--name <name>", "its name here (default: from its card)")

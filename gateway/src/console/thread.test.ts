@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { sentEvent } from "manyhands/internal/core/events/read-event";
 import type { SentEvent } from "./api/events.ts";
-import { createThread, type Note, type Thread, type Turn } from "./pages/conversation/thread.ts";
+import { type Contribution, createThread, type Note, type Thread } from "./pages/conversation/thread.ts";
 
 const agent = "manus";
 const usage = { inputTokens: 9, cachedInputTokens: 0, outputTokens: 1, costUsd: 0.25, source: "provider" } as const;
@@ -16,7 +16,7 @@ function threadOf(...events: readonly SentEvent[]): Thread {
     thread.add({ seq: index + 1, at: new Date(Date.UTC(2026, 0, 1, 0, 0, index)).toISOString(), event });
   return thread;
 }
-const turns = ({ items }: Thread): Turn[] => items.filter((item) => item.kind === "turn");
+const turns = ({ items }: Thread): Contribution[] => items.filter((item) => item.kind === "turn");
 const kinds = ({ items }: Thread) => items.map(({ kind }) => kind);
 
 test("what an agent says and does until somebody else speaks is one turn, with its calls, time and cost", () => {

@@ -9,7 +9,7 @@ import { faultOfPatch } from "./shipping-project.ts";
 import { figuresOf, verifyReport } from "./verify-report.ts";
 
 /** One result of the demo, and whether it is right. */
-export type Check = { readonly isRight: boolean; readonly text: string };
+export type ResultCheck = { readonly isRight: boolean; readonly text: string };
 
 /** What the results are compared with. */
 export type Expected = {
@@ -26,7 +26,7 @@ const pngSignature = "89504e470d0a1a0a";
  * Checks everything the demo's task asked for with independent computations; nothing an agent says
  * counts.
  */
-export async function checkResults(files: readonly SavedFile[], expected: Expected): Promise<Check[]> {
+export async function checkResults(files: readonly SavedFile[], expected: Expected): Promise<ResultCheck[]> {
   const report = await readSaved(files, "report.md");
   if (report === undefined) return [{ isRight: false, text: "the flow says it is done, but there is no report.md" }];
   const { abilities, csv, registrations } = expected;
@@ -38,7 +38,7 @@ export async function checkResults(files: readonly SavedFile[], expected: Expect
   ];
 }
 
-function checkFigures(report: string, csv: string): Check {
+function checkFigures(report: string, csv: string): ResultCheck {
   const verdicts = verifyReport(report, figuresOf(csv));
   const wrong = verdicts.filter(({ found }) => !found);
   const list = wrong.map(({ figure, expected }) => `\n    ${figure}: ${expected} is not in the report`).join("");
@@ -48,7 +48,7 @@ function checkFigures(report: string, csv: string): Check {
 }
 
 /** The chart: a PNG of some size that the report shows. */
-async function checkPicture(files: readonly SavedFile[], report: string): Promise<Check> {
+async function checkPicture(files: readonly SavedFile[], report: string): Promise<ResultCheck> {
   for (const { path, bytes } of files.filter(({ path }) => path.endsWith(".png") && report.includes(basename(path)))) {
     const head = Buffer.from(await Bun.file(path).slice(0, 24).bytes());
     const isPicture = head.toString("hex", 0, 8) === pngSignature && head.readUInt32BE(16) >= 200;
@@ -57,7 +57,7 @@ async function checkPicture(files: readonly SavedFile[], report: string): Promis
   return { isRight: false, text: "the report shows no PNG chart" };
 }
 
-async function checkPatch(patch: string | undefined, { project, config }: Expected): Promise<Check> {
+async function checkPatch(patch: string | undefined, { project, config }: Expected): Promise<ResultCheck> {
   if (patch === undefined) return { isRight: false, text: "there is no changes.patch" };
   const fault = await faultOfPatch(patch, project, config);
   return fault === undefined
@@ -65,7 +65,7 @@ async function checkPatch(patch: string | undefined, { project, config }: Expect
     : { isRight: false, text: `changes.patch is not right: ${fault}` };
 }
 
-function checkRegistration(report: string, registrations: readonly Registration[]): Check {
+function checkRegistration(report: string, registrations: readonly Registration[]): ResultCheck {
   const [made] = registrations;
   if (made === undefined || registrations.length > 1)
     return { isRight: false, text: `the site received ${registrations.length} registrations instead of one` };

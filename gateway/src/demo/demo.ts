@@ -15,7 +15,7 @@ import { summaryText } from "../terminal/render.ts";
 import { renderTask, type TaskOutcome } from "../terminal/render-task.ts";
 import { safeText } from "../terminal/safe-text.ts";
 import { paint } from "../terminal/style.ts";
-import { type Check, checkResults } from "./check-results.ts";
+import { checkResults, type ResultCheck } from "./check-results.ts";
 import { type Abilities, demoTask, readAbilities } from "./demo-task.ts";
 import { type RegistrationSite, startRegistrationSite } from "./registration-site.ts";
 import { type ProjectFiles, packProject, readShippingProject } from "./shipping-project.ts";
@@ -114,7 +114,7 @@ async function keepResults(outcome: TaskOutcome, source: FileSource, { cwd }: Cl
   return saveFiles(outcome.artifacts, folder, source, { signal: AbortSignal.timeout(waitForFilesMs) });
 }
 
-function checkLine({ isRight, text }: Check, { terminal: { style } }: CliContext): string {
+function checkLine({ isRight, text }: ResultCheck, { terminal: { style } }: CliContext): string {
   return `${isRight ? paint(style, "green", "✓") : paint(style, "red", "✗")} ${safeText(text)}\n`;
 }
 

@@ -2,7 +2,7 @@ import type { TriggersConfig } from "manyhands/internal/config/triggers/trigger-
 import { AppError } from "manyhands/internal/core/errors";
 import { timetable } from "../starts/schedules/timetable.ts";
 import { webhookPath } from "../starts/triggers/trigger-app.ts";
-import type { Check } from "./checks.ts";
+import type { DoctorCheck } from "./checks.ts";
 
 /**
  * What starts by itself according to the settings: schedules with the time they are due next, and
@@ -12,8 +12,8 @@ export function checkStarts(
   { schedules, triggers }: Pick<TriggersConfig, "schedules" | "triggers">,
   gatewayUrl: string,
   now: Date,
-): Check[] {
-  const due = schedules.map(({ name, cron, timeZone, start }): Check => {
+): DoctorCheck[] {
+  const due = schedules.map(({ name, cron, timeZone, start }): DoctorCheck => {
     try {
       const next = timetable(cron, timeZone).next(now.getTime());
       const when = next === undefined ? "never again" : `next at ${new Date(next).toISOString()}`;
@@ -24,7 +24,7 @@ export function checkStarts(
     }
   });
   const base = gatewayUrl.replace(/\/+$/, "");
-  const hooks = triggers.map(({ name, type, start, events }): Check => {
+  const hooks = triggers.map(({ name, type, start, events }): DoctorCheck => {
     const which = events.length === 0 ? "every event" : events.join(", ");
     return {
       name: "trigger",

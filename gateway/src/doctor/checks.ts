@@ -16,13 +16,13 @@ import { probeEngine } from "manyhands/internal/server/storage/open-engine";
 import { importName, lookForPython } from "manyhands/internal/tools/python/find-python";
 
 /** One finding of the doctor: its state and, unless that is ok, what to do. */
-export type Check = { readonly name: string; readonly state: "ok" | "warn" | "fail"; readonly text: string };
+export type DoctorCheck = { readonly name: string; readonly state: "ok" | "warn" | "fail"; readonly text: string };
 
 const timeoutMs = 8000;
 /**
  * Whether the configured endpoint answers, accepts the key and has the model. Never shows the key.
  */
-export async function checkModel(model: ModelConfig | undefined): Promise<Check> {
+export async function checkModel(model: ModelConfig | undefined): Promise<DoctorCheck> {
   const name = "model";
   if (model === undefined)
     return {
@@ -39,23 +39,23 @@ export async function checkModel(model: ModelConfig | undefined): Promise<Check>
       return {
         name,
         state: "fail",
-        text: `${where} refuses the key (HTTP ${status}). Check llm.api_key (OPENAI_API_KEY).`,
+        text: `${where} refuses the key (HTTP ${status}). DoctorCheck llm.api_key (OPENAI_API_KEY).`,
       };
     if (status >= 300) return { name, state: "warn", text: `${where} answers, but lists no models (HTTP ${status})` };
     if (models?.every(({ id }) => id !== model.name))
       return {
         name,
         state: "warn",
-        text: `${where}: the endpoint does not list ${model.name}. Check MANYHANDS_MODEL.`,
+        text: `${where}: the endpoint does not list ${model.name}. DoctorCheck MANYHANDS_MODEL.`,
       };
     return { name, ...windowCheck(where, model, models?.find(({ id }) => id === model.name)?.window) };
   } catch {
-    return { name, state: "fail", text: `${where} cannot be reached. Check OPENAI_BASE_URL and the network.` };
+    return { name, state: "fail", text: `${where} cannot be reached. DoctorCheck OPENAI_BASE_URL and the network.` };
   }
 }
 
 /** Clouds list no models: what can be seen without a request that costs something is who calls. */
-async function identityCheck(where: string, model: ModelConfig): Promise<Pick<Check, "state" | "text">> {
+async function identityCheck(where: string, model: ModelConfig): Promise<Pick<DoctorCheck, "state" | "text">> {
   try {
     const identity = await probeIdentity(model);
     return { state: "ok", text: `${where}, with ${identity ?? "a key"} (the model itself is not asked)` };
@@ -66,7 +66,11 @@ async function identityCheck(where: string, model: ModelConfig): Promise<Pick<Ch
 }
 
 /** Whether prompts are kept within the window that the endpoint says it has. */
-function windowCheck(where: string, model: ModelConfig, known: number | undefined): Pick<Check, "state" | "text"> {
+function windowCheck(
+  where: string,
+  model: ModelConfig,
+  known: number | undefined,
+): Pick<DoctorCheck, "state" | "text"> {
   const { contextWindow, vision, reasoning } = traitsOf(model);
   if (known !== undefined && known < contextWindow)
     return {
@@ -81,7 +85,7 @@ function windowCheck(where: string, model: ModelConfig, known: number | undefine
 }
 
 /** Where runs are stored, and whether that can be reached. */
-export async function checkEngine(config: Pick<Config, "engine" | "home">): Promise<Check> {
+export async function checkEngine(config: Pick<Config, "engine" | "home">): Promise<DoctorCheck> {
   const name = "engine";
   try {
     return { name, state: "ok", text: await probeEngine(config) };
@@ -95,7 +99,7 @@ export async function checkEngine(config: Pick<Config, "engine" | "home">): Prom
  * The sandbox tier of this machine, found by trying it, as a server does when it starts; and the
  * libraries that Python has in it.
  */
-export async function checkSandbox(config: Config): Promise<Check[]> {
+export async function checkSandbox(config: Config): Promise<DoctorCheck[]> {
   const { sandbox: settings, python, home } = config;
   const folder = join(home, "workspaces");
   const sandbox = await createSandbox({ mode: settings.tier, folder, python: python.environment });
@@ -103,7 +107,7 @@ export async function checkSandbox(config: Config): Promise<Check[]> {
     const { tier, description } = sandbox;
     if (tier === "none")
       return [{ name: "sandbox", state: "warn", text: `none, so shell and Python are off: ${description}` }];
-    const confined: Check =
+    const confined: DoctorCheck =
       tier === "off"
         ? { name: "sandbox", state: "warn", text: `off: ${description}` }
         : { name: "sandbox", state: "ok", text: description };
@@ -114,7 +118,7 @@ export async function checkSandbox(config: Config): Promise<Check[]> {
 }
 
 /** None without a Python, which the list of programs tells. */
-async function checkLibraries(sandbox: Sandbox, packages: readonly string[]): Promise<Check[]> {
+async function checkLibraries(sandbox: Sandbox, packages: readonly string[]): Promise<DoctorCheck[]> {
   const { found } = await lookForPython(sandbox, packages);
   const python = await found.catch(() => undefined);
   if (python === undefined || packages.length === 0) return [];
@@ -130,7 +134,7 @@ const page = "<!doctype html><title>before</title><script>document.title = 'afte
  * Whether the browser opens a page of this process and runs its script, through the same proxy as a
  * conversation's pages. A remote browser cannot reach this machine and opens an empty page.
  */
-export async function checkBrowser({ home, browser }: Config): Promise<Check> {
+export async function checkBrowser({ home, browser }: Config): Promise<DoctorCheck> {
   const site = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

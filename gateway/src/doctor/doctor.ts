@@ -12,7 +12,7 @@ import { agentEntries, gatewayEntry, portOf, urlOf } from "../supervisor/server-
 import { exitCodes } from "../terminal/exit-code.ts";
 import { paint } from "../terminal/style.ts";
 import { checkStarts } from "./check-starts.ts";
-import type { Check } from "./checks.ts";
+import type { DoctorCheck } from "./checks.ts";
 import { checkBrowser, checkEngine, checkModel, checkSandbox } from "./checks.ts";
 
 /**
@@ -35,7 +35,7 @@ export async function doctorCommand(
     await checkHome(config.home),
     await checkLocalUsers(config.server),
     ...checkStarts(config.triggers, urlOf(gatewayEntry(context.root), config), new Date()),
-    ...config.notes.map((text): Check => ({ name: "settings", state: "warn", text })),
+    ...config.notes.map((text): DoctorCheck => ({ name: "settings", state: "warn", text })),
   ];
   const { out, style } = context.terminal;
   const colors = { ok: "green", warn: "yellow", fail: "red" } as const;
@@ -46,7 +46,7 @@ export async function doctorCommand(
   return checks.some(({ state }) => state === "fail") ? exitCodes.failed : exitCodes.ok;
 }
 
-function checkBun(): Check {
+function checkBun(): DoctorCheck {
   const good = Bun.semver.satisfies(Bun.version, ">=1.4.4");
   return {
     name: "bun",
@@ -55,10 +55,10 @@ function checkBun(): Check {
   };
 }
 
-function checkPrograms({ desktop }: Config): Check[] {
+function checkPrograms({ desktop }: Config): DoctorCheck[] {
   const wanted = [...programs, ...(desktop.enabled ? desktopPrograms : [])];
   const here = wanted.filter(({ platforms }) => platforms.includes(process.platform));
-  return here.map((program): Check => {
+  return here.map((program): DoctorCheck => {
     const path = findProgram(program);
     if (path !== undefined) return { name: program.name, state: "ok", text: path };
     const command = installCommand([program]);
@@ -67,9 +67,9 @@ function checkPrograms({ desktop }: Config): Check[] {
   });
 }
 
-async function checkPorts(config: Config, root: string): Promise<Check[]> {
+async function checkPorts(config: Config, root: string): Promise<DoctorCheck[]> {
   return Promise.all(
-    [...agentEntries(config), gatewayEntry(root)].map(async (entry): Promise<Check> => {
+    [...agentEntries(config), gatewayEntry(root)].map(async (entry): Promise<DoctorCheck> => {
       const { name, portEnv } = entry;
       const port = portOf(entry, config);
       const url = urlOf(entry, config);
@@ -89,7 +89,7 @@ async function checkPorts(config: Config, root: string): Promise<Check[]> {
 }
 
 /** Whether servers without a token refuse other accounts of this machine. */
-async function checkLocalUsers(server: Config["server"]): Promise<Check> {
+async function checkLocalUsers(server: Config["server"]): Promise<DoctorCheck> {
   const { note } = await openLocalUsers(server);
   if (note !== undefined) return { name: "local users", state: "warn", text: note };
   const { token, tls } = server;
@@ -100,7 +100,7 @@ async function checkLocalUsers(server: Config["server"]): Promise<Check> {
 }
 
 /** The home keeps runs, files and logs: it must be writable and have room. */
-async function checkHome(home: string): Promise<Check> {
+async function checkHome(home: string): Promise<DoctorCheck> {
   try {
     await mkdir(home, { recursive: true, mode: 0o700 });
     await access(home, constants.W_OK);

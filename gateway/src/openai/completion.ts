@@ -4,12 +4,12 @@ import type { RunView } from "manyhands/internal/runs/run-view";
 /**
  * The form of an answer: only JSON, or a text, of which `written` returns the part not sent yet.
  */
-export type AnswerForm = { readonly json: boolean; readonly written?: (answer: string) => string };
+export type CompletionForm = { readonly json: boolean; readonly written?: (answer: string) => string };
 
 /**
  * The content of a completion: the answer with its files, or the question. Throws the run's error.
  */
-export function completionText(run: RunView, { json, written = (answer) => answer }: AnswerForm): string {
+export function completionText(run: RunView, { json, written = (answer) => answer }: CompletionForm): string {
   switch (run.status) {
     case "completed":
       if (json && run.data !== undefined) return JSON.stringify(run.data);
@@ -32,7 +32,7 @@ function filesOf({ files }: RunView): string[] {
 }
 
 /** The body of a completion without streaming. */
-export function completion(run: RunView, model: string, form: AnswerForm) {
+export function completion(run: RunView, model: string, form: CompletionForm) {
   return {
     id: `chatcmpl-${run.id}`,
     object: "chat.completion",

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Endpoint, problemsOf } from "../rest/endpoint.ts";
+import { problemsOf, type RestEndpoint } from "../rest/endpoint.ts";
 import { type Html, html } from "./html.ts";
 
 /**
@@ -7,7 +7,7 @@ import { type Html, html } from "./html.ts";
  * One page without scripts.
  */
 export function docsPage(
-  endpoints: readonly Endpoint[],
+  endpoints: readonly RestEndpoint[],
   about: { readonly version: string; readonly publicUrl: string },
 ): string {
   const tags = [...new Set(endpoints.map(({ tag }) => tag))];
@@ -44,11 +44,11 @@ ${tags.map((tag) =>
   return page.html;
 }
 
-function section(tag: string, endpoints: readonly Endpoint[]): Html {
+function section(tag: string, endpoints: readonly RestEndpoint[]): Html {
   return html`<h2>${tag}</h2>${endpoints.map(operation)}`;
 }
 
-function operation(endpoint: Endpoint): Html {
+function operation(endpoint: RestEndpoint): Html {
   const { method, path, summary, description = "", request, answers } = endpoint;
   const { params, query, headers, body } = request;
   const places = [

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import type { Endpoint } from "../rest/endpoint.ts";
+import type { RestEndpoint } from "../rest/endpoint.ts";
 import { chartFrame } from "./chart-frame.ts";
 import { type ConsoleFile, consoleFiles } from "./console-files.ts";
 import { docsPage } from "./docs-page.ts";
@@ -18,7 +18,7 @@ const policy =
  * None of them contains secrets.
  */
 export function pagesApp(
-  endpoints: readonly Endpoint[],
+  endpoints: readonly RestEndpoint[],
   about: { readonly version: string; readonly publicUrl: string; readonly signIn?: boolean },
 ): Hono {
   const app = new Hono();

@@ -3,7 +3,7 @@ import { agentExtension } from "manyhands/internal/a2a/extensions";
 import * as z from "zod";
 import type { KnownAgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";
-import { type Endpoint, endpoint } from "./endpoint.ts";
+import { endpoint, type RestEndpoint } from "./endpoint.ts";
 
 const agentSchema = z
   .object({
@@ -27,11 +27,11 @@ const agentSchema = z
   .meta({ id: "Agent" });
 
 /** `/agents` and the routes below it. */
-export function agentRoutes(registry: Registry): Endpoint[] {
+export function agentRoutes(registry: Registry): RestEndpoint[] {
   return [listAgents(registry), addAgent(registry), removeAgent(registry)];
 }
 
-function listAgents(registry: Registry): Endpoint {
+function listAgents(registry: Registry): RestEndpoint {
   const about = {
     method: "get",
     path: "/agents",
@@ -44,7 +44,7 @@ function listAgents(registry: Registry): Endpoint {
   return endpoint(about, (_, c) => c.json({ agents: registry.list().map(agentView) }));
 }
 
-function addAgent(registry: Registry): Endpoint {
+function addAgent(registry: Registry): RestEndpoint {
   const body = z.strictObject({
     url: z
       .url({ protocol: /^https?$/ })
@@ -70,7 +70,7 @@ function addAgent(registry: Registry): Endpoint {
   return endpoint(about, async ({ body: agent }, c) => c.json(agentView(await registry.add(agent)), 201));
 }
 
-function removeAgent(registry: Registry): Endpoint {
+function removeAgent(registry: Registry): RestEndpoint {
   const about = {
     method: "delete",
     scope: "admin",

@@ -1,7 +1,7 @@
 import { publicError } from "manyhands/internal/core/errors";
 import { sseResponse } from "manyhands/internal/http/sse";
 import { type ChangeDeps, type ChangePace, changeFrames } from "./change-stream.ts";
-import { type Endpoint, endpoint } from "./endpoint.ts";
+import { endpoint, type RestEndpoint } from "./endpoint.ts";
 import { frameSchema } from "./runs/run-routes.ts";
 
 /** How often the stream of changes speaks at most, and how often it must, in milliseconds. */
@@ -14,7 +14,7 @@ export type ChangeStreamPace = ChangePace & {
 const calm: ChangeStreamPace = { gapMs: 1_000, agentsEveryMs: 2_000, heartbeatMs: 20_000 };
 
 /** `GET /changes` */
-export function changeRoutes(deps: ChangeDeps & { readonly changePace?: ChangeStreamPace }): Endpoint[] {
+export function changeRoutes(deps: ChangeDeps & { readonly changePace?: ChangeStreamPace }): RestEndpoint[] {
   const { heartbeatMs, ...pace } = deps.changePace ?? calm;
   const about = {
     method: "get",

@@ -1,6 +1,6 @@
 import type { Deliveries, Delivery } from "manyhands/internal/a2a/push/deliveries";
 import * as z from "zod";
-import { type Endpoint, endpoint } from "./endpoint.ts";
+import { endpoint, type RestEndpoint } from "./endpoint.ts";
 
 const deliverySchema = z
   .object({
@@ -17,11 +17,11 @@ const deliverySchema = z
 const params = z.object({ id: z.string().min(1).max(200) });
 
 /** `/deliveries` and the routes below it. */
-export function deliveryRoutes(deliveries: Deliveries): Endpoint[] {
+export function deliveryRoutes(deliveries: Deliveries): RestEndpoint[] {
   return [listDeliveries(deliveries), getDelivery(deliveries), retryDelivery(deliveries)];
 }
 
-function listDeliveries(deliveries: Deliveries): Endpoint {
+function listDeliveries(deliveries: Deliveries): RestEndpoint {
   const query = z.object({
     state: z.enum(["failed", "all"]).default("failed").describe("`failed`: given up in the last 30 days."),
     limit: z.coerce.number().int().min(1).max(200).default(50),
@@ -41,7 +41,7 @@ function listDeliveries(deliveries: Deliveries): Endpoint {
   });
 }
 
-function getDelivery(deliveries: Deliveries): Endpoint {
+function getDelivery(deliveries: Deliveries): RestEndpoint {
   const about = {
     method: "get",
     path: "/deliveries/{id}",
@@ -56,7 +56,7 @@ function getDelivery(deliveries: Deliveries): Endpoint {
   );
 }
 
-function retryDelivery(deliveries: Deliveries): Endpoint {
+function retryDelivery(deliveries: Deliveries): RestEndpoint {
   const about = {
     method: "post",
     path: "/deliveries/{id}/retry",

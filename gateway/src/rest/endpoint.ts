@@ -40,7 +40,7 @@ export type EndpointAbout = {
 };
 
 /** One operation of the REST API: described, checked and carried out from one place. */
-export type Endpoint = EndpointAbout & { handle(c: Context<RestEnv>): Promise<Response> };
+export type RestEndpoint = EndpointAbout & { handle(c: Context<RestEnv>): Promise<Response> };
 
 /**
  * All error statuses of an operation, in order: its own, and those that follow from the form of its
@@ -59,7 +59,7 @@ export function problemsOf({ request, problems }: EndpointAbout): readonly numbe
 export function endpoint<Given extends Parts>(
   about: Omit<EndpointAbout, "request"> & { readonly request: Given },
   run: (input: Checked<Given>, c: Context<RestEnv>) => Promise<Response> | Response,
-): Endpoint {
+): RestEndpoint {
   const { params, query, headers, body } = about.request;
   return {
     ...about,

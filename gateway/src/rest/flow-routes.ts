@@ -4,7 +4,7 @@ import type { RunView } from "manyhands/internal/runs/run-view";
 import { findRunnable, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
-import { type Endpoint, endpoint } from "./endpoint.ts";
+import { endpoint, type RestEndpoint } from "./endpoint.ts";
 import { preferredWait, waitSignal } from "./prefer.ts";
 import { flowRequestSchema, idempotencyKey, runSchema } from "./runs/run-schemas.ts";
 import { userMessage } from "./user-message.ts";
@@ -36,11 +36,11 @@ export type FlowRoutesDeps = {
 };
 
 /** `GET /flows` and `POST /flows/{name}`. */
-export function flowRoutes(deps: FlowRoutesDeps): Endpoint[] {
+export function flowRoutes(deps: FlowRoutesDeps): RestEndpoint[] {
   return [listFlows(deps), startFlow(deps)];
 }
 
-function listFlows({ runnables }: FlowRoutesDeps): Endpoint {
+function listFlows({ runnables }: FlowRoutesDeps): RestEndpoint {
   const about = {
     method: "get",
     path: "/flows",
@@ -60,7 +60,7 @@ function flowView({ name, title, description, options, example }: Runnable) {
   return { name, title, description, ...(options && { options }), ...(example && { example }) };
 }
 
-function startFlow({ runs, runnables }: FlowRoutesDeps): Endpoint {
+function startFlow({ runs, runnables }: FlowRoutesDeps): RestEndpoint {
   const about = {
     method: "post",
     path: "/flows/{name}",

@@ -1,10 +1,10 @@
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from "zod-openapi";
-import { type Endpoint, problemsOf } from "./endpoint.ts";
+import { problemsOf, type RestEndpoint } from "./endpoint.ts";
 import { problemSchema } from "./problem.ts";
 
 /** The description of the API (OpenAPI 3.1), made from the endpoints themselves. */
 export function openApiDocument(
-  endpoints: readonly Endpoint[],
+  endpoints: readonly RestEndpoint[],
   about: { readonly version: string; readonly publicUrl: string },
 ): ReturnType<typeof createDocument> {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
@@ -26,7 +26,7 @@ export function openApiDocument(
   });
 }
 
-function operation(endpoint: Endpoint): ZodOpenApiOperationObject {
+function operation(endpoint: RestEndpoint): ZodOpenApiOperationObject {
   const { tag, summary, description, request, answers } = endpoint;
   const { params, query, headers, body } = request;
   const succeeding = Object.entries(answers).map(([status, answer]) => [

@@ -1,7 +1,7 @@
 import { AppError } from "manyhands/internal/core/errors";
 import type { ProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import * as z from "zod";
-import { type Endpoint, endpoint } from "./endpoint.ts";
+import { endpoint, type RestEndpoint } from "./endpoint.ts";
 
 const profile = z
   .object({
@@ -16,7 +16,7 @@ const profile = z
 const params = z.object({ name: z.string().min(1).max(100) });
 
 /** `/browser/profiles`: those of the caller alone. */
-export function profileRoutes(profiles: ProfileStore): Endpoint[] {
+export function profileRoutes(profiles: ProfileStore): RestEndpoint[] {
   const listing = {
     method: "get",
     path: "/browser/profiles",

@@ -3,7 +3,7 @@ import { type Identify, requireScope, type Scope } from "manyhands/internal/core
 import { AppError } from "manyhands/internal/core/errors";
 import { JsonTextError, parseJsonBytes } from "manyhands/internal/http/json-text";
 import { limitedBody } from "manyhands/internal/http/request-body";
-import type { Endpoint, RestEnv } from "./endpoint.ts";
+import type { RestEndpoint, RestEnv } from "./endpoint.ts";
 import { methodRefused, problem } from "./problem.ts";
 
 /** What the REST API needs. */
@@ -14,7 +14,7 @@ export type RestDeps = {
 };
 
 /** The endpoints as an app. Every error leaves as a problem of the table all adapters share. */
-export function restApp(endpoints: readonly Endpoint[], deps: RestDeps): Hono<RestEnv> {
+export function restApp(endpoints: readonly RestEndpoint[], deps: RestDeps): Hono<RestEnv> {
   const app = new Hono<RestEnv>({ strict: false });
   app.onError((error) => problem(error, deps.report));
   const identified = (scope: Scope): MiddlewareHandler<RestEnv> => {

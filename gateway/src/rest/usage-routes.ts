@@ -1,7 +1,7 @@
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { Quotas } from "manyhands/internal/runs/quotas";
 import * as z from "zod";
-import { type Endpoint, endpoint } from "./endpoint.ts";
+import { endpoint, type RestEndpoint } from "./endpoint.ts";
 
 const counted = z.object({ used: z.number(), limit: z.number().exactOptional() });
 
@@ -17,7 +17,7 @@ const usageSchema = z
   .meta({ id: "Usage", description: "What you use. `limit` is left out where none is set." });
 
 /** `/usage` */
-export function usageRoutes({ engine, quotas }: { readonly engine: Engine; readonly quotas: Quotas }): Endpoint[] {
+export function usageRoutes({ engine, quotas }: { readonly engine: Engine; readonly quotas: Quotas }): RestEndpoint[] {
   const about = {
     method: "get",
     path: "/usage",

@@ -3,7 +3,7 @@ import { type Context, Hono } from "hono";
 import { getPathNoStrict } from "hono/utils/url";
 import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
 import { type AgentAppDeps, agentApp } from "manyhands/internal/a2a/server/agent-app";
-import type { AgentFacts, CardStyle } from "manyhands/internal/a2a/server/card";
+import type { CardFacts, CardStyle } from "manyhands/internal/a2a/server/card";
 import type { Identify } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
@@ -23,7 +23,7 @@ export type A2aAdapterDeps = {
   readonly webhooks?: Webhooks;
   readonly heartbeatMs: number;
   /** What the card of a runnable tells beside itself. */
-  facts(runnable: Runnable): Omit<AgentFacts, "publicUrl">;
+  facts(runnable: Runnable): Omit<CardFacts, "publicUrl">;
   readonly cardStyle?: CardStyle | undefined;
   /** What the settings say of A2A. */
   readonly a2a?: Pick<AgentAppDeps, "dedupeMs" | "requiredExtensions"> | undefined;

@@ -26,13 +26,12 @@ import { kindsOf, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import { openAiAdapter } from "../openai/openai-adapter.ts";
 import { pagesApp } from "../pages/pages.ts";
-import { agentMetrics } from "../registry/agent-metrics.ts";
-import { noAgentUp } from "../registry/no-agent-up.ts";
+import { agentMetrics, noAgentUp } from "../registry/agent-health.ts";
 import type { Registry } from "../registry/registry.ts";
 import { agentRoutes } from "../rest/agent-routes.ts";
 import { type ChangeStreamPace, changeRoutes } from "../rest/change-routes.ts";
 import { deliveryRoutes } from "../rest/delivery-routes.ts";
-import type { Endpoint } from "../rest/endpoint.ts";
+import type { RestEndpoint } from "../rest/endpoint.ts";
 import { flowRoutes } from "../rest/flow-routes.ts";
 import { type MemoryRoutesDeps, memoryRoutes } from "../rest/memory/memory-routes.ts";
 import { problem } from "../rest/problem.ts";
@@ -184,7 +183,7 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
 }
 
 /** Every route of the REST API, besides those of deliveries. */
-function routesOf(deps: RoutesDeps): Endpoint[] {
+function routesOf(deps: RoutesDeps): RestEndpoint[] {
   return [
     ...flowRoutes(deps),
     ...runRoutes(deps),
@@ -210,7 +209,7 @@ type RoutesDeps = GatewayAppDeps & {
 };
 
 /** The routes of what starts by itself. */
-function startRoutes({ starts, runs, runnables, publicUrl }: GatewayAppDeps): Endpoint[] {
+function startRoutes({ starts, runs, runnables, publicUrl }: GatewayAppDeps): RestEndpoint[] {
   if (starts === undefined) return [];
   const deps = { ...starts, runs, runnables, publicUrl };
   return [...scheduleRoutes(deps), ...triggerRoutes(deps), ...notifyRoutes(deps)];

@@ -36,7 +36,7 @@ async function answerOf(url: string, { server: { tls } }: Pick<Config, "server">
 }
 
 /** What a command finds at an address of its system. */
-export type Found = "ours" | "another home" | "no Manyhands" | "nobody";
+export type FoundServer = "ours" | "another home" | "no Manyhands" | "nobody";
 
 const health = z.looseObject({ agent: z.string(), home: z.string().optional() });
 
@@ -45,7 +45,10 @@ const health = z.looseObject({ agent: z.string(), home: z.string().optional() })
  * say its home, of an earlier release, counts as ours; so does any of a store that homes share.
  * Waits and rejects as `isUp` does.
  */
-export async function whoAnswers(url: string, config: Pick<Config, "server" | "home" | "engine">): Promise<Found> {
+export async function whoAnswers(
+  url: string,
+  config: Pick<Config, "server" | "home" | "engine">,
+): Promise<FoundServer> {
   const response = await answerOf(url, config);
   if (response === undefined) return "nobody";
   const told = health.safeParse(await response.json().catch(() => undefined)).data;

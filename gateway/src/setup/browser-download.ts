@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { type CommandOutcome, runCommand } from "./command.ts";
+import { type ProgramOutcome, runProgram } from "./command.ts";
 
 /** The folder of Playwright's own Chromium, if this user has downloaded it. */
 export function downloadedBrowser(): string | undefined {
@@ -21,7 +21,7 @@ export const browserDownloadCommand = `${import.meta.path.endsWith(".ts") ? "bun
  * Downloads it for this user only, with the Playwright of the workspace or the package. Takes at
  * most four minutes.
  */
-export function downloadBrowser(root: string): Promise<CommandOutcome> {
+export function downloadBrowser(root: string): Promise<ProgramOutcome> {
   const cli = join(dirname(Bun.resolveSync("playwright/package.json", join(root, "shared"))), "cli.js");
-  return runCommand([process.execPath, cli, "install", "chromium"], { cwd: root, timeoutMs: 240_000 });
+  return runProgram([process.execPath, cli, "install", "chromium"], { cwd: root, timeoutMs: 240_000 });
 }

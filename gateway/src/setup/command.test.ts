@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
-import { runCommand } from "./command.ts";
+import { runProgram } from "./command.ts";
 
 test("a command that does not end is ended at its deadline, without an exit code", async () => {
   const began = performance.now();
   const argv = ["/bin/sh", "-c", "echo begun; exec sleep 600"];
-  expect(await runCommand(argv, { cwd: "/", timeoutMs: 200 })).toEqual({ exitCode: null, output: "begun" });
+  expect(await runProgram(argv, { cwd: "/", timeoutMs: 200 })).toEqual({ exitCode: null, output: "begun" });
   expect(performance.now() - began).toBeLessThan(60_000);
 });
 
 test("of a command's outputs the end is kept, with its exit code", async () => {
   const argv = ["/bin/sh", "-c", 'seq 2000; echo "$NAME" >&2; exit 3'];
-  const { exitCode, output } = await runCommand(argv, { cwd: "/", timeoutMs: 60_000, env: { NAME: "end" } });
+  const { exitCode, output } = await runProgram(argv, { cwd: "/", timeoutMs: 60_000, env: { NAME: "end" } });
   expect([exitCode, output.length, output.endsWith("1999\n2000\nend")]).toEqual([3, 4_000, true]);
 });

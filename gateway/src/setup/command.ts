@@ -1,13 +1,13 @@
 /**
  * The outcome of a command: its exit code (null when it timed out) and the end of its output.
  */
-export type CommandOutcome = { readonly exitCode: number | null; readonly output: string };
+export type ProgramOutcome = { readonly exitCode: number | null; readonly output: string };
 
 /** Runs a command without input, ending it at the deadline. Its output is kept, not shown. */
-export async function runCommand(
+export async function runProgram(
   argv: readonly string[],
   options: { readonly cwd: string; readonly timeoutMs: number; readonly env?: Readonly<Record<string, string>> },
-): Promise<CommandOutcome> {
+): Promise<ProgramOutcome> {
   const child = Bun.spawn([...argv], {
     cwd: options.cwd,
     env: { ...process.env, ...options.env },

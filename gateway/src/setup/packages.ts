@@ -1,4 +1,4 @@
-import { type CommandOutcome, runCommand } from "./command.ts";
+import { type ProgramOutcome, runProgram } from "./command.ts";
 import type { PackageManager, Program } from "./programs.ts";
 
 const installCommands: Readonly<Record<PackageManager, readonly string[]>> = {
@@ -40,7 +40,7 @@ export function canInstall(): boolean {
  * some distributions, in a second one. Takes at most about seven minutes, and 15 seconds for a
  * server that does not answer. Returns the outcome of the first command that failed.
  */
-export async function installPrograms(programs: readonly Program[], cwd: string): Promise<CommandOutcome> {
+export async function installPrograms(programs: readonly Program[], cwd: string): Promise<ProgramOutcome> {
   const options = [
     "-qq",
     "-o",
@@ -51,11 +51,11 @@ export async function installPrograms(programs: readonly Program[], cwd: string)
     "DPkg::Lock::Timeout=60",
   ];
   const env = { DEBIAN_FRONTEND: "noninteractive" };
-  const update = await runCommand(["apt-get", ...options, "update"], { cwd, env, timeoutMs: 60_000 });
+  const update = await runProgram(["apt-get", ...options, "update"], { cwd, env, timeoutMs: 60_000 });
   const install = (some: readonly Program[], timeoutMs: number) => {
     const packages = some.flatMap((program) => program.packages["apt-get"] ?? []);
     const command = ["apt-get", ...options, ...installCommands["apt-get"].slice(1), ...packages];
-    return packages.length === 0 ? undefined : runCommand(command, { cwd, env, timeoutMs });
+    return packages.length === 0 ? undefined : runProgram(command, { cwd, env, timeoutMs });
   };
   const small = await install(
     programs.filter(({ name }) => name !== "chromium"),

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import { sandboxPath } from "manyhands/internal/machine/process/environment";
-import { type CommandOutcome, runCommand } from "./command.ts";
+import { type ProgramOutcome, runProgram } from "./command.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -59,14 +59,14 @@ function row(mark: string, text: string): string {
 async function isMade(environment: string, wanted: string): Promise<boolean> {
   const made = Bun.file(join(environment, marker));
   if (!(await made.exists()) || (await made.text()) !== wanted) return false;
-  const { exitCode } = await runCommand([join(environment, "bin/python3"), "-I", "-c", ""], {
+  const { exitCode } = await runProgram([join(environment, "bin/python3"), "-I", "-c", ""], {
     cwd: "/",
     timeoutMs: venvMs,
   });
   return exitCode === 0;
 }
 
-type Run = (argv: readonly string[], timeoutMs: number) => Promise<CommandOutcome>;
+type Run = (argv: readonly string[], timeoutMs: number) => Promise<ProgramOutcome>;
 
 /** Makes the environment in a new folder; returns why it could not. */
 async function install(
@@ -91,14 +91,14 @@ async function install(
 }
 
 /** Runs a command whose files the user of sandboxed commands can read. */
-function readable(argv: readonly string[], timeoutMs: number, env: Environment): Promise<CommandOutcome> {
+function readable(argv: readonly string[], timeoutMs: number, env: Environment): Promise<ProgramOutcome> {
   const set = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
-  return runCommand(["/bin/sh", "-c", 'umask 022 && exec "$@"', "sh", ...argv], { cwd: "/", timeoutMs, env: set });
+  return runProgram(["/bin/sh", "-c", 'umask 022 && exec "$@"', "sh", ...argv], { cwd: "/", timeoutMs, env: set });
 }
 
-function lastLine({ output, exitCode }: CommandOutcome): string {
+function lastLine({ output, exitCode }: ProgramOutcome): string {
   if (exitCode === null) return "it took too long.";
   const lines = output.split("\n").filter((line) => line.trim() !== "");
   return (lines.findLast((line) => line.startsWith("ERROR")) ?? lines.at(-1) ?? "it failed").slice(0, 300);

@@ -1,5 +1,5 @@
 import { downloadBrowser } from "./browser-download.ts";
-import { type CommandOutcome, runCommand } from "./command.ts";
+import { type ProgramOutcome, runProgram } from "./command.ts";
 import { findProgram } from "./find.ts";
 import { canInstall, installCommand, installPrograms } from "./packages.ts";
 import { type Program, programs } from "./programs.ts";
@@ -67,7 +67,7 @@ export async function setUp(options: SetupOptions): Promise<SetupOutcome> {
 }
 
 /** Downloads Chromium if it is still missing; returns the outcome only if that fails. */
-async function addBrowser(here: readonly Program[], { root, say }: SetupOptions): Promise<CommandOutcome | undefined> {
+async function addBrowser(here: readonly Program[], { root, say }: SetupOptions): Promise<ProgramOutcome | undefined> {
   const chromium = here.find(({ name }) => name === "chromium");
   if (chromium === undefined || findProgram(chromium) !== undefined) return undefined;
   say("Downloading Chromium …");
@@ -84,8 +84,8 @@ type InstallFailure = { readonly reason: string };
  */
 async function installWorkspace(root: string): Promise<InstallFailure | undefined> {
   const command = [process.execPath, "install", "--frozen-lockfile"];
-  let outcome = await runCommand(command, { cwd: root, timeoutMs: 120_000 });
-  if (outcome.exitCode !== 0) outcome = await runCommand(command, { cwd: root, timeoutMs: 120_000 });
+  let outcome = await runProgram(command, { cwd: root, timeoutMs: 120_000 });
+  if (outcome.exitCode !== 0) outcome = await runProgram(command, { cwd: root, timeoutMs: 120_000 });
   if (outcome.exitCode === 0) return undefined;
   return { reason: outcome.output === "" ? "bun install took longer than two minutes." : outcome.output };
 }

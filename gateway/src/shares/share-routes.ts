@@ -1,6 +1,6 @@
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
-import { type Endpoint, endpoint } from "../rest/endpoint.ts";
+import { endpoint, type RestEndpoint } from "../rest/endpoint.ts";
 import type { Share, ShareStore } from "./share-store.ts";
 
 /** What making and revoking links needs. */
@@ -28,11 +28,11 @@ const newShareSchema = shareSchema.extend({
 });
 
 /** `/runs/{id}/shares` and `/shares` */
-export function shareRoutes(deps: ShareRoutesDeps): Endpoint[] {
+export function shareRoutes(deps: ShareRoutesDeps): RestEndpoint[] {
   return [addShare(deps), listShares(deps), revokeShare(deps)];
 }
 
-function addShare({ runs, shares, publicUrl }: ShareRoutesDeps): Endpoint {
+function addShare({ runs, shares, publicUrl }: ShareRoutesDeps): RestEndpoint {
   const about = {
     method: "post",
     path: "/runs/{id}/shares",
@@ -64,7 +64,7 @@ function addShare({ runs, shares, publicUrl }: ShareRoutesDeps): Endpoint {
   });
 }
 
-function listShares({ shares }: ShareRoutesDeps): Endpoint {
+function listShares({ shares }: ShareRoutesDeps): RestEndpoint {
   const about = {
     method: "get",
     path: "/shares",
@@ -80,7 +80,7 @@ function listShares({ shares }: ShareRoutesDeps): Endpoint {
   });
 }
 
-function revokeShare({ shares }: ShareRoutesDeps): Endpoint {
+function revokeShare({ shares }: ShareRoutesDeps): RestEndpoint {
   const about = {
     method: "delete",
     path: "/shares/{id}",

@@ -7,7 +7,7 @@ import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { familyOf } from "manyhands/internal/runs/family";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
-import { type Endpoint, endpoint } from "../rest/endpoint.ts";
+import { endpoint, type RestEndpoint } from "../rest/endpoint.ts";
 import { shareView } from "./share-routes.ts";
 import type { Share, ShareStore } from "./share-store.ts";
 import { whileCounts } from "./while-counts.ts";
@@ -30,7 +30,7 @@ const readable = ["/runs/{id}", "/runs/{id}/tree", "/runs/{id}/events", "/runs/{
  * What a link shows: these of the endpoints, for the runs of its family only. The link's secret
  * comes as a bearer token, and is one nowhere else.
  */
-export function sharedRoutes(endpoints: readonly Endpoint[], deps: SharedRoutesDeps): Endpoint[] {
+export function sharedRoutes(endpoints: readonly RestEndpoint[], deps: SharedRoutesDeps): RestEndpoint[] {
   const shown = endpoints.filter(({ method, path }) => method === "get" && readable.includes(path));
   return [sharedRun(deps), sharedFile(deps), ...shown.map((one) => forLinks(one, deps))];
 }
@@ -49,7 +49,7 @@ async function shareOf(shares: ShareStore, { headers }: { readonly headers: Head
   return share;
 }
 
-function forLinks(one: Endpoint, deps: SharedRoutesDeps): Endpoint {
+function forLinks(one: RestEndpoint, deps: SharedRoutesDeps): RestEndpoint {
   return {
     ...one,
     path: `/shared${one.path}`,
@@ -79,7 +79,7 @@ const aboutShare = z
   .object({ runId: z.string(), createdAt: z.iso.datetime(), expiresAt: z.iso.datetime() })
   .meta({ id: "SharedRun", description: "Which run a link shows, and until when." });
 
-function sharedRun({ runs, shares }: SharedRoutesDeps): Endpoint {
+function sharedRun({ runs, shares }: SharedRoutesDeps): RestEndpoint {
   const about = {
     method: "get",
     path: "/shared",
@@ -98,7 +98,7 @@ function sharedRun({ runs, shares }: SharedRoutesDeps): Endpoint {
   });
 }
 
-function sharedFile(deps: SharedRoutesDeps): Endpoint {
+function sharedFile(deps: SharedRoutesDeps): RestEndpoint {
   const { runs, engine, shares, artifacts } = deps;
   const about = {
     method: "get",

@@ -5,7 +5,7 @@ import { ownCommand } from "manyhands/internal/core/release";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { ShownState, TaskItem } from "../tasks/task-item.ts";
 import { onInterrupt } from "./interrupts.ts";
-import { newView, render, type View } from "./render.ts";
+import { newView, render, type TerminalView } from "./render.ts";
 import { safeJson, safeText } from "./safe-text.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -17,7 +17,7 @@ export type TaskOutcome = {
   /** The answer, a question, or the cause of a failure. */
   readonly text: string;
   readonly artifacts: readonly EventOf<"artifact-added">[];
-  readonly view: View;
+  readonly view: TerminalView;
 };
 
 /** Where and how a task is rendered. */
@@ -28,7 +28,7 @@ type RenderTaskOptions = {
   /** Items as JSON lines instead of text. */
   readonly json?: boolean | undefined;
   /** What the terminal already shows of the task. */
-  readonly view?: View;
+  readonly view?: TerminalView;
 };
 
 const cancelTimeoutMs = 20_000;

@@ -3,7 +3,7 @@ import type { Progress } from "manyhands/internal/core/events/progress";
 import { readEvent } from "manyhands/internal/core/events/read-event";
 import type { RunEvent } from "manyhands/internal/core/runs/run";
 import type { TaskItem } from "../tasks/task-item.ts";
-import { newView, render, summaryText, type View } from "./render.ts";
+import { newView, render, summaryText, type TerminalView } from "./render.ts";
 import { styleOf } from "./style.ts";
 
 const plain = { color: false, columns: 60 };
@@ -21,8 +21,8 @@ function event(at: number, event: RunEvent): TaskItem {
 function progress(event: Progress): TaskItem {
   return { kind: "progress", event };
 }
-function show(items: readonly TaskItem[], style = plain): { text: string; view: View } {
-  let view: View = newView;
+function show(items: readonly TaskItem[], style = plain): { text: string; view: TerminalView } {
+  let view: TerminalView = newView;
   let text = "";
   for (const item of items) {
     const rendered = render(view, item, style);

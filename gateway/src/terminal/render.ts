@@ -22,7 +22,7 @@ import {
  * The renderer's state between items. It is a value: rendering is a function of it and the next
  * item.
  */
-export type View = {
+export type TerminalView = {
   /** What the open line belongs to; `none` at the start of a line. */
   readonly open: "none" | "text" | "reasoning" | "output";
   readonly atLineStart: boolean;
@@ -44,10 +44,10 @@ export type View = {
 };
 
 /** What is written for an item, and the view after it. */
-type Rendered = { readonly view: View; readonly text: string };
+type Rendered = { readonly view: TerminalView; readonly text: string };
 
 /** The view before the first item. */
-export const newView: View = {
+export const newView: TerminalView = {
   open: "none",
   atLineStart: true,
   streamed: false,
@@ -72,7 +72,7 @@ const answerMarks = { completed: ["green", "✓"], canceled: ["dim", "-"] } as c
 /**
  * Renders one item. Control characters in text from a model, a tool or a peer are escaped.
  */
-export function render(view: View, item: TaskItem, style: Style): Rendered {
+export function render(view: TerminalView, item: TaskItem, style: Style): Rendered {
   if (item.kind === "progress") return renderProgress(view, item.event, style);
   if (item.kind === "state") {
     const endedAt = view.endedAt === undefined ? undefined : Math.max(view.endedAt, item.at ?? 0);
@@ -83,7 +83,7 @@ export function render(view: View, item: TaskItem, style: Style): Rendered {
 }
 
 /** The closing line: time, tokens and cost; unknown cost is shown as unknown. */
-export function summaryText({ totals, startedAt, endedAt }: View): string {
+export function summaryText({ totals, startedAt, endedAt }: TerminalView): string {
   const time = startedAt === undefined || endedAt === undefined ? "" : `${durationText(endedAt - startedAt)} · `;
   return time + totalsText(totals);
 }
@@ -91,18 +91,22 @@ export function summaryText({ totals, startedAt, endedAt }: View): string {
 /**
  * The status text and questions of an agent without a journal. The caller shows how the task ends.
  */
-function renderState(view: View, { state, text }: Extract<TaskItem, { kind: "state" }>, style: Style): Rendered {
+function renderState(
+  view: TerminalView,
+  { state, text }: Extract<TaskItem, { kind: "state" }>,
+  style: Style,
+): Rendered {
   if (text === undefined) return { view, text: "" };
   if (state === "working") return lines(view, [`  ${paint(style, "dim", `· ${safeLine(text, style.columns - 4)}`)}`]);
   const isAsking = state === "input-required" || state === "auth-required";
   return isAsking && text !== view.question ? renderQuestion(view, text, style) : { view, text: "" };
 }
 
-function renderQuestion(view: View, question: string, style: Style): Rendered {
+function renderQuestion(view: TerminalView, question: string, style: Style): Rendered {
   return lines({ ...view, question }, [paint(style, "bold", `? ${safeText(question)}`)]);
 }
 
-function renderProgress(view: View, event: Progress, style: Style): Rendered {
+function renderProgress(view: TerminalView, event: Progress, style: Style): Rendered {
   switch (event.type) {
     case "text-delta":
       return stream({ ...view, streamed: true }, "text", event.text, (line) => `  ${line}`);
@@ -124,7 +128,7 @@ function renderProgress(view: View, event: Progress, style: Style): Rendered {
   }
 }
 
-function renderEvent(view: View, event: ReadEvent, style: Style): Rendered {
+function renderEvent(view: TerminalView, event: ReadEvent, style: Style): Rendered {
   const { columns } = style;
   switch (event.type) {
     case "message-received":
@@ -175,7 +179,7 @@ function renderEvent(view: View, event: ReadEvent, style: Style): Rendered {
   }
 }
 
-function renderRecall(view: View, event: EventOf<"memory-recalled">, style: Style): Rendered {
+function renderRecall(view: TerminalView, event: EventOf<"memory-recalled">, style: Style): Rendered {
   const shown = event.entries.map(({ id, text }) =>
     paint(style, "dim", `  ~ from your memory [${safeLine(id, 20)}]: ${safeLine(text, style.columns - 36)}`),
   );
@@ -187,12 +191,12 @@ function noticeLine(text: string, style: Style): string {
 }
 
 /** Appends what the task has used so far to a line. */
-function soFar({ totals }: View, text: string): string {
+function soFar({ totals }: TerminalView, text: string): string {
   const used = soFarText(totals);
   return used === "" ? text : `${text} · ${used}`;
 }
 
-function renderReply(view: View, event: EventOf<"model-replied">, style: Style): Rendered {
+function renderReply(view: TerminalView, event: EventOf<"model-replied">, style: Style): Rendered {
   const { usage } = event;
   const text = view.streamed || event.text.trim() === "" ? [] : indented(event.text);
   const tokens = `${usage.inputTokens} in, ${usage.outputTokens} out`;
@@ -201,7 +205,7 @@ function renderReply(view: View, event: EventOf<"model-replied">, style: Style):
   return lines(next, [...text, paint(style, "dim", facts)]);
 }
 
-function renderResult(before: View, event: EventOf<"tool-ended">, style: Style): Rendered {
+function renderResult(before: TerminalView, event: EventOf<"tool-ended">, style: Style): Rendered {
   const { output, shown: rest } = endOutput(before.output, style);
   // What was shown of this call says nothing of those that still run.
   const view = { ...before, output: noOutput, running: Math.max(0, before.running - 1) };
@@ -220,7 +224,7 @@ function renderResult(before: View, event: EventOf<"tool-ended">, style: Style):
   return lines(view, [...rest, first, ...second]);
 }
 
-function renderArtifact(view: View, event: EventOf<"artifact-added">, style: Style): Rendered {
+function renderArtifact(view: TerminalView, event: EventOf<"artifact-added">, style: Style): Rendered {
   if (event.name === "answer") {
     const answer = event.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
     if (answer.trim() === "" || answer.trim() === view.lastText.trim()) return lines(view, []);
@@ -234,7 +238,7 @@ function renderArtifact(view: View, event: EventOf<"artifact-added">, style: Sty
   ]);
 }
 
-function renderOutput(view: View, { output, shown }: ReturnType<typeof addOutput>): Rendered {
+function renderOutput(view: TerminalView, { output, shown }: ReturnType<typeof addOutput>): Rendered {
   return shown.length === 0 ? { view: { ...view, output }, text: "" } : lines({ ...view, output }, shown);
 }
 
@@ -242,7 +246,7 @@ function renderOutput(view: View, { output, shown }: ReturnType<typeof addOutput
  * What another agent was asked, its progress, and how it ended. Its answer is in the result of the
  * call that asked.
  */
-function renderPeer(view: View, event: PeerEvent, style: Style): Rendered {
+function renderPeer(view: TerminalView, event: PeerEvent, style: Style): Rendered {
   const agent = safeLine(event.agent, 30);
   const room = style.columns - agent.length - 8;
   switch (event.type) {
@@ -275,7 +279,7 @@ function renderPeer(view: View, event: PeerEvent, style: Style): Rendered {
 }
 
 /** Whole lines, after ending an open line. */
-function lines(view: View, shown: readonly string[]): Rendered {
+function lines(view: TerminalView, shown: readonly string[]): Rendered {
   const end = view.atLineStart ? "" : "\n";
   return {
     view: { ...view, open: "none", atLineStart: true },
@@ -284,7 +288,12 @@ function lines(view: View, shown: readonly string[]): Rendered {
 }
 
 /** A piece of streamed text of one kind; `wrap` formats each piece of a line. */
-function stream(view: View, kind: "text" | "reasoning", delta: string, wrap: (line: string) => string): Rendered {
+function stream(
+  view: TerminalView,
+  kind: "text" | "reasoning",
+  delta: string,
+  wrap: (line: string) => string,
+): Rendered {
   let text = view.open === kind || view.atLineStart ? "" : "\n";
   let atLineStart = view.open === kind ? view.atLineStart : true;
   for (const [index, piece] of safeText(delta).split("\n").entries()) {

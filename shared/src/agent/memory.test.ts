@@ -226,8 +226,8 @@ test("the tool searches, replaces and forgets, and says what is missing", async 
   expect(results[3]?.text).toContain("`id`");
   expect(results[4]?.text).toContain("The cat is Tim.");
   expect(results.slice(5, 7).map(({ text }) => text)).toEqual([
-    "There are no such notes.",
-    "No note has these words. Leave out text to list all.",
+    "There are no such entries.",
+    "No entry has these words. Leave out text to list all.",
   ]);
   expect(await taught.store.list("alice")).toEqual([]);
 });

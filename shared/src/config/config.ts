@@ -3,7 +3,7 @@ import type { Credentials } from "../a2a/client/credentials.ts";
 import { AppError } from "../core/errors.ts";
 import type { QuotaConfig } from "../core/runs/quota.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
-import type { Secret } from "../machine/secrets/secrets.ts";
+import type { NamedSecret } from "../machine/secrets/secrets.ts";
 import type { ModelConfig } from "../models/config.ts";
 import type { GitHost } from "../tools/code/forge/git-host.ts";
 import type { DatabaseServer } from "../tools/data/servers/database-server.ts";
@@ -128,7 +128,7 @@ export type Config = {
   /** What starts by itself, and who is told of it. */
   readonly triggers: TriggersConfig;
   /** What code may type into pages. */
-  readonly secrets: readonly Secret[];
+  readonly secrets: readonly NamedSecret[];
   readonly python: {
     /** What set-up puts into the virtual environment. */
     readonly packages: readonly string[];

@@ -5,7 +5,7 @@ import { noUsage } from "../core/usage.ts";
 import { ModelAway } from "../models/model-failure.ts";
 import { estimateTokens } from "../models/tokens.ts";
 import { askModel } from "./ask-model.ts";
-import { type Begun, newState } from "./flow-state.ts";
+import { newState, type StartedFlow } from "./flow-state.ts";
 
 const limits = { asks: 3, tokens: 10_000, usd: 1, wallMs: 60_000 };
 const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: "Go" }] }];
@@ -16,7 +16,7 @@ const input = estimateTokens(messages, []);
  */
 async function called(changes: object, { now = 0, window = 1_000_000 } = {}): Promise<ModelRequest> {
   const begun = { goal: "", files: [], earlier: {}, startedAt: 0, limits, contextWindow: window };
-  const state = Object.assign(newState(begun as unknown as Begun, { hops: 0 }), changes);
+  const state = Object.assign(newState(begun as unknown as StartedFlow, { hops: 0 }), changes);
   const requests: ModelRequest[] = [];
   const usage = { inputTokens: 7, cachedInputTokens: 0, outputTokens: 5, costUsd: 0.25, source: "provider" as const };
   const model = {
@@ -29,6 +29,7 @@ async function called(changes: object, { now = 0, window = 1_000_000 } = {}): Pr
     },
   } as unknown as Model;
   const step = {
+    key: "run/0",
     now: () => now,
     signal: new AbortController().signal,
     emit: () => undefined,
@@ -74,7 +75,9 @@ test.each([
  */
 async function waited(tokens: number, wasReached: boolean): Promise<number> {
   const begun = { goal: "", files: [], earlier: {}, startedAt: 0, limits, contextWindow: 1_000_000 };
-  const state = Object.assign(newState(begun as unknown as Begun, { hops: 0 }), { spent: { ...noUsage, tokens } });
+  const state = Object.assign(newState(begun as unknown as StartedFlow, { hops: 0 }), {
+    spent: { ...noUsage, tokens },
+  });
   let now = 0;
   const model = {
     capabilities: { maxOutputTokens: 100 },
@@ -84,7 +87,7 @@ async function waited(tokens: number, wasReached: boolean): Promise<number> {
       throw new ModelAway("model_unavailable", "Status 503.", { wasReached, retryAfterMs: undefined });
     },
   } as unknown as Model;
-  const step = { now: () => now, signal: new AbortController().signal, emit: () => undefined };
+  const step = { key: "run/0", now: () => now, signal: new AbortController().signal, emit: () => undefined };
   const run = {
     step: (_: string, work: (context: object) => unknown) => work(step),
     async sleep(ms: number) {

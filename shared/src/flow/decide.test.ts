@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Model, ModelMessage, ModelRequest } from "../core/model.ts";
 import type { Run, RunEvent } from "../core/runs/run.ts";
 import { decide, decideUnlessWritten } from "./decide.ts";
-import { type Begun, newState } from "./flow-state.ts";
+import { newState, type StartedFlow } from "./flow-state.ts";
 
 type Said = { readonly text?: string; readonly calls?: readonly (readonly [string, string])[]; readonly cut?: boolean };
 
@@ -23,12 +23,12 @@ function flowSaying(...said: readonly Said[]) {
     },
   } as unknown as Model;
   const emit = (event: RunEvent) => void events.push(event);
-  const step = { now: () => 0, signal: new AbortController().signal, emit, progress: () => undefined };
+  const step = { key: "run/0", now: () => 0, signal: new AbortController().signal, emit, progress: () => undefined };
   const run = { emit, step: (_: string, work: (context: object) => unknown) => work(step) } as unknown as Run;
   const limits = { asks: 3, tokens: 100_000, usd: 1, wallMs: 60_000 };
   const begun = { goal: "", files: [], earlier: {}, startedAt: 0, limits, contextWindow: 100_000 };
   const notices = () => events.filter(({ type }) => type === "notice-given").map(({ kind }) => kind);
-  return { run, state: newState(begun as unknown as Begun, { hops: 0 }), deps: { model }, requests, notices };
+  return { run, state: newState(begun as unknown as StartedFlow, { hops: 0 }), deps: { model }, requests, notices };
 }
 
 const choice = {

@@ -13,7 +13,7 @@ import { createFlow, type FlowVerbDeps } from "./create-flow.ts";
 import { earlierTasks } from "./earlier.ts";
 import { chooseAgents } from "./find-agent.ts";
 import { flowRequest } from "./flow-request.ts";
-import { type Begun, type FlowLimits, type FlowState, newState } from "./flow-state.ts";
+import { type FlowLimits, type FlowState, newState, type StartedFlow } from "./flow-state.ts";
 
 /** What a flow needs of the process it runs in; `limits` replace the defaults. */
 export type FlowDeps = FlowVerbDeps & { readonly limits?: Partial<FlowLimits> };
@@ -79,7 +79,7 @@ async function begin(
   input: AgentInput,
   { agents, model, limits, peers }: FlowDeps,
   step: StepContext,
-): Promise<Begun> {
+): Promise<StartedFlow> {
   const { budget = {} } = input;
   const request = flowRequest(definition, input);
   const own = { ...defaultLimits, ...limits };

@@ -21,7 +21,7 @@ export type FlowLimits = {
 };
 
 /** What was recorded when the flow started. The start is in milliseconds on the clock of runs. */
-export type Begun = FlowRequest & {
+export type StartedFlow = FlowRequest & {
   readonly earlier: Earlier;
   /** The agents the flow works with, and others that names in its options may refer to. */
   readonly entries: readonly AgentEntry[];
@@ -36,14 +36,14 @@ export type Begun = FlowRequest & {
 };
 
 /** The part of the budget that is reserved for work in progress. */
-export type Share = { readonly tokens: number; readonly usd: number };
+export type BudgetShare = { readonly tokens: number; readonly usd: number };
 
 /**
  * What changes during a flow, shared by its branches. Each execution of the run's body makes it and
  * replay rebuilds it. Fields that depend on the order of branches are read only inside steps.
  */
 export type FlowState = {
-  readonly begun: Begun;
+  readonly begun: StartedFlow;
   /**
    * How many agents the flow's task has passed through, and what its caller allows each agent it
    * asks.
@@ -55,7 +55,7 @@ export type FlowState = {
   readonly takenIn: Set<string>;
   readonly stepsPerTask: number | undefined;
   spent: TaskUsage;
-  reserved: Share;
+  reserved: BudgetShare;
   asks: number;
   /**
    * Running branches, including the body, and asks in progress: a branch without an ask may still
@@ -83,7 +83,7 @@ export type FlowState = {
 
 /** The state of a flow that has just started. */
 export function newState(
-  begun: Begun,
+  begun: StartedFlow,
   { hops, said = [], budget, takenIn, outputSchema }: Omit<AgentInput, "message">,
 ): FlowState {
   const brought = takenInAtStart({ hops, ...(takenIn && { takenIn }) });

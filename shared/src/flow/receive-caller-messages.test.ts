@@ -6,7 +6,7 @@ import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { machineClock } from "../durable/sqlite/machine-clock.ts";
 import { scratch } from "../testing/durable/scratch.ts";
 import { until } from "../testing/durable/until.ts";
-import { type Begun, newState, workedMs } from "./flow-state.ts";
+import { newState, type StartedFlow, workedMs } from "./flow-state.ts";
 import { askCaller, receiveCallerMessages } from "./receive-caller-messages.ts";
 
 const hour = 3_600_000;
@@ -18,7 +18,7 @@ test("the time a person takes to answer does not count towards the flow's time; 
   const engine = createEmbeddedEngine({ path: store.path, clock: { ...real, uptime: () => real.uptime() + passed } });
   const execute = async (run: Run) => {
     const startedAt = await run.step("begin", async ({ now }) => now());
-    const begun = { goal: "Go", files: [], earlier: { text: "", files: [] }, startedAt } as unknown as Begun;
+    const begun = { goal: "Go", files: [], earlier: { text: "", files: [] }, startedAt } as unknown as StartedFlow;
     const state = newState(begun, { hops: 0 });
     await run.step("work", async () => {
       passed += hour;
@@ -42,7 +42,7 @@ test("a caller's messages and answers count as the user's words only if the call
   using store = scratch();
   const engine = createEmbeddedEngine({ path: store.path });
   const execute = async (run: Run, hops: Json) => {
-    const begun = { goal: "Go", files: [], earlier: { text: "", files: [] } } as unknown as Begun;
+    const begun = { goal: "Go", files: [], earlier: { text: "", files: [] } } as unknown as StartedFlow;
     const state = newState(begun, { hops: Number(hops) });
     const heard = [await askCaller(run, state, { question: "Which?", kind: "question" })];
     await run.signal("more");
@@ -83,7 +83,7 @@ test("messages that came together are all heard, in order, with every source tha
     poll: async () => messages.map((parts, at) => ({ messageId: `m${at}`, parts })),
     emit: ({ messageId }: { messageId: string }) => void heard.push(messageId),
   } as unknown as Run;
-  const begun = { goal: "Go", files: [], earlier: { text: "", files: [] } } as unknown as Begun;
+  const begun = { goal: "Go", files: [], earlier: { text: "", files: [] } } as unknown as StartedFlow;
   const state = newState(begun, { hops: 0 });
   expect(await receiveCallerMessages(run, state)).toEqual(["One.\nTwo.", "null", "Three."]);
   expect([heard, state.pendingMessages, state.added]).toEqual([["m0", "m1", "m2"], [], [file]]);
@@ -102,7 +102,7 @@ test("what comes with a caller's messages and answers is the flow's: words, data
     [file("late.csv")],
   ];
   const execute = async (run: Run) => {
-    const begun = { goal: "Go", files: [], earlier: { text: "", files: [] } } as unknown as Begun;
+    const begun = { goal: "Go", files: [], earlier: { text: "", files: [] } } as unknown as StartedFlow;
     const state = newState(begun, { hops: 0 });
     await run.signal("begin");
     const answer = await askCaller(run, state, { question: "Which?", kind: "question" });

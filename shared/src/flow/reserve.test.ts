@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Run } from "../core/runs/run.ts";
 import { noUsage } from "../core/usage.ts";
-import { type Begun, newState } from "./flow-state.ts";
+import { newState, type StartedFlow } from "./flow-state.ts";
 import { release, reserve } from "./reserve.ts";
 
 const limits = { asks: 3, tokens: 1_000, usd: 2, wallMs: 60_000 };
@@ -11,7 +11,7 @@ const run = { step: (_: string, work: (step: object) => unknown) => work({ now: 
 function started(over: Partial<typeof limits> = {}) {
   now = 0;
   const begun = { goal: "", files: [], earlier: {}, startedAt: 0, limits: { ...limits, ...over } };
-  return newState(begun as unknown as Begun, { hops: 0 });
+  return newState(begun as unknown as StartedFlow, { hops: 0 });
 }
 
 const reserved = (state: ReturnType<typeof started>) => reserve(run, state, undefined);

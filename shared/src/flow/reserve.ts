@@ -1,7 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import type { Run, StepContext } from "../core/runs/run.ts";
 import type { AgentInput } from "../core/runs/task.ts";
-import { type FlowState, type Share, workedMs } from "./flow-state.ts";
+import { type BudgetShare, type FlowState, workedMs } from "./flow-state.ts";
 
 /** What one ask may use: its budget, and the deadline after which it is abandoned. */
 export type Reservation = { readonly budget: NonNullable<AgentInput["budget"]>; readonly deadlineMs: number };
@@ -31,7 +31,7 @@ export function release(state: FlowState, { budget: { tokens = 0, usd = 0 } }: R
 }
 
 /** What is neither spent nor reserved. Only for use inside a step. */
-export function remaining({ begun: { limits }, spent, reserved }: FlowState): Share {
+export function remaining({ begun: { limits }, spent, reserved }: FlowState): BudgetShare {
   return {
     tokens: Math.max(0, limits.tokens - spent.tokens - reserved.tokens),
     usd: Math.max(0, limits.usd - spent.usd - reserved.usd),

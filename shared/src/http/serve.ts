@@ -5,7 +5,7 @@ import type { ConnectionEnd } from "./socket-owner.ts";
  * Decides by a connection's ends whether to refuse a request, before any of it is read; undefined
  * lets it pass.
  */
-export type Guard = (client: ConnectionEnd, own: ConnectionEnd) => Response | undefined;
+export type ConnectionGuard = (client: ConnectionEnd, own: ConnectionEnd) => Response | undefined;
 
 /** A listening server. */
 export type Served = {
@@ -32,7 +32,7 @@ export type ServeOptions = {
    */
   readonly tls?: { readonly cert: string; readonly key: string; readonly clientCa?: string | undefined } | undefined;
   /** If left out, every client is answered. */
-  readonly guard?: Guard | undefined;
+  readonly guard?: ConnectionGuard | undefined;
   /**
    * Called on a stop with the milliseconds that running requests get: lets those of other servers
    * of this process finish.
@@ -97,7 +97,7 @@ function listenedWith({ cert, key, clientCa }: NonNullable<ServeOptions["tls"]>)
 }
 
 /** A connection that is gone has no ends left to look at. */
-function refused(request: Request, bun: Bun.Server<undefined>, guard: Guard): Response | undefined {
+function refused(request: Request, bun: Bun.Server<undefined>, guard: ConnectionGuard): Response | undefined {
   const client = bun.requestIP(request);
   if (client === null) return new Response(null, { status: 401 });
   const host = bun.hostname?.replace(/^\[|\]$/g, "") ?? "";

@@ -6,14 +6,14 @@ import { defineTool } from "../core/tools/define-tool.ts";
 import type { Tool, ToolResult } from "../core/tools/tool.ts";
 import type { MemoryStore } from "./memory-store.ts";
 
-/** The tool with which an agent keeps notes for later conversations. */
+/** The tool with which an agent keeps entries for later conversations. */
 export const memoryToolName = "memory";
 
 const input = z.strictObject({
   command: z.enum(["save", "search", "forget"]),
   text: z.string().min(1).max(20_000).optional().describe("What to save, in one sentence, or to search for."),
   kind: z.enum(memoryKinds).optional(),
-  id: z.string().min(1).max(40).optional().describe("The note that save replaces, or that is forgotten."),
+  id: z.string().min(1).max(40).optional().describe("The entry that save replaces, or that forget removes."),
 });
 
 type MemoryInput = z.output<typeof input>;
@@ -25,7 +25,7 @@ export function memoryTool(store: MemoryStore, principal: string): Tool {
   return defineTool({
     name: memoryToolName,
     description:
-      "Notes about the user for later conversations. Save what stays true and they would want kept: a fact, a preference, how something is done here; nothing secret.",
+      "What you remember about the user for later conversations, as entries. Save what stays true and they would want kept: a fact, a preference, how something is done here; nothing secret.",
     input,
     effect: ({ command }) => (command === "search" ? "pure" : "idempotent"),
     parallel: false,
@@ -58,18 +58,18 @@ function riskOf({ command, text = "", id }: MemoryInput, takenIn: TakenIn): stri
   const others = sourcesOfOthers(takenIn);
   if (command === "search" || others.length === 0) return undefined;
   const after = `after this task has read what others wrote (${others.slice(0, 8).join(", ")})`;
-  if (command === "forget") return `Forget the note ${JSON.stringify(id)} in your memory, ${after}`;
-  const over = id === undefined ? "" : ` in place of the note ${JSON.stringify(id)}`;
+  if (command === "forget") return `Forget the entry ${JSON.stringify(id)} in your memory, ${after}`;
+  const over = id === undefined ? "" : ` in place of the entry ${JSON.stringify(id)}`;
   return `Keep this in your memory${over} for all later conversations, ${after}: ${JSON.stringify(text)}`;
 }
 
-/** The notes that have these words, or the newest; of one kind, if it is given. */
+/** The entries that have these words, or the newest; of one kind, if it is given. */
 async function search(store: MemoryStore, principal: string, { text, kind }: MemoryInput): Promise<ToolResult> {
   const all = text === undefined ? await store.list(principal) : await store.search(principal, text, mostFound);
   const found = all.filter((entry) => kind === undefined || entry.kind === kind).slice(0, mostFound);
   if (found.length === 0)
     return said(
-      text === undefined ? "There are no such notes." : "No note has these words. Leave out text to list all.",
+      text === undefined ? "There are no such entries." : "No entry has these words. Leave out text to list all.",
     );
   return { text: presentRecalled(found), isError: false, takenIn: sourcesOfMemory(found) };
 }

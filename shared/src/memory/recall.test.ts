@@ -80,7 +80,7 @@ test("with embeddings entries are found by meaning; vectors are made once, and t
   expect(server.asked.at(-1)).toEqual(["puppy", "The second dog is called Max."]);
 });
 
-test("words that stand in every note and task lead to none, a short name with a digit does", async () => {
+test("words that are in every entry and task lead to none, a short name with a digit does", async () => {
   const { add, textsFor } = memoryWith();
   await add("The user's fiscal year begins on 1 July.");
   await add("S3 in the user's sales files is the store in Chur.");

@@ -3,7 +3,7 @@
 export type { ArtifactStore } from "../core/workspace.ts";
 export type { FlowLimits } from "../flow/flow-state.ts";
 export type { ChatAnswer, ChatCall, ChatRequest, WireUsage } from "../models/chat/chat-protocol.ts";
-export type { ChatExchange, Delivery } from "../models/chat/chat-server.ts";
+export type { AnswerDelivery, ChatExchange } from "../models/chat/chat-server.ts";
 export type { AgentServerForTest } from "../testing/a2a/agent-server.ts";
 export { type FlowForTest, type FlowStart, flowEvents, flowForTest } from "../testing/flow.ts";
 export {

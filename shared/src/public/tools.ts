@@ -18,6 +18,6 @@ export {
   shell,
   web,
 } from "../tools/families.ts";
-export type { Machine, Observe, OpenedFamily } from "../tools/family.ts";
+export type { Observe, OpenedFamily, ToolMachine } from "../tools/family.ts";
 export { terminate } from "../tools/human/terminate.ts";
 export { createPlan, formatPlan, markStep, type Plan, type StepStatus } from "../tools/planning/plan.ts";

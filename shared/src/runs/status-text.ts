@@ -21,7 +21,7 @@ const lines: {
   "memory-recalled": ({ entries }) =>
     entries.length === 0
       ? undefined
-      : `Recalled from your memory: ${entries.length === 1 ? "1 note" : `${entries.length} notes`}`,
+      : `Recalled from your memory: ${entries.length === 1 ? "1 entry" : `${entries.length} entries`}`,
   "agent-asked": ({ agent, text }) => short(`Asks ${agent}: ${text}`),
   "agent-accepted": () => undefined,
   "agent-progressed": ({ agent, text }) => short(`${agent}: ${text}`),

@@ -1,11 +1,11 @@
-import type { AgentFacts } from "../a2a/server/card.ts";
+import type { CardFacts } from "../a2a/server/card.ts";
 import type { AuthStore } from "../auth/auth-store.ts";
 import { identifyBy } from "../auth/identify.ts";
 import { cardSecurity } from "../auth/security.ts";
 import type { Config } from "../config/config.ts";
 import type { Identify } from "../core/caller.ts";
 import type { ReportRefusal } from "../http/challenge.ts";
-import type { Guard } from "../http/serve.ts";
+import type { ConnectionGuard } from "../http/serve.ts";
 import { openSocketOwner, type SocketOwner } from "../http/socket-owner.ts";
 import { createQuotas, type Quotas } from "../runs/quotas.ts";
 import type { Shared } from "./storage/open-shared.ts";
@@ -23,7 +23,7 @@ export type Authentication = {
     readonly refused: ReportRefusal;
   };
   /** For its card; empty if it answers everybody. */
-  readonly facts: Pick<AgentFacts, "security">;
+  readonly facts: Pick<CardFacts, "security">;
   /** The tokens and sessions of the system; undefined if it answers everybody. */
   readonly store: AuthStore | undefined;
   close(): Promise<void>;
@@ -64,7 +64,7 @@ export async function openAuthentication(
 /** How a server keeps out other users of its machine. */
 export type LocalUsers = {
   /** Left out if every request needs the token, or if the kernel cannot tell users apart. */
-  readonly guard?: Guard;
+  readonly guard?: ConnectionGuard;
   /** A warning for the operator, if there is one. */
   readonly note?: string;
 };
@@ -87,7 +87,7 @@ export async function openLocalUsers({ token, tls }: Pick<Config["server"], "tok
 /**
  * Refuses a connection whose other end belongs to neither `self` nor root, or to nobody any more.
  */
-export function guardOf(owner: SocketOwner, self: number): Guard {
+export function guardOf(owner: SocketOwner, self: number): ConnectionGuard {
   return (client, own) => {
     const user = owner(client, own);
     return user === self || user === 0 ? undefined : refusal();

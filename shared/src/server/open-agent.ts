@@ -11,7 +11,7 @@ import type { DatabaseServers } from "../tools/data/servers/database-servers.ts"
 import { readDocument } from "../tools/documents/read-document.ts";
 import { type WriteDocumentDeps, writeDocument } from "../tools/documents/write-document.ts";
 import { families } from "../tools/families.ts";
-import { isFamily, type Machine, type Observe, type ToolFamily } from "../tools/family.ts";
+import { isFamily, type Observe, type ToolFamily, type ToolMachine } from "../tools/family.ts";
 import { seeImage } from "../tools/files/see-image.ts";
 import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
@@ -26,7 +26,7 @@ export type OpenedBrowsing =
   | { readonly tools: readonly []; readonly look: undefined; readonly missing: string };
 
 /** What a machine has for agents, whichever of it one agent needs. */
-export type MachineParts = Pick<Machine, "shell" | "web" | "desktop" | "delegate"> & {
+export type MachineParts = Pick<ToolMachine, "shell" | "web" | "desktop" | "delegate"> & {
   readonly sandbox: Sandbox;
   readonly browsing: OpenedBrowsing;
   /** Requests of tools that fetch; undefined if the web is switched off. */
@@ -62,7 +62,7 @@ export function openAgent(
     ? codeTools({ sandbox, runsCode: shell.length > 0, egress, edits, ...(gitHosts && { hosts: gitHosts }) })
     : undefined;
   const python = shell.find(({ family }) => family === "python");
-  const machine: Machine = {
+  const machine: ToolMachine = {
     planning: createPlanning(),
     askHuman: askHuman(),
     seeImage,

@@ -7,7 +7,7 @@ export function nameLike(name: string, others: readonly string[]): string | unde
   return others.find((other) => shapeOf(other) === shape || isOneApart(name, other));
 }
 
-/** The name as an eye in a hurry sees it. */
+/** The name as it looks at a glance. */
 function shapeOf(name: string): string {
   return name
     .replaceAll("-", "")

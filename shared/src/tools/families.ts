@@ -1,7 +1,11 @@
 import type { Tool } from "../core/tools/tool.ts";
-import type { Machine, Observe, ToolFamily } from "./family.ts";
+import type { Observe, ToolFamily, ToolMachine } from "./family.ts";
 
-function family(name: string, toolNames: readonly string[], tools: (machine: Machine) => readonly Tool[]): ToolFamily {
+function family(
+  name: string,
+  toolNames: readonly string[],
+  tools: (machine: ToolMachine) => readonly Tool[],
+): ToolFamily {
   return { family: name, toolNames, open: (machine) => ({ tools: tools(machine) }) };
 }
 

@@ -8,7 +8,7 @@ export type Observe = NonNullable<AgentDefinition["look"]>;
  * The tools that a machine has for an agent served there, grouped by what they need from it. They
  * are made for the agent's first task, so that a server that has none yet need not load them.
  */
-export type Machine = {
+export type ToolMachine = {
   /** `planning`, `ask_human` and `see_image`, which need nothing. */
   readonly planning: Tool;
   readonly askHuman: Tool;
@@ -46,7 +46,7 @@ export interface ToolFamily {
   readonly toolNames: readonly string[];
   /** Whether the agent that lists it is of no use without it. */
   readonly isEssential?: boolean;
-  open(machine: Machine): OpenedFamily;
+  open(machine: ToolMachine): OpenedFamily;
 }
 
 /** Whether an entry of an agent's list is a family rather than a tool. */

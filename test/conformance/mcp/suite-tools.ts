@@ -3,18 +3,18 @@ import { AppError } from "manyhands/internal/core/errors";
 import { noUsage } from "manyhands/internal/core/usage";
 import type { DirectOutcome, DirectTools } from "../../../shared/src/mcp/server/direct-tools.ts";
 import { invalidParams } from "../../../shared/src/mcp/server/invalid-params.ts";
-import type { Given } from "../../../shared/src/mcp/server/questions.ts";
+import type { GivenAnswers } from "../../../shared/src/mcp/server/questions.ts";
 import { audio, image, resource, suiteChanges, text } from "./suite-content.ts";
 import { choices, confirmation, defaults, type Form, one, wide } from "./suite-schemas.ts";
 
 type Calling = Parameters<DirectTools["call"]>[2];
 type Input = Readonly<Record<string, unknown>>;
-type Work = (call: Calling, given: Given, input: Input) => Promise<DirectOutcome> | DirectOutcome;
+type Work = (call: Calling, given: GivenAnswers, input: Input) => Promise<DirectOutcome> | DirectOutcome;
 
 const says = (...content: Extract<DirectOutcome, { result: unknown }>["result"]["content"]): DirectOutcome => ({
   result: { content },
 });
-const heard = ({ responses }: Given) => says(text(`Heard: ${JSON.stringify(responses)}`));
+const heard = ({ responses }: GivenAnswers) => says(text(`Heard: ${JSON.stringify(responses)}`));
 
 const elicits = (message: string, requestedSchema: Form) => inputRequired.elicit({ message, requestedSchema });
 const samples = (words: string) =>

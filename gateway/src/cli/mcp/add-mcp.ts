@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from "commander";
 import type { CliContext } from "../../session/context.ts";
-import { approveServer, listServers, loginServer, type ServeOptions, serveMcp, testServer } from "./mcp-command.ts";
+import { approveServer, listServers, loginServer, type McpServeOptions, serveMcp, testServer } from "./mcp-command.ts";
 import { addServer, removeServer } from "./mcp-file.ts";
 
 /** Adds `mcp` and its commands to the command line. `shared` makes the options that all share. */
@@ -14,12 +14,12 @@ export function addMcp(
   const leaf = (name: string, description: string, isDefault = false) =>
     mcp.command(name, { isDefault }).description(description).addOption(shared.config());
   const server = () => new Argument("<server>", "its name in mcp.json");
-  leaf("list", "the servers and how each is started or reached", true)
+  leaf("list", "list the servers and how each is started or reached", true)
     .addOption(shared.json())
     .action(async (options) => done(await listServers(options, context)));
   leaf("serve", "serve an agent and its tools over MCP on standard input and output")
     .option("--agent <name>", "an agent of this system (default: the first)")
-    .action((options: ServeOptions) => serveMcp(options, context));
+    .action((options: McpServeOptions) => serveMcp(options, context));
   leaf("add", "add a server: mcp add NAME -- COMMAND ARGUMENTS…, or mcp add NAME --url URL")
     .addArgument(server())
     .argument("[command...]", "the command that starts it, after --")

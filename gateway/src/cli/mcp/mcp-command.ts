@@ -137,14 +137,14 @@ function ownWords(description: string): string {
 }
 
 /** Options of `mcp serve`. */
-export type ServeOptions = { readonly config?: string; readonly agent?: string };
+export type McpServeOptions = { readonly config?: string; readonly agent?: string };
 
 /**
  * Replaces this process with an agent's server that speaks MCP over its standard streams, so that
  * nothing is between it and its caller. The server also listens on a free loopback port, which
  * serves the files of its answers. Returns only by rejecting.
  */
-export async function serveMcp({ config: file, agent }: ServeOptions, context: CliContext): Promise<never> {
+export async function serveMcp({ config: file, agent }: McpServeOptions, context: CliContext): Promise<never> {
   const config = await context.configure(file);
   const entry = agentEntry(agent ?? firstAgent(config), config);
   if (process.execve === undefined) throw new Error("process.execve is missing: Bun 1.4.4 or newer is needed");

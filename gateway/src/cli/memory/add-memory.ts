@@ -20,11 +20,11 @@ export function addMemoryCommands(
   const id = () => new Argument("<id>", "the entry, as `memory list` shows it");
   const kind = () => new Option("--kind <kind>", "what it is").choices([...memoryKinds]);
   const publicText = "not private: recalling it does not make a task private";
-  leaf("list", "what is remembered, the last changed first", true)
+  leaf("list", "list what is remembered, the most recently changed first", true)
     .addOption(shared.json())
     .option("--find <words>", "only entries with some of these words")
     .action(async (options) => done(await listMemory(options, context)));
-  leaf("show", "one entry, and what it was written from")
+  leaf("show", "show one entry and where it came from")
     .addArgument(id())
     .addOption(shared.json())
     .action(async (entry: string, options) => done(await showMemory(entry, options, context)));

@@ -17,7 +17,7 @@ export function addProfiles(
       .description(description)
       .addOption(shared.config())
       .option("--principal <name>", "whose profiles", localCaller.principal);
-  leaf("list", "the profiles and the sites they keep log-ins of", true)
+  leaf("list", "list the profiles and the sites they are logged in to", true)
     .addOption(shared.json())
     .action(async (options) => done(await listProfiles(options, context)));
   leaf("delete", "delete a profile with all its log-ins")

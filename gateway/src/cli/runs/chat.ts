@@ -53,7 +53,7 @@ export async function chatCommand(options: ChatOptions, context: CliContext): Pr
     for (;;) {
       const line = (await terminal.ask(chat.waiting === undefined ? "You" : "Your answer"))?.trim();
       if (line === undefined || line === "/exit") break;
-      if (line === "" || (await runCommand(line, chat, context))) continue;
+      if (line === "" || (await runLine(line, chat, context))) continue;
       const message = { text: line, contextId: chat.contextId, taskId: chat.waiting, files: chat.files };
       const outcome = await renderTask((signal) => client.send(message, { signal }), { client, terminal, json: false });
       chat.files = [];
@@ -69,7 +69,7 @@ export async function chatCommand(options: ChatOptions, context: CliContext): Pr
 }
 
 /** Runs a command to the chat itself; false if the line is for the agent. */
-async function runCommand(line: string, chat: Chat, { cwd, terminal }: CliContext): Promise<boolean> {
+async function runLine(line: string, chat: Chat, { cwd, terminal }: CliContext): Promise<boolean> {
   const [, command, rest = ""] = /^\/(\w+)(?:\s+(.*))?$/s.exec(line) ?? [];
   if (command === undefined) return false;
   if (command === "file") await attach(rest, chat, cwd, terminal);

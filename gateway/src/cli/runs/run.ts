@@ -25,7 +25,7 @@ export type RunOptions = {
  * questions. Returns the exit code: 0 completed, 1 failed, 3 rejected or waiting for an answer with
  * nobody to ask, 130 canceled.
  */
-export async function runCommand(task: string, options: RunOptions, context: CliContext): Promise<number> {
+export async function runOneTask(task: string, options: RunOptions, context: CliContext): Promise<number> {
   const { terminal } = context;
   const config = await context.configure(options.config);
   for (const note of config.notes) terminal.say(note);
@@ -42,7 +42,7 @@ export async function runCommand(task: string, options: RunOptions, context: Cli
 
 /**
  * Gives a task to the client's agent or flow and shows it to its end; returns the exit code, as
- * `runCommand` does.
+ * `runOneTask` does.
  */
 export async function runTask(
   client: AgentClient,

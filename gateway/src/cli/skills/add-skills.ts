@@ -13,10 +13,10 @@ export function addSkills(
   const leaf = (name: string, description: string, isDefault = false) =>
     skills.command(name, { isDefault }).description(description).addOption(shared.config());
   const skill = () => new Argument("<skill>", "its name");
-  leaf("list", "the skills, and whether agents may use them", true)
+  leaf("list", "list the skills and whether agents may use them", true)
     .addOption(shared.json())
     .action(async (options) => done(await listSkills(options, context)));
-  leaf("show", "everything that an approval of the skill covers")
+  leaf("show", "show everything that approving the skill would cover")
     .addArgument(skill())
     .action(async (name: string, options) => done(await showSkill(name, options, context)));
   leaf("add", "copy a skill's folder into the home, where it waits for approval")

@@ -33,8 +33,8 @@ export function addStarts(
   const one = (what: string) => new Argument("<name>", `the ${what}'s name`);
   addSchedules(program, context, done, leafOf);
   const triggers = leafOf(program.command("triggers").description("webhooks that start a flow or an agent"));
-  triggers("list", "your triggers and the URLs their senders post to", true).action(async (options: StartsOptions) =>
-    done(await listTriggers(options, context)),
+  triggers("list", "list your triggers and the URLs their senders post to", true).action(
+    async (options: StartsOptions) => done(await listTriggers(options, context)),
   );
   triggers("show", "show a trigger and what its last webhooks started")
     .addArgument(one("trigger"))
@@ -44,7 +44,7 @@ export function addStarts(
       .addArgument(one("trigger"))
       .action(async (name: string, options: StartsOptions) => done(await pauseTrigger(name, act, options, context)));
   const notify = leafOf(program.command("notify").description("tell people when a run asks or ends"));
-  notify("list", "the targets in the settings", true).action(async (options: StartsOptions) =>
+  notify("list", "list the targets in the settings", true).action(async (options: StartsOptions) =>
     done(await listTargets(options, context)),
   );
   notify("test", "send a target one message, to see whether it arrives")
@@ -66,24 +66,24 @@ function addSchedules(
 ): void {
   const leaf = leafOf(program.command("schedules").description("start a flow or an agent at certain times"));
   const name = () => new Argument("<name>", "the schedule's name");
-  leaf("list", "your schedules and when each is due next", true).action(async (options: StartsOptions) =>
+  leaf("list", "list your schedules and when each is due next", true).action(async (options: StartsOptions) =>
     done(await listSchedules(options, context)),
   );
   leaf("add", "add a schedule")
     .addArgument(name())
-    .argument("<task>", "what is to be done each time")
+    .argument("<task>", "what to do each time")
     .requiredOption("--cron <expression>", 'when: five fields, such as "0 8 * * MON-FRI", or "@daily"')
-    .requiredOption("--start <name>", "the flow or agent")
+    .requiredOption("--start <name>", "the flow or agent to start")
     .option("--time-zone <zone>", "such as Europe/Berlin (default: this machine's)")
     .option("--agents <list>", "the flow's agents, separated by commas", listOf)
     .addOption(new Option("--missed <rule>", "what to do about missed times").choices(["once", "skip"]).default("once"))
     .addOption(
-      new Option("--overlap <rule>", "whether to start while its last run is still at work")
+      new Option("--overlap <rule>", "whether to start while the previous run is still working")
         .choices(["skip", "allow"])
         .default("skip"),
     )
-    .option("--notify <list>", "who is told, separated by commas", listOf)
-    .option("--budget-usd <amount>", "what each run may cost", amount)
+    .option("--notify <list>", "targets to notify, separated by commas", listOf)
+    .option("--budget-usd <amount>", "spending limit of each run, in US dollars", amount)
     .action(async (one: string, task: string, options) => done(await addSchedule(one, task, options, context)));
   leaf("show", "show a schedule and the outcome of its last runs")
     .addArgument(name())

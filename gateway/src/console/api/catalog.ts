@@ -16,7 +16,7 @@ export type OptionSchema = {
 };
 
 /** A flow and what may be set for it. */
-export type Flow = {
+export type ListedFlow = {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -25,7 +25,7 @@ export type Flow = {
 };
 
 /** An agent that the gateway knows, with its health. */
-export type Agent = {
+export type ListedAgent = {
   readonly name: string;
   readonly title?: string;
   readonly url: string;
@@ -48,11 +48,12 @@ export type Agent = {
 export type Health = { readonly version: string; readonly model: { readonly name: string; readonly provider: string } };
 
 /** The registered flows. */
-export const getFlows = async (): Promise<readonly Flow[]> => (await get<{ flows: readonly Flow[] }>("/flows")).flows;
+export const getFlows = async (): Promise<readonly ListedFlow[]> =>
+  (await get<{ flows: readonly ListedFlow[] }>("/flows")).flows;
 
 /** The known agents. */
-export const getAgents = async (signal?: AbortSignal): Promise<readonly Agent[]> =>
-  (await get<{ agents: readonly Agent[] }>("/agents", signal)).agents;
+export const getAgents = async (signal?: AbortSignal): Promise<readonly ListedAgent[]> =>
+  (await get<{ agents: readonly ListedAgent[] }>("/agents", signal)).agents;
 
 /** The gateway's version and model. */
 export const getHealth = (): Promise<Health> => get<Health>("/healthz");

@@ -4,7 +4,7 @@ import { App } from "./app.tsx";
 import { startRunNews } from "./attention/run-news.ts";
 import { startTab } from "./attention/tab.ts";
 import { lazyPage } from "./lazy-page.tsx";
-import { place, type Route, startRouter } from "./router.ts";
+import { type PageRoute, place, startRouter } from "./router.ts";
 import { startStore } from "./store.ts";
 import { startTheme } from "./theme.ts";
 import { language } from "./words/words.ts";
@@ -30,6 +30,6 @@ else if (root !== null) {
   render(<App />, root);
 }
 
-function linkIn({ parts }: Route): string | undefined {
+function linkIn({ parts }: PageRoute): string | undefined {
   return parts[0] === "shared" ? (parts[1] ?? "") : undefined;
 }

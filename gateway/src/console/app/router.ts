@@ -4,13 +4,13 @@ import { signal } from "@preact/signals";
  * Where the page is. The address after `#` is a path with a query: the API has the same paths
  * without `#`, and a console behind a proxy keeps working under any prefix.
  */
-export type Route = { readonly parts: readonly string[]; readonly query: URLSearchParams };
+export type PageRoute = { readonly parts: readonly string[]; readonly query: URLSearchParams };
 
 /** The current place; it changes with the address. */
-export const place = signal<Route>(readRoute(location.hash));
+export const place = signal<PageRoute>(readRoute(location.hash));
 
 /** Reads the address after `#`. */
-function readRoute(hash: string): Route {
+function readRoute(hash: string): PageRoute {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s);
   const parts = path.split("/").flatMap((part) => (part === "" ? [] : [decode(part)]));
   return { parts, query: new URLSearchParams(query) };

@@ -1,6 +1,14 @@
 import { computed, signal } from "@preact/signals";
 import type { RunView } from "manyhands/internal/runs/run-view";
-import { type Agent, type Flow, getAgents, getFlows, getHealth, getRuns, type Health } from "../api/catalog.ts";
+import {
+  getAgents,
+  getFlows,
+  getHealth,
+  getRuns,
+  type Health,
+  type ListedAgent,
+  type ListedFlow,
+} from "../api/catalog.ts";
 import { type Change, listenToChanges } from "../api/changes.ts";
 import { get } from "../api/client.ts";
 
@@ -12,9 +20,9 @@ const againMs = 2_000;
 /** What the gateway says about itself. */
 export const health = signal<Health | undefined>(undefined);
 /** The registered flows. */
-export const flows = signal<readonly Flow[]>([]);
+export const flows = signal<readonly ListedFlow[]>([]);
 /** The known agents and their health. */
-export const agents = signal<readonly Agent[]>([]);
+export const agents = signal<readonly ListedAgent[]>([]);
 /** The newest runs. */
 export const recent = signal<readonly RunView[] | undefined>(undefined);
 /** The runs that wait for the person, the oldest first. */

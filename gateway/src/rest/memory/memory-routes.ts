@@ -4,7 +4,7 @@ import { AppError } from "manyhands/internal/core/errors";
 import { type MemoryEntry, memoryKinds } from "manyhands/internal/core/memory";
 import type { MemoryStore } from "manyhands/internal/memory/memory-store";
 import * as z from "zod";
-import { type Endpoint, type EndpointAbout, endpoint, type RestEnv } from "../endpoint.ts";
+import { type EndpointAbout, endpoint, type RestEndpoint, type RestEnv } from "../endpoint.ts";
 
 /** What the memory routes need. */
 export type MemoryRoutesDeps = {
@@ -37,11 +37,11 @@ const params = z.object({ id: z.string().min(1).max(40) });
 const one = { description: "The entry.", body: entrySchema };
 
 /** `/memory` and the routes below it: what is remembered for the caller. */
-export function memoryRoutes(deps: MemoryRoutesDeps): Endpoint[] {
+export function memoryRoutes(deps: MemoryRoutesDeps): RestEndpoint[] {
   return [...readingRoutes(deps), ...changingRoutes(deps)];
 }
 
-function readingRoutes({ open, isOn }: MemoryRoutesDeps): Endpoint[] {
+function readingRoutes({ open, isOn }: MemoryRoutesDeps): RestEndpoint[] {
   const list = {
     method: "get",
     path: "/memory",
@@ -81,7 +81,7 @@ function readingRoutes({ open, isOn }: MemoryRoutesDeps): Endpoint[] {
 
 const mostFound = 100;
 
-function changingRoutes({ open, isOn }: MemoryRoutesDeps): Endpoint[] {
+function changingRoutes({ open, isOn }: MemoryRoutesDeps): RestEndpoint[] {
   const add = {
     method: "post",
     path: "/memory",
@@ -149,7 +149,7 @@ function changingRoutes({ open, isOn }: MemoryRoutesDeps): Endpoint[] {
 function ownEndpoint<Given extends EndpointAbout["request"]>(
   about: Omit<EndpointAbout, "request" | "scope" | "tag"> & { readonly request: Given },
   run: Parameters<typeof endpoint<Given>>[1],
-): Endpoint {
+): RestEndpoint {
   const own = endpoint<Given>({ ...about, tag: "memory" }, run);
   return {
     ...own,

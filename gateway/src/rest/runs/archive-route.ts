@@ -3,14 +3,16 @@ import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { type ArchivedFile, archiveStream } from "manyhands/internal/machine/workspace/archive";
 import type { FileView } from "manyhands/internal/runs/run-view";
 import * as z from "zod";
-import { type Endpoint, endpoint } from "../endpoint.ts";
+import { endpoint, type RestEndpoint } from "../endpoint.ts";
 import { inert, type WorkspaceRoutesDeps, workspacesOf } from "./workspace-routes.ts";
 
 /** The most bytes of files in an archive. */
 const mostBytes = 512 * 1024 * 1024;
 
 /** `GET /runs/{id}/archive`: everything a run handed over and its agents have, in one file. */
-export function archiveRoute(deps: WorkspaceRoutesDeps & { readonly artifacts: Pick<ArtifactStore, "get"> }): Endpoint {
+export function archiveRoute(
+  deps: WorkspaceRoutesDeps & { readonly artifacts: Pick<ArtifactStore, "get"> },
+): RestEndpoint {
   const about = {
     method: "get",
     path: "/runs/{id}/archive",

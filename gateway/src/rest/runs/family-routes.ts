@@ -8,7 +8,8 @@ import { type FamilyDeps, type FamilyItem, followFamily } from "manyhands/intern
 import type { Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
-import { type Endpoint, endpoint } from "../endpoint.ts";
+import { endpoint, type RestEndpoint } from "../endpoint.ts";
+import { requestRoute } from "./request-route.ts";
 import { frameSchema } from "./run-routes.ts";
 
 /** What the routes over a run and those it asked for need. */
@@ -22,12 +23,12 @@ export type FamilyRoutesDeps = {
 
 const params = z.object({ id: z.string().min(1).max(200) });
 
-/** `/runs/{id}/tree`, `/runs/{id}/events/{seq}` and `/runs/{id}/export` */
-export function familyRoutes(deps: FamilyRoutesDeps): Endpoint[] {
-  return [runTree(deps), runEvent(deps), exportRun(deps)];
+/** `/runs/{id}/tree`, `/runs/{id}/events/{seq}`, what is below that, and `/runs/{id}/export` */
+export function familyRoutes(deps: FamilyRoutesDeps): RestEndpoint[] {
+  return [runTree(deps), runEvent(deps), requestRoute(deps), exportRun(deps)];
 }
 
-function runTree({ runs, runnables, engine, elsewhere, heartbeatMs }: FamilyRoutesDeps): Endpoint {
+function runTree({ runs, runnables, engine, elsewhere, heartbeatMs }: FamilyRoutesDeps): RestEndpoint {
   const query = z.object({
     after: z
       .string()
@@ -119,7 +120,7 @@ const eventSchema = z
   .object({ seq: z.int(), at: z.iso.datetime(), event: z.looseObject({ type: z.string() }) })
   .meta({ id: "StoredEvent", description: "An event of a run, in full." });
 
-function runEvent({ runs, engine }: FamilyRoutesDeps): Endpoint {
+function runEvent({ runs, engine }: FamilyRoutesDeps): RestEndpoint {
   const about = {
     method: "get",
     path: "/runs/{id}/events/{seq}",
@@ -140,7 +141,7 @@ function runEvent({ runs, engine }: FamilyRoutesDeps): Endpoint {
 /** Events read at once for an export. */
 const exportedAtOnce = 500;
 
-function exportRun({ runs, engine }: FamilyRoutesDeps): Endpoint {
+function exportRun({ runs, engine }: FamilyRoutesDeps): RestEndpoint {
   const about = {
     method: "get",
     path: "/runs/{id}/export",

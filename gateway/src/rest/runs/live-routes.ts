@@ -6,7 +6,7 @@ import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import { familyOf } from "manyhands/internal/runs/family";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
-import { type Endpoint, endpoint } from "../endpoint.ts";
+import { endpoint, type RestEndpoint } from "../endpoint.ts";
 import { frameSchema } from "./run-routes.ts";
 
 /**
@@ -45,11 +45,11 @@ const query = z.object({
 });
 
 /** `/runs/{id}/live`: to watch, and to use. */
-export function liveRoutes(deps: LiveRoutesDeps): Endpoint[] {
+export function liveRoutes(deps: LiveRoutesDeps): RestEndpoint[] {
   return [watchPage(deps), usePage(deps)];
 }
 
-function watchPage(deps: LiveRoutesDeps): Endpoint {
+function watchPage(deps: LiveRoutesDeps): RestEndpoint {
   const about = {
     method: "get",
     path: "/runs/{id}/live",
@@ -68,7 +68,7 @@ function watchPage(deps: LiveRoutesDeps): Endpoint {
   });
 }
 
-function usePage(deps: LiveRoutesDeps): Endpoint {
+function usePage(deps: LiveRoutesDeps): RestEndpoint {
   const about = {
     method: "post",
     path: "/runs/{id}/live",

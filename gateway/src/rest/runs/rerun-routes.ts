@@ -5,7 +5,7 @@ import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import type { Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
-import { type Endpoint, endpoint } from "../endpoint.ts";
+import { endpoint, type RestEndpoint } from "../endpoint.ts";
 import { idempotencyKey, runSchema } from "./run-schemas.ts";
 
 /** What starting a run again needs. */
@@ -16,7 +16,7 @@ export type RerunRoutesDeps = {
 };
 
 /** `POST /runs/{id}/rerun` */
-export function rerunRoutes({ runs, runnables, artifacts }: RerunRoutesDeps): Endpoint[] {
+export function rerunRoutes({ runs, runnables, artifacts }: RerunRoutesDeps): RestEndpoint[] {
   const about = {
     method: "post",
     path: "/runs/{id}/rerun",

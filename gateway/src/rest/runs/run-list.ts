@@ -6,7 +6,7 @@ import type { RunView } from "manyhands/internal/runs/run-view";
 import { findRunnable, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
-import { type Endpoint, endpoint } from "../endpoint.ts";
+import { endpoint, type RestEndpoint } from "../endpoint.ts";
 import { runListSchema, runStates } from "./run-schemas.ts";
 
 const text = z.string().min(1).max(255);
@@ -36,7 +36,7 @@ const query = z.object({
 });
 
 /** `GET /runs` */
-export function runList({ runs, runnables }: { readonly runs: Runs; readonly runnables: Runnables }): Endpoint {
+export function runList({ runs, runnables }: { readonly runs: Runs; readonly runnables: Runnables }): RestEndpoint {
   const about = {
     method: "get",
     path: "/runs",

@@ -3,7 +3,7 @@ import type { Deletions } from "manyhands/internal/runs/deletions";
 import type { Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
-import { type Endpoint, endpoint } from "../endpoint.ts";
+import { endpoint, type RestEndpoint } from "../endpoint.ts";
 import { eventStream, placeOf } from "../event-stream.ts";
 import { userMessage } from "../user-message.ts";
 import { runList } from "./run-list.ts";
@@ -20,7 +20,7 @@ export type RunRoutesDeps = {
 };
 
 /** `/runs` and the routes below it. */
-export function runRoutes(deps: RunRoutesDeps): Endpoint[] {
+export function runRoutes(deps: RunRoutesDeps): RestEndpoint[] {
   return [
     runList(deps),
     getRun(deps),
@@ -36,7 +36,7 @@ export function runRoutes(deps: RunRoutesDeps): Endpoint[] {
 const params = z.object({ id: z.string().min(1).max(200) });
 const text = z.string().min(1).max(255);
 
-function getRun({ runs }: RunRoutesDeps): Endpoint {
+function getRun({ runs }: RunRoutesDeps): RestEndpoint {
   const about = {
     method: "get",
     path: "/runs/{id}",
@@ -60,7 +60,7 @@ export const frameSchema = z
   })
   .meta({ id: "Frame" });
 
-function runEvents({ runs, engine, heartbeatMs }: RunRoutesDeps): Endpoint {
+function runEvents({ runs, engine, heartbeatMs }: RunRoutesDeps): RestEndpoint {
   const place = z
     .string()
     .regex(/^\d{0,15}$/, "It must be the number of the last event you have")
@@ -83,7 +83,7 @@ function runEvents({ runs, engine, heartbeatMs }: RunRoutesDeps): Endpoint {
   });
 }
 
-function answerRun({ runs }: RunRoutesDeps): Endpoint {
+function answerRun({ runs }: RunRoutesDeps): RestEndpoint {
   const about = {
     method: "post",
     path: "/runs/{id}/answer",
@@ -108,7 +108,7 @@ function answerRun({ runs }: RunRoutesDeps): Endpoint {
   });
 }
 
-function cancelRun({ runs }: RunRoutesDeps): Endpoint {
+function cancelRun({ runs }: RunRoutesDeps): RestEndpoint {
   const about = {
     method: "post",
     path: "/runs/{id}/cancel",
@@ -123,7 +123,7 @@ function cancelRun({ runs }: RunRoutesDeps): Endpoint {
   });
 }
 
-function resumeRun({ runs }: RunRoutesDeps): Endpoint {
+function resumeRun({ runs }: RunRoutesDeps): RestEndpoint {
   const about = {
     method: "post",
     path: "/runs/{id}/resume",
@@ -157,7 +157,7 @@ const deletedSchema = z
   })
   .meta({ id: "Deleted" });
 
-function deleteRun({ runs, deletions }: RunRoutesDeps): Endpoint {
+function deleteRun({ runs, deletions }: RunRoutesDeps): RestEndpoint {
   const about = {
     method: "delete",
     path: "/runs/{id}",
@@ -174,7 +174,7 @@ function deleteRun({ runs, deletions }: RunRoutesDeps): Endpoint {
   );
 }
 
-function deleteConversation({ deletions }: RunRoutesDeps): Endpoint {
+function deleteConversation({ deletions }: RunRoutesDeps): RestEndpoint {
   const about = {
     method: "delete",
     path: "/conversations/{id}",

@@ -5,7 +5,7 @@ import { familyOf } from "manyhands/internal/runs/family";
 import type { Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
-import { type Endpoint, endpoint } from "../endpoint.ts";
+import { endpoint, type RestEndpoint } from "../endpoint.ts";
 
 /** What showing the files of workspaces needs. */
 export type WorkspaceRoutesDeps = {
@@ -18,7 +18,7 @@ export type WorkspaceRoutesDeps = {
 const params = z.object({ id: z.string().min(1).max(200) });
 
 /** `/runs/{id}/files` and `/runs/{id}/file` */
-export function workspaceRoutes(deps: WorkspaceRoutesDeps): Endpoint[] {
+export function workspaceRoutes(deps: WorkspaceRoutesDeps): RestEndpoint[] {
   return [listFiles(deps), readFile(deps)];
 }
 
@@ -37,7 +37,7 @@ const listSchema = z
   })
   .meta({ id: "WorkspaceFiles" });
 
-function listFiles(deps: WorkspaceRoutesDeps): Endpoint {
+function listFiles(deps: WorkspaceRoutesDeps): RestEndpoint {
   const about = {
     method: "get",
     path: "/runs/{id}/files",
@@ -88,7 +88,7 @@ export const inert = {
   "Cache-Control": "no-store",
 };
 
-function readFile({ runs, workspaces }: WorkspaceRoutesDeps): Endpoint {
+function readFile({ runs, workspaces }: WorkspaceRoutesDeps): RestEndpoint {
   const about = {
     method: "get",
     path: "/runs/{id}/file",

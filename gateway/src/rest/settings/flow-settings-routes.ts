@@ -1,7 +1,7 @@
 import { flowSettings as settingsSchema } from "manyhands/internal/core/runs/task";
 import * as z from "zod";
 import type { FlowSettings } from "../../settings/flow-settings.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { RestEndpoint } from "../endpoint.ts";
 import { operatorEndpoint } from "./operator-endpoint.ts";
 
 const compositionSchema = z.strictObject({
@@ -16,7 +16,7 @@ const listSchema = z.object({ flows: z.array(z.object({ name: z.string(), ...com
 const listed = { description: "The composed flows.", body: listSchema };
 
 /** `/settings/flows` and the routes below it. */
-export function flowSettingsRoutes(flows: FlowSettings): Endpoint[] {
+export function flowSettingsRoutes(flows: FlowSettings): RestEndpoint[] {
   const list = {
     method: "get",
     path: "/settings/flows",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { McpSettings } from "../../settings/mcp-settings.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { RestEndpoint } from "../endpoint.ts";
 import { operatorEndpoint } from "./operator-endpoint.ts";
 
 const name = z.string().min(1).max(64);
@@ -40,13 +40,13 @@ const inspectedSchema = z
   .meta({ id: "InspectedMcpServer" });
 
 /** `/settings/mcp-servers` and the routes below it. */
-export function mcpServerRoutes(mcp: McpSettings): Endpoint[] {
+export function mcpServerRoutes(mcp: McpSettings): RestEndpoint[] {
   return [list(mcp), add(mcp), remove(mcp), enable(mcp), inspect(mcp), approve(mcp), signIn(mcp)];
 }
 
 const listed = { description: "The servers.", body: z.object({ servers: z.array(serverSchema) }) };
 
-function list(mcp: McpSettings): Endpoint {
+function list(mcp: McpSettings): RestEndpoint {
   const about = {
     method: "get",
     path: "/settings/mcp-servers",
@@ -58,7 +58,7 @@ function list(mcp: McpSettings): Endpoint {
   return operatorEndpoint(about, async (_, c) => c.json({ servers: await mcp.list() }));
 }
 
-function add(mcp: McpSettings): Endpoint {
+function add(mcp: McpSettings): RestEndpoint {
   const body = z.strictObject({
     name,
     entry: z.record(z.string(), z.json()).describe("As in mcp.json: a `command` with `args`, or a `url`."),
@@ -78,7 +78,7 @@ function add(mcp: McpSettings): Endpoint {
   });
 }
 
-function remove(mcp: McpSettings): Endpoint {
+function remove(mcp: McpSettings): RestEndpoint {
   const about = {
     method: "delete",
     path: "/settings/mcp-servers/{name}",
@@ -93,7 +93,7 @@ function remove(mcp: McpSettings): Endpoint {
   });
 }
 
-function enable(mcp: McpSettings): Endpoint {
+function enable(mcp: McpSettings): RestEndpoint {
   const about = {
     method: "post",
     path: "/settings/mcp-servers/{name}/enable",
@@ -108,7 +108,7 @@ function enable(mcp: McpSettings): Endpoint {
   });
 }
 
-function inspect(mcp: McpSettings): Endpoint {
+function inspect(mcp: McpSettings): RestEndpoint {
   const about = {
     method: "post",
     path: "/settings/mcp-servers/{name}/test",
@@ -120,7 +120,7 @@ function inspect(mcp: McpSettings): Endpoint {
   return operatorEndpoint(about, async ({ params }, c) => c.json(await mcp.inspect(params.name, c.req.raw.signal)));
 }
 
-function approve(mcp: McpSettings): Endpoint {
+function approve(mcp: McpSettings): RestEndpoint {
   const body = z.strictObject({ seen: z.string().min(1).max(100).describe("From the test that showed them.") });
   const about = {
     method: "post",
@@ -135,7 +135,7 @@ function approve(mcp: McpSettings): Endpoint {
   );
 }
 
-function signIn(mcp: McpSettings): Endpoint {
+function signIn(mcp: McpSettings): RestEndpoint {
   const about = {
     method: "post",
     path: "/settings/mcp-servers/{name}/sign-in",

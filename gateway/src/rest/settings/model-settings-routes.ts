@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { ModelSettings } from "../../settings/model-settings.ts";
 import { tryModel } from "../../settings/try-model.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { RestEndpoint } from "../endpoint.ts";
 import { operatorEndpoint } from "./operator-endpoint.ts";
 
 const sourced = z.object({ value: z.string(), source: z.string().describe("A variable, or a line of the file.") });
@@ -48,7 +48,7 @@ const trialSchema = z
   .meta({ id: "ModelTrial" });
 
 /** `/settings/model` and `/settings/model/test`. */
-export function modelSettingsRoutes(model: ModelSettings): Endpoint[] {
+export function modelSettingsRoutes(model: ModelSettings): RestEndpoint[] {
   const view = { description: "The settings of the model.", body: modelSettingsSchema };
   const show = {
     method: "get",

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { isFromOwnPage } from "manyhands/internal/auth/identify";
 import { AppError } from "manyhands/internal/core/errors";
-import { type Endpoint, type EndpointAbout, endpoint, type RestEnv } from "../endpoint.ts";
+import { type EndpointAbout, endpoint, type RestEndpoint, type RestEnv } from "../endpoint.ts";
 
 /**
  * An endpoint for who operates the system, because it shows or changes how it is set up: callers
@@ -11,7 +11,7 @@ import { type Endpoint, type EndpointAbout, endpoint, type RestEnv } from "../en
 export function operatorEndpoint<Given extends EndpointAbout["request"]>(
   about: Omit<EndpointAbout, "request" | "scope" | "tag"> & { readonly request: Given },
   run: Parameters<typeof endpoint<Given>>[1],
-): Endpoint {
+): RestEndpoint {
   const own = endpoint<Given>({ ...about, tag: "settings", scope: "admin" }, run);
   return {
     ...own,

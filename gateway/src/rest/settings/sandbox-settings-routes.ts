@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { SandboxSettings } from "../../settings/sandbox-settings.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { RestEndpoint } from "../endpoint.ts";
 import { operatorEndpoint } from "./operator-endpoint.ts";
 
 const tier = z
@@ -25,7 +25,7 @@ const trialSchema = z
   .meta({ id: "SandboxTrial" });
 
 /** `/settings/sandbox` and `/settings/sandbox/test`. */
-export function sandboxSettingsRoutes(sandbox: SandboxSettings): Endpoint[] {
+export function sandboxSettingsRoutes(sandbox: SandboxSettings): RestEndpoint[] {
   const view = { description: "The settings of the sandbox.", body: sandboxSettingsSchema };
   const body = z.strictObject({ tier });
   const show = {

@@ -3,7 +3,7 @@ import type { FlowSettings } from "../../settings/flow-settings.ts";
 import type { McpSettings } from "../../settings/mcp-settings.ts";
 import type { ModelSettings } from "../../settings/model-settings.ts";
 import type { SandboxSettings } from "../../settings/sandbox-settings.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { RestEndpoint } from "../endpoint.ts";
 import { flowSettingsRoutes } from "./flow-settings-routes.ts";
 import { mcpServerRoutes } from "./mcp-server-routes.ts";
 import { modelSettingsRoutes } from "./model-settings-routes.ts";
@@ -31,7 +31,7 @@ export type OperatorSettings = TokenRoutesDeps & {
 };
 
 /** `/settings` and everything below it. */
-export function settingsRoutes(settings: OperatorSettings): Endpoint[] {
+export function settingsRoutes(settings: OperatorSettings): RestEndpoint[] {
   const about = {
     method: "get",
     path: "/settings",

@@ -1,7 +1,7 @@
 import { AppError } from "manyhands/internal/core/errors";
 import type { ListedSkill, SkillLibrary } from "manyhands/internal/skills/skill-library";
 import * as z from "zod";
-import type { Endpoint } from "../endpoint.ts";
+import type { RestEndpoint } from "../endpoint.ts";
 import { operatorEndpoint } from "./operator-endpoint.ts";
 
 /** Skills as their operator sees and changes them: those of the machine are read, not added. */
@@ -43,11 +43,11 @@ const shownSchema = z
 const listed = { description: "The skills.", body: z.object({ skills: z.array(listedSchema) }) };
 
 /** `/settings/skills` and the routes below it. */
-export function skillRoutes(skills: SkillSettings): Endpoint[] {
+export function skillRoutes(skills: SkillSettings): RestEndpoint[] {
   return [list(skills), show(skills), approve(skills), remove(skills)];
 }
 
-function list(skills: SkillSettings): Endpoint {
+function list(skills: SkillSettings): RestEndpoint {
   const about = {
     method: "get",
     path: "/settings/skills",
@@ -60,7 +60,7 @@ function list(skills: SkillSettings): Endpoint {
   return operatorEndpoint(about, async (_, c) => c.json({ skills: (await skills.list()).map(listedView) }));
 }
 
-function show(skills: SkillSettings): Endpoint {
+function show(skills: SkillSettings): RestEndpoint {
   const about = {
     method: "get",
     path: "/settings/skills/{name}",
@@ -72,7 +72,7 @@ function show(skills: SkillSettings): Endpoint {
   return operatorEndpoint(about, async ({ params: { name } }, c) => c.json(shownView(await find(skills, name))));
 }
 
-function approve(skills: SkillSettings): Endpoint {
+function approve(skills: SkillSettings): RestEndpoint {
   const body = z.strictObject({ hash: z.string().min(1).max(128).describe("Of the skill as it was shown.") });
   const about = {
     method: "post",
@@ -88,7 +88,7 @@ function approve(skills: SkillSettings): Endpoint {
   });
 }
 
-function remove(skills: SkillSettings): Endpoint {
+function remove(skills: SkillSettings): RestEndpoint {
   const about = {
     method: "delete",
     path: "/settings/skills/{name}",

@@ -2,7 +2,7 @@ import type { AuthStore, ListedToken } from "manyhands/internal/auth/auth-store"
 import { tokenName } from "manyhands/internal/auth/token-name";
 import { scopes } from "manyhands/internal/core/caller";
 import * as z from "zod";
-import type { Endpoint } from "../endpoint.ts";
+import type { RestEndpoint } from "../endpoint.ts";
 import { operatorEndpoint } from "./operator-endpoint.ts";
 
 const scope = z.enum(scopes);
@@ -28,7 +28,7 @@ export type TokenRoutesDeps = {
 const dayMs = 86_400_000;
 
 /** `/settings/tokens` and the routes below it. */
-export function tokenRoutes({ tokens, tokensCount }: TokenRoutesDeps): Endpoint[] {
+export function tokenRoutes({ tokens, tokensCount }: TokenRoutesDeps): RestEndpoint[] {
   const list = {
     method: "get",
     path: "/settings/tokens",

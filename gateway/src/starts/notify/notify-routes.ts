@@ -1,6 +1,6 @@
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
-import { type Endpoint, endpoint } from "../../rest/endpoint.ts";
+import { endpoint, type RestEndpoint } from "../../rest/endpoint.ts";
 import type { Notifications } from "./notifications.ts";
 
 /** What the routes of notifications need. */
@@ -11,11 +11,11 @@ const targetSchema = z
   .meta({ id: "NotifyTarget", description: "Who can be told of runs: a [notify] table of the settings." });
 
 /** `/notify`, `/notify/{name}/test` and `/runs/{id}/notify` */
-export function notifyRoutes(deps: NotifyRoutesDeps): Endpoint[] {
+export function notifyRoutes(deps: NotifyRoutesDeps): RestEndpoint[] {
   return [listTargets(deps), testTarget(deps), watchRun(deps)];
 }
 
-function listTargets({ notifications }: NotifyRoutesDeps): Endpoint {
+function listTargets({ notifications }: NotifyRoutesDeps): RestEndpoint {
   const about = {
     method: "get",
     path: "/notify",
@@ -28,7 +28,7 @@ function listTargets({ notifications }: NotifyRoutesDeps): Endpoint {
   return endpoint(about, (_, c) => c.json({ targets: notifications.list(c.get("caller").principal) }));
 }
 
-function testTarget({ notifications }: NotifyRoutesDeps): Endpoint {
+function testTarget({ notifications }: NotifyRoutesDeps): RestEndpoint {
   const about = {
     method: "post",
     path: "/notify/{name}/test",
@@ -44,7 +44,7 @@ function testTarget({ notifications }: NotifyRoutesDeps): Endpoint {
   });
 }
 
-function watchRun({ notifications, runs }: NotifyRoutesDeps): Endpoint {
+function watchRun({ notifications, runs }: NotifyRoutesDeps): RestEndpoint {
   const about = {
     method: "post",
     path: "/runs/{id}/notify",

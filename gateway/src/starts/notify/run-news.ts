@@ -2,7 +2,7 @@ import type { RunView } from "manyhands/internal/runs/run-view";
 import { safeLine, safeText } from "../../terminal/safe-text.ts";
 
 /** What is told of a run, whichever way it takes. */
-export type News = {
+export type RunNews = {
   readonly type: "run.completed" | "run.failed" | "run.canceled" | "run.waiting" | "test";
   /** One line. */
   readonly title: string;
@@ -15,11 +15,11 @@ export type News = {
 const longestText = 4_000;
 
 /** What there is to say of a run that has ended or asks something; undefined of any other. */
-export function newsOf(run: RunView, publicUrl: string): News | undefined {
+export function newsOf(run: RunView, publicUrl: string): RunNews | undefined {
   const { id, status, input, answer, question, error } = run;
   const about = safeLine(input, 80);
   const url = `${publicUrl.replace(/\/+$/, "")}/#/runs/${id}`;
-  const tell = (type: News["type"], word: string, text: string): News => ({
+  const tell = (type: RunNews["type"], word: string, text: string): RunNews => ({
     type,
     title: `${word}: ${about}`,
     text: cut(safeText(text)),

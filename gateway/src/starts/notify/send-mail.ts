@@ -1,7 +1,7 @@
 import type { Refusal } from "manyhands/internal/a2a/push/webhooks";
 import type { EmailTarget } from "manyhands/internal/config/triggers/trigger-config";
 import { createTransport } from "nodemailer";
-import type { News } from "./run-news.ts";
+import type { RunNews } from "./run-news.ts";
 
 /** Milliseconds for each part of a conversation with a mail server, and for all of it. */
 const partMs = 15_000;
@@ -13,7 +13,7 @@ const wholeMs = 60_000;
  */
 export async function sendMail(
   { host, port, security, login, from, to }: EmailTarget,
-  { title, text, url }: News,
+  { title, text, url }: RunNews,
   id: string,
   signal: AbortSignal,
 ): Promise<Refusal | undefined> {

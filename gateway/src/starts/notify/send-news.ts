@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Refusal, Webhooks } from "manyhands/internal/a2a/push/webhooks";
 import type { NotifyTarget } from "manyhands/internal/config/triggers/trigger-config";
-import type { News } from "./run-news.ts";
+import type { RunNews } from "./run-news.ts";
 
 /** What sending needs: webhooks that reach what the operator named, and the machine's clock. */
 export type SendDeps = { readonly webhooks: Pick<Webhooks, "post">; readonly now?: () => number };
@@ -12,7 +12,7 @@ export type SendDeps = { readonly webhooks: Pick<Webhooks, "post">; readonly now
  */
 export async function sendNews(
   target: NotifyTarget,
-  news: News,
+  news: RunNews,
   id: string,
   { webhooks, now = Date.now }: SendDeps,
   signal: AbortSignal,
@@ -40,7 +40,7 @@ function signature(
 const longestSlack = 3_000;
 
 /** In Slack's form. Escaped, so that no answer of a model calls `<!channel>` or hides a link. */
-function slackBody({ title, text, url }: News): string {
+function slackBody({ title, text, url }: RunNews): string {
   const escaped = (said: string) => said.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   const shown = [`*${escaped(title)}*`, escaped(text.slice(0, longestSlack)), `<${url}|Open the run>`];
   return JSON.stringify({ text: shown.filter((line) => line !== "").join("\n") });

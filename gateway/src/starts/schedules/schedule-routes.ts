@@ -1,7 +1,7 @@
 import { findRunnable, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
-import { type Endpoint, endpoint } from "../../rest/endpoint.ts";
+import { endpoint, type RestEndpoint } from "../../rest/endpoint.ts";
 import { idempotencyKey, runSchema } from "../../rest/runs/run-schemas.ts";
 import type { Notifications } from "../notify/notifications.ts";
 import { firingSchema, firingView, startName, startShape } from "../start-schemas.ts";
@@ -51,7 +51,7 @@ const params = z.object({ name: z.string().min(1).max(200) });
 const one = { 200: { description: "The schedule.", body: scheduleSchema } };
 
 /** `/schedules` and the routes below it. */
-export function scheduleRoutes(deps: ScheduleRoutesDeps): Endpoint[] {
+export function scheduleRoutes(deps: ScheduleRoutesDeps): RestEndpoint[] {
   const { schedules } = deps;
   return [
     listSchedules(deps),
@@ -70,7 +70,7 @@ export function scheduleRoutes(deps: ScheduleRoutesDeps): Endpoint[] {
   ];
 }
 
-function listSchedules({ schedules }: ScheduleRoutesDeps): Endpoint {
+function listSchedules({ schedules }: ScheduleRoutesDeps): RestEndpoint {
   const about = {
     method: "get",
     path: "/schedules",
@@ -85,7 +85,7 @@ function listSchedules({ schedules }: ScheduleRoutesDeps): Endpoint {
   );
 }
 
-function addSchedule({ schedules, notifications, runnables }: ScheduleRoutesDeps): Endpoint {
+function addSchedule({ schedules, notifications, runnables }: ScheduleRoutesDeps): RestEndpoint {
   const about = {
     method: "post",
     path: "/schedules",
@@ -113,7 +113,7 @@ function byName(
   summary: string,
   problems: readonly number[],
   act: (name: string, principal: string) => Promise<Schedule>,
-): Endpoint {
+): RestEndpoint {
   const about = {
     method,
     path: `/schedules/{name}${below}`,
@@ -128,7 +128,7 @@ function byName(
   );
 }
 
-function removeSchedule({ schedules }: ScheduleRoutesDeps): Endpoint {
+function removeSchedule({ schedules }: ScheduleRoutesDeps): RestEndpoint {
   const about = {
     method: "delete",
     path: "/schedules/{name}",
@@ -144,7 +144,7 @@ function removeSchedule({ schedules }: ScheduleRoutesDeps): Endpoint {
   });
 }
 
-function runNow({ schedules, runs }: ScheduleRoutesDeps): Endpoint {
+function runNow({ schedules, runs }: ScheduleRoutesDeps): RestEndpoint {
   const about = {
     method: "post",
     path: "/schedules/{name}/run",

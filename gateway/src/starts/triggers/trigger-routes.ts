@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Endpoint, endpoint } from "../../rest/endpoint.ts";
+import { endpoint, type RestEndpoint } from "../../rest/endpoint.ts";
 import { firingSchema, firingView, startShape } from "../start-schemas.ts";
 import { webhookPath } from "./trigger-app.ts";
 import type { Trigger, Triggers } from "./triggers.ts";
@@ -23,7 +23,7 @@ const triggerSchema = z
 const params = z.object({ name: z.string().min(1).max(200) });
 
 /** `/triggers` and the routes below it. */
-export function triggerRoutes({ triggers, publicUrl }: TriggerRoutesDeps): Endpoint[] {
+export function triggerRoutes({ triggers, publicUrl }: TriggerRoutesDeps): RestEndpoint[] {
   const view = ({ settings, budget, firings, principal: _, ...trigger }: Trigger) => ({
     ...trigger,
     url: `${publicUrl.replace(/\/+$/, "")}${webhookPath}/${trigger.name}`,
@@ -45,7 +45,7 @@ export function triggerRoutes({ triggers, publicUrl }: TriggerRoutesDeps): Endpo
     below: string,
     summary: string,
     act: (name: string, principal: string) => Promise<Trigger>,
-  ): Endpoint => {
+  ): RestEndpoint => {
     const answers = { 200: { description: "The trigger.", body: triggerSchema } };
     const path = `/triggers/{name}${below}`;
     const about = { method, path, tag: "triggers", summary, request: { params }, answers, problems: [404] };

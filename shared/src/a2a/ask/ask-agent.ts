@@ -10,7 +10,7 @@ import { beginAsk, resolveAgain } from "./begin-ask.ts";
 import type { OpenAsk } from "./cancel-remote-tasks.ts";
 import { cancelGivenUp } from "./cancel-remote-tasks.ts";
 import { type Collected, collect } from "./collect.ts";
-import { type Followed, followChild, type Seen, untilEvent } from "./follow-child.ts";
+import { type Followed, followRemoteTask, type Seen, untilEvent } from "./follow-remote-task.ts";
 import { madeCalls, noCalls, type PeerCalls, withSeen } from "./peer-calls.ts";
 import type { Peers } from "./peers.ts";
 import { relayQuestion } from "./relay-question.ts";
@@ -64,7 +64,7 @@ async function attend(
   exchanges: Exchange[],
   peers: Peers,
 ): Promise<Ending> {
-  let child: RemoteTask | undefined;
+  let remote: RemoteTask | undefined;
   try {
     const resolved = first !== undefined && "value" in first ? first : await resolveAgain(run, ask, peers);
     if ("fault" in resolved) return { outcome: given(ask, resolved) };
@@ -74,43 +74,43 @@ async function attend(
     const { reply, ...ids } = sent.value;
     if (reply !== undefined)
       return { outcome: { agent: ask.agent.name, ...ids, ...reply, ...memory(resolved.value, reply) } };
-    child = { ...resolved.value, ...ids, ask };
-    return await seeThrough(run, child, exchanges, peers);
+    remote = { ...resolved.value, ...ids, ask };
+    return await seeThrough(run, remote, exchanges, peers);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    if (child !== undefined) return givenUp(child, failed(ask, faultOf(error)));
+    if (remote !== undefined) return givenUp(remote, failed(ask, faultOf(error)));
     return { outcome: failed(ask, faultOf(error)) };
   }
 }
 
 /** Follows the agent's task until it ends or is given up. */
-async function seeThrough(run: Run, child: RemoteTask, exchanges: Exchange[], peers: Peers): Promise<Ending> {
-  const { ask } = child;
+async function seeThrough(run: Run, remote: RemoteTask, exchanges: Exchange[], peers: Peers): Promise<Ending> {
+  const { ask } = remote;
   let from: Followed = { after: 0, told: 0 };
   let calls = noCalls;
   for (let questions = 0; ; ) {
-    const seen = await retryDurably(run, ask, peers, () => followChild(run, child, from, peers));
-    if (ask.endsAt !== undefined && seen.at >= ask.endsAt && !isEnd(seen)) return givenUp(child, timedOut(ask));
-    if ("fault" in seen) return givenUp(child, failed(ask, seen.fault));
+    const seen = await retryDurably(run, ask, peers, () => followRemoteTask(run, remote, from, peers));
+    if (ask.endsAt !== undefined && seen.at >= ask.endsAt && !isEnd(seen)) return givenUp(remote, timedOut(ask));
+    if ("fault" in seen) return givenUp(remote, failed(ask, seen.fault));
     const { state, question, result, waits, calls: more, ...followed } = seen.value;
     from = followed;
     calls = withSeen(calls, more);
-    if (waits) await untilEvent(run, child, seen.at, peers);
+    if (waits) await untilEvent(run, remote, seen.at, peers);
     if (state === "working") continue;
     // Runs recorded before authorization requests were relayed gave the task up here.
-    if (state === "auth-required" && question === undefined) return givenUp(child, failed(ask, unauthorized(child)));
-    if (question === undefined) return finish(run, child, { result, calls }, peers);
-    const relayed = await relayQuestion(run, child, question, { n: ++questions, at: seen.at }, peers);
-    if (relayed === undefined) return givenUp(child, timedOut(ask));
+    if (state === "auth-required" && question === undefined) return givenUp(remote, failed(ask, unauthorized(remote)));
+    if (question === undefined) return finish(run, remote, { result, calls }, peers);
+    const relayed = await relayQuestion(run, remote, question, { n: ++questions, at: seen.at }, peers);
+    if (relayed === undefined) return givenUp(remote, timedOut(ask));
     const { exchange, told } = relayed;
     exchanges.push(exchange);
     if ("fault" in told) {
       // The task may have ended while the person was thinking: it timed out, or somebody answered
       // it directly.
-      const now = await followChild(run, child, from, peers);
+      const now = await followRemoteTask(run, remote, from, peers);
       return isEnd(now)
-        ? finish(run, child, { result: undefined, calls }, peers)
-        : givenUp(child, failed(ask, told.fault));
+        ? finish(run, remote, { result: undefined, calls }, peers)
+        : givenUp(remote, failed(ask, told.fault));
     }
     from = { ...from, answered: question.id };
   }
@@ -118,16 +118,16 @@ async function seeThrough(run: Run, child: RemoteTask, exchanges: Exchange[], pe
 
 async function finish(
   run: Run,
-  child: RemoteTask,
+  remote: RemoteTask,
   { result, calls }: { readonly result: Collected | undefined; readonly calls: PeerCalls },
   peers: Peers,
 ): Promise<Ending> {
-  const { ask } = child;
-  const collected = result === undefined ? await collect(run, child, peers) : { value: result };
-  if ("fault" in collected) return { outcome: { ...failed(ask, collected.fault), ...idsOf(child) } };
+  const { ask } = remote;
+  const collected = result === undefined ? await collect(run, remote, peers) : { value: result };
+  if ("fault" in collected) return { outcome: { ...failed(ask, collected.fault), ...idsOf(remote) } };
   const came = collected.value;
-  const made = child.ours ? { made: madeCalls(calls) } : {};
-  return { outcome: { agent: ask.agent.name, ...idsOf(child), ...came, ...made, ...memory(child, came) } };
+  const made = remote.ours ? { made: madeCalls(calls) } : {};
+  return { outcome: { agent: ask.agent.name, ...idsOf(remote), ...came, ...made, ...memory(remote, came) } };
 }
 
 /**
@@ -150,8 +150,8 @@ function unauthorized({ title }: RemoteTask): Fault {
   return { code: "unauthorized", message: `${title} wanted to be authorized for something.` };
 }
 
-function givenUp(child: RemoteTask, outcome: AskOutcome): Ending {
-  return { outcome: { ...outcome, ...idsOf(child) }, open: { ...openAsk(child.ask), taskId: child.taskId } };
+function givenUp(remote: RemoteTask, outcome: AskOutcome): Ending {
+  return { outcome: { ...outcome, ...idsOf(remote) }, open: { ...openAsk(remote.ask), taskId: remote.taskId } };
 }
 
 function openAsk({ askId, agent, contextId }: Ask): OpenAsk {

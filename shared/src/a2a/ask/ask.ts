@@ -66,31 +66,31 @@ export type ResolvedAgent = { readonly title: string; readonly ours: boolean; re
 export type RemoteTask = ResolvedAgent & { readonly ask: Ask; readonly taskId: string; readonly contextId: string };
 
 /** The state of a task at another agent. A submitted task counts as working. */
-export type ChildState = Exclude<StateName, "submitted">;
+export type RemoteState = Exclude<StateName, "submitted">;
 
 /** A question of the other agent; `id` distinguishes it from its others. */
-export type ChildQuestion = { readonly id: string; readonly text: string };
+export type RemoteQuestion = { readonly id: string; readonly text: string };
 
 const longestQuestion = 8_000;
 
 /** The state of a task; unknown states count as working. */
-export function childState(task: Task): ChildState {
+export function remoteState(task: Task): RemoteState {
   const name = stateName(task.status?.state);
   return name === "submitted" ? "working" : name;
 }
 
 /** Whether a task has ended. */
-export function isOver(state: ChildState): boolean {
+export function isOver(state: RemoteState): boolean {
   return state !== "working" && !waitsForPerson(state);
 }
 
 /** Whether a task waits for an answer or for authorization. */
-export function waitsForPerson(state: ChildState): boolean {
+export function waitsForPerson(state: RemoteState): boolean {
   return state === "input-required" || state === "auth-required";
 }
 
 /** The question in a task's status. */
-export function childQuestion({ status }: Task): ChildQuestion {
+export function remoteQuestion({ status }: Task): RemoteQuestion {
   const text = messageText(status?.message).slice(0, longestQuestion).toWellFormed();
   return { id: (status?.message?.messageId || `${status?.timestamp ?? ""} ${text}`).slice(0, 400), text };
 }

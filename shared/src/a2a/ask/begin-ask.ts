@@ -10,14 +10,14 @@ import type { PeerAddress, Peers } from "./peers.ts";
  * An ask that has begun: refused before anything was sent, or with the attempt to resolve the
  * agent.
  */
-export type Begun = { readonly ask: Ask; readonly refused?: Fault; readonly resolved?: Attempt<ResolvedAgent> };
+export type StartedAsk = { readonly ask: Ask; readonly refused?: Fault; readonly resolved?: Attempt<ResolvedAgent> };
 
 /**
  * Begins an ask. Its intent is recorded as `agent-asked` before anything is sent, with everything
  * needed to find its task again. A task that has passed through too many agents is refused with
  * `hop_limit` without contacting the agent.
  */
-export async function beginAsk(run: Run, request: AskRequest, peers: Peers): Promise<Begun> {
+export async function beginAsk(run: Run, request: AskRequest, peers: Peers): Promise<StartedAsk> {
   const begin = async (step: StepContext) => {
     const { hops, patienceMs } = peers.bounds;
     const facts = { askId: step.key, url: request.agent.url, patienceMs, startedAt: step.now() };

@@ -106,7 +106,9 @@ export function cancelChildrenRun(kind: string, peers: Peers): RunDefinition {
   };
 }
 
-/** The asking run, and why its children are cancelled: it was canceled, or it is ending. */
+/**
+ * The asking run, and why the tasks it asked for are canceled: it was canceled, or it is ending.
+ */
 type CancelChildrenInput = { readonly runId: string; readonly why: "canceled" | "ending" };
 
 async function startCancelChildren(

@@ -10,7 +10,7 @@ import { messageText } from "../client/task-update.ts";
 import { metadataKeys } from "../extensions.ts";
 import { taskTakenIn, taskUsage } from "../task-metadata.ts";
 import type { RemoteTask } from "./ask.ts";
-import { childState } from "./ask.ts";
+import { remoteState } from "./ask.ts";
 import { type Attempt, attempted, retryDurably } from "./attempt.ts";
 import { answerSources, peerArtifacts } from "./peer-artifacts.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
@@ -22,8 +22,8 @@ export type Collected = Omit<AskOutcome, "agent" | "taskId" | "contextId">;
 /**
  * Reads the result of a task that has ended and stores its files in our artifact store. Idempotent.
  */
-export function collect(run: Run, child: RemoteTask, peers: Peers): Promise<Attempt<Collected>> {
-  const { ask, taskId } = child;
+export function collect(run: Run, remote: RemoteTask, peers: Peers): Promise<Attempt<Collected>> {
+  const { ask, taskId } = remote;
   return retryDurably(run, ask, peers, () =>
     run.step("collect", (step) =>
       attempted(step, async () => {
@@ -43,7 +43,7 @@ export async function readResult(
   peers: Peers,
   signal: AbortSignal,
 ): Promise<Collected> {
-  const ended = childState(task);
+  const ended = remoteState(task);
   const state = ended === "completed" || ended === "canceled" || ended === "rejected" ? ended : "failed";
   const { files, fault: missed } = await takeFiles(task, address, peers, signal);
   const { text, data, fault: cut } = answerOf(task);

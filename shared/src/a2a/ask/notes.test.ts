@@ -3,7 +3,7 @@ import { TaskState } from "@a2a-js/sdk";
 import type { RunEvent, StepContext } from "../../core/runs/run.ts";
 import type { TaskUpdate } from "../client/task-update.ts";
 import type { Ask } from "./ask.ts";
-import { childNotes, type ToldLines } from "./notes.ts";
+import { remoteNotes, type ToldLines } from "./notes.ts";
 
 function notesOf({ isAnswer = false, before = { told: 0 } as ToldLines } = {}) {
   const emitted: RunEvent[] = [];
@@ -13,7 +13,7 @@ function notesOf({ isAnswer = false, before = { told: 0 } as ToldLines } = {}) {
     progress: (event: RunEvent) => live.push(event),
   } as unknown as StepContext;
   const ask = { askId: "a", agent: { name: "swe", url: "" }, isAnswer } as unknown as Ask;
-  return { notes: childNotes(ask, before, step), emitted, live };
+  return { notes: remoteNotes(ask, before, step), emitted, live };
 }
 const lines = (events: readonly RunEvent[]) => events.map(({ text }) => text);
 const delta = (text: string, at?: number): TaskUpdate => ({

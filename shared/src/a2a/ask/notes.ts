@@ -71,7 +71,7 @@ function factsOf(event: ReadEvent): ProgressFacts {
 }
 
 /** Notes for one step: a few lines as its events, live output as its progress. */
-export function childNotes(
+export function remoteNotes(
   { askId, agent: { name: agent }, isAnswer = false }: Ask,
   before: ToldLines,
   step: StepContext,

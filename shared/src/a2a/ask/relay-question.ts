@@ -5,7 +5,7 @@ import { askPerson } from "../../core/tools/question.ts";
 import type { RemoteTask } from "./ask.ts";
 import { answerInForm } from "./asked-in-form.ts";
 import type { Attempt } from "./attempt.ts";
-import type { Seen } from "./follow-child.ts";
+import type { Seen } from "./follow-remote-task.ts";
 import type { Peers } from "./peers.ts";
 import { sendAnswer } from "./send-ask.ts";
 
@@ -18,31 +18,31 @@ const questionLockMs = 30_000;
  */
 export async function relayQuestion(
   run: Run,
-  child: RemoteTask,
+  remote: RemoteTask,
   question: NonNullable<Seen["question"]>,
   { n, at }: { readonly n: number; readonly at: number },
   peers: Peers,
 ): Promise<{ readonly exchange: Exchange; readonly told: Attempt<null> } | undefined> {
-  const { ask, title } = child;
-  const begun = await takeQuestionLock(run, child, at, peers);
+  const { ask, title } = remote;
+  const begun = await takeQuestionLock(run, remote, at, peers);
   if (begun === undefined) return undefined;
   try {
     if (ask.receiveMessages !== undefined) ask.receiveMessages(await run.poll<UserMessage>(messageSignal));
     const left = ask.endsAt === undefined ? undefined : Math.max(0, ask.endsAt - begun);
     const { kind, approval, form } = question;
-    const from = { agent: ask.agent.name, taskId: child.taskId, contextId: child.contextId };
+    const from = { agent: ask.agent.name, taskId: remote.taskId, contextId: remote.contextId };
     if (form !== undefined) {
       const answered = await answerInForm(run, title, form, { askId: ask.askId, from }, left);
       if (answered === undefined) return undefined;
       const parts = [{ type: "text" as const, text: answered.said }];
       const exchange = { kind, question: question.text, answer: parts };
-      return { exchange, told: await sendAnswer(run, child, n, { parts, hitl: answered.response }, peers) };
+      return { exchange, told: await sendAnswer(run, remote, n, { parts, hitl: answered.response }, peers) };
     }
     const asked = { question: inWords(title, question), kind, askId: ask.askId, from, ...(approval && { approval }) };
     const answer = await askPerson(run, asked, left);
     if (answer === undefined) return undefined;
     const exchange = { kind: question.kind, question: question.text, answer: answer.parts };
-    return { exchange, told: await sendAnswer(run, child, n, answer, peers) };
+    return { exchange, told: await sendAnswer(run, remote, n, answer, peers) };
   } finally {
     peers.questionLock.leave(run.id, ask.askId);
   }

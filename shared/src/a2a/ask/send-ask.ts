@@ -7,7 +7,7 @@ import type { ArtifactStore } from "../../core/workspace.ts";
 import type { HitlResponse } from "../hitl.ts";
 import { withFittingType } from "../media-types.ts";
 import type { Ask, RemoteTask, ResolvedAgent } from "./ask.ts";
-import { childState, isOver } from "./ask.ts";
+import { isOver, remoteState } from "./ask.ts";
 import { type Attempt, attempted, inTime, retryDurably } from "./attempt.ts";
 import { type Collected, readResult } from "./collect.ts";
 import type { Peers } from "./peers.ts";
@@ -53,7 +53,7 @@ export function sendAsk(run: Run, ask: Ask, resolved: ResolvedAgent, peers: Peer
           };
           const { task, isReply } = await client.submit(message, { signal, waitMs: quickMs });
           const ids = { taskId: task.id.slice(0, 256), contextId: task.contextId.slice(0, 1024) };
-          const isDone = client.ours && isOver(childState(task)) && !hasFiles(task);
+          const isDone = client.ours && isOver(remoteState(task)) && !hasFiles(task);
           if (!isReply && !isDone) return ids;
           const result = await readResult(task, ask.agent, client, peers, step.signal);
           return { ...ids, reply: { ...result, ...(isReply && { isReply }) } };
@@ -67,17 +67,17 @@ export function sendAsk(run: Run, ask: Ask, resolved: ResolvedAgent, peers: Peer
 }
 
 /**
- * Sends a person's answer to the child's question. The message has its own id, which is the same on
- * every send.
+ * Sends a person's answer to the other agent's question. The message has its own id, which is the
+ * same on every send.
  */
 export function sendAnswer(
   run: Run,
-  child: RemoteTask,
+  remote: RemoteTask,
   n: number,
   { parts, hitl }: { readonly parts: readonly Part[]; readonly hitl?: HitlResponse },
   peers: Peers,
 ) {
-  const { ask, taskId, contextId, ours } = child;
+  const { ask, taskId, contextId, ours } = remote;
   const attempt = () =>
     run.step(
       "answer",

@@ -119,9 +119,9 @@ const longestPart = 2_000;
 /** A question of the other agent during its task, in its words, and the person's answer. */
 function exchangeText(agent: string, { kind, question, answer }: Exchange): string {
   const asked = unmarked(question.slice(0, longestPart));
-  const heard = unmarked(answer.map(inWords).join("\n").slice(0, longestPart));
+  const answered = unmarked(answer.map(inWords).join("\n").slice(0, longestPart));
   const what = kind === "question" ? "asked the user" : "asked the user for leave";
-  return `${agent} ${what}:\n<agent-question from="${agent}">\n${asked}\n</agent-question>\nThe user answered it:\n<user-answer>\n${heard}\n</user-answer>`;
+  return `${agent} ${what}:\n<agent-question from="${agent}">\n${asked}\n</agent-question>\nThe user answered it:\n<user-answer>\n${answered}\n</user-answer>`;
 }
 
 /** Escapes the tags, so that the text cannot close them. */

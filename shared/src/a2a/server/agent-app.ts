@@ -23,8 +23,8 @@ import { createReceivers } from "../push/receivers.ts";
 import type { Webhooks } from "../push/webhooks.ts";
 import { AppFailure } from "../wire-error.ts";
 import { artifactApp } from "./artifact-route.ts";
-import { type AgentFacts, agentCard, type CardStyle, cardApp, extendedCard } from "./card.ts";
-import type { Draft } from "./growing-answer.ts";
+import { agentCard, type CardFacts, type CardStyle, cardApp, extendedCard } from "./card.ts";
+import type { AnswerDraft } from "./growing-answer.ts";
 import { rpcApp } from "./json-rpc.ts";
 import { keySetApp, signedCard } from "./key-set-route.ts";
 import { type LiveDeps, liveApp } from "./live-route.ts";
@@ -36,7 +36,7 @@ export type AgentAppDeps = {
   readonly definition: AgentProfile;
   /** The kind of its runs in the journal; defaults to the agent's name. */
   readonly kind?: string;
-  readonly facts: AgentFacts;
+  readonly facts: CardFacts;
   /** Defaults to `merged`. */
   readonly cardStyle?: CardStyle | undefined;
   /** Stores the agent's runs. This process need not execute them. */
@@ -67,7 +67,7 @@ export type AgentAppDeps = {
    */
   readonly webhooks?: Webhooks;
   /** What becomes the answer; defaults to `replies`. */
-  readonly draft?: Draft;
+  readonly draft?: AnswerDraft;
   /** See TaskDeps; defaults to a day. */
   readonly dedupeMs?: number;
   /** The URIs of extensions that every call has to activate; the card says so. Defaults to none. */

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import type { AgentProfile } from "../../core/agent.ts";
 import { callerNamed } from "../../core/caller.ts";
-import { type AgentFacts, agentCard, cardApp, extendedCard } from "./card.ts";
+import { agentCard, type CardFacts, cardApp, extendedCard } from "./card.ts";
 
 const profile: AgentProfile = {
   name: "swe",
@@ -11,14 +11,14 @@ const profile: AgentProfile = {
   version: "1.2.3",
   skills: [{ id: "code", name: "Code", description: "Writes it.", tags: ["code"], examples: ["Write it."] }],
 };
-const facts: AgentFacts = { publicUrl: "http://a.example/swe//" };
+const facts: CardFacts = { publicUrl: "http://a.example/swe//" };
 const own = "urn:manyhands:agent:1";
-const bindings = (more: Partial<AgentFacts> = {}) =>
+const bindings = (more: Partial<CardFacts> = {}) =>
   agentCard(profile, { ...facts, ...more }).supportedInterfaces.map(
     ({ protocolBinding, protocolVersion, url, tenant }) =>
       `${protocolBinding} ${protocolVersion} ${url} ${tenant}`.trim(),
   );
-const extensionsOf = (more: Partial<AgentFacts> = {}) =>
+const extensionsOf = (more: Partial<CardFacts> = {}) =>
   agentCard(profile, { ...facts, ...more }).capabilities?.extensions ?? [];
 
 test("a card names each binding that is served, where it is served, and 0.3 for the one that old clients use", () => {
@@ -33,7 +33,7 @@ test("a card names each binding that is served, where it is served, and 0.3 for 
   );
 });
 
-test.each<readonly [Partial<AgentFacts>, object]>([
+test.each<readonly [Partial<CardFacts>, object]>([
   [{}, { streaming: true, pushNotifications: false, extendedAgentCard: false }],
   [{ streaming: false }, { streaming: false }],
   [{ push: true }, { pushNotifications: true }],
@@ -55,7 +55,7 @@ test("an extension is required if the settings say so, one of others too, and no
 });
 
 test("a card says what is known of the server, and to a known caller who it is", () => {
-  const params = (more: Partial<AgentFacts>) => extensionsOf(more).find(({ uri }) => uri === own)?.params;
+  const params = (more: Partial<CardFacts>) => extensionsOf(more).find(({ uri }) => uri === own)?.params;
   expect(params({})).toEqual({ name: "swe" });
   const model = { name: "m", provider: "p" };
   expect(params({ model, sandbox: "bwrap" })).toEqual({ name: "swe", model, sandbox: "bwrap" });

@@ -21,7 +21,7 @@ import {
 import type { HomeKeys } from "../signing/home-keys.ts";
 
 /** What a running server adds to the agent's definition. */
-export type AgentFacts = {
+export type CardFacts = {
   /** Its public address. */
   readonly publicUrl: string;
   /** The model and how commands are confined; omitted if there is none or it is unknown. */
@@ -52,7 +52,7 @@ export type AgentFacts = {
  * The agent's A2A 1.0 card: its skills, the bindings served, and its name, model and sandbox tier
  * as an extension's parameters.
  */
-export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCard {
+export function agentCard(definition: AgentProfile, facts: CardFacts): AgentCard {
   const { name, title, description, version, skills } = definition;
   const url = facts.publicUrl.replace(/\/+$/, "");
   const served = { tenant: "", protocolVersion: "1.0" };
@@ -106,7 +106,7 @@ export function agentCard(definition: AgentProfile, facts: AgentFacts): AgentCar
 }
 
 /** The card for a known caller: it also says who that is here, and what it may do. */
-export function extendedCard(definition: AgentProfile, facts: AgentFacts, caller: Caller): AgentCard {
+export function extendedCard(definition: AgentProfile, facts: CardFacts, caller: Caller): AgentCard {
   const params = { principal: caller.principal, scopes: [...caller.scopes] };
   const own = { uri: callerExtension, description: "Who you are here, and what you may do.", params };
   return agentCard(definition, { ...facts, extensions: [...(facts.extensions ?? []), own] });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { RunEvent } from "../../core/runs/run.ts";
-import { type Draft, growingAnswer } from "./growing-answer.ts";
+import { type AnswerDraft, growingAnswer } from "./growing-answer.ts";
 
 const delta = (text: string, at?: number, isAnswer?: boolean): RunEvent => ({
   type: "text-delta",
@@ -36,7 +36,7 @@ const notice: RunEvent = { type: "notice-given", kind: "budget", text: "x" };
 const live = new Set(["text-delta", "agent-writing", "agent-written"]);
 
 /** What a reader has of the answer after each event, `=` before a chunk that begins it anew. */
-function read(draft: Draft, ...events: readonly RunEvent[]) {
+function read(draft: AnswerDraft, ...events: readonly RunEvent[]) {
   const answer = growingAnswer({ id: "r", contextId: "c" }, draft);
   return events.map((event) => {
     const updates = live.has(event.type) ? answer.grow(event) : answer.settle({ runId: "r", seq: 1, at: 0, event });
@@ -52,7 +52,7 @@ function read(draft: Draft, ...events: readonly RunEvent[]) {
   });
 }
 
-test.each<readonly [string, Draft, readonly RunEvent[], readonly string[]]>([
+test.each<readonly [string, AnswerDraft, readonly RunEvent[], readonly string[]]>([
   ["grows piece by piece", "replies", [delta("It ", 0), delta("is.", 3)], ["= +It ", "+is."]],
   [
     "waits where a piece is missing, until it begins anew",

@@ -10,7 +10,7 @@ import { textPart } from "../wire-part.ts";
  * Which of a run's live text may become its answer: every reply of an agent's own model, or only
  * what a flow marks as its answer.
  */
-export type Draft = "replies" | "marked";
+export type AnswerDraft = "replies" | "marked";
 
 /** The answer of one task as a reader sees it grow. */
 export type GrowingAnswer = {
@@ -28,7 +28,7 @@ export type GrowingAnswer = {
  * draft begins with an empty chunk, because some readers take the first chunk for the whole
  * artifact. A reader that missed the beginning of a draft waits for the artifact itself.
  */
-export function growingAnswer({ id, contextId }: TaskIdentity, draft: Draft): GrowingAnswer {
+export function growingAnswer({ id, contextId }: TaskIdentity, draft: AnswerDraft): GrowingAnswer {
   let shown: number | undefined;
   const chunk = (text: string, append: boolean): StreamResponse => {
     const about = { artifactId: `${id}/answer`, name: "answer", description: "", metadata: undefined, extensions: [] };
@@ -63,7 +63,7 @@ function isThought(event: Progress | PeerWriting): boolean {
   return event.type === "agent-written" && event.isAnswer === true && event.isThought === true;
 }
 
-function pieceOf(event: Progress | PeerWriting, draft: Draft): { text: string; at: number } | undefined {
+function pieceOf(event: Progress | PeerWriting, draft: AnswerDraft): { text: string; at: number } | undefined {
   if (event.type !== "text-delta" && event.type !== "agent-writing") return undefined;
   const isDraft = event.isAnswer === true || (draft === "replies" && event.type === "text-delta");
   return isDraft && event.at !== undefined ? { text: event.text, at: event.at } : undefined;

@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { signCard } from "../signing/card-signature.ts";
 import type { HomeKeys, KeyRing } from "../signing/home-keys.ts";
 import { keySetPath } from "../signing/public-key.ts";
-import type { AgentFacts } from "./card.ts";
+import type { CardFacts } from "./card.ts";
 
 /** Publishes the public keys with which this server signs, as a JWK set. */
 export function keySetApp(keys: HomeKeys): Hono {
@@ -20,7 +20,7 @@ export function keySetApp(keys: HomeKeys): Hono {
  * The card, signed with the present keys if there are any. Signing again makes other bytes, so the
  * same keys keep the same signatures.
  */
-export function signedCard(card: AgentCard, { keys, publicUrl }: AgentFacts): () => Promise<AgentCard> {
+export function signedCard(card: AgentCard, { keys, publicUrl }: CardFacts): () => Promise<AgentCard> {
   if (keys === undefined) return async () => card;
   const jku = `${publicUrl.replace(/\/+$/, "")}${keySetPath}`;
   let last: { readonly ring: KeyRing; readonly signed: Promise<AgentCard> } | undefined;

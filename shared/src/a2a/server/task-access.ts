@@ -3,7 +3,7 @@ import type { Intake } from "../../runs/accept-message.ts";
 import { ownRun } from "../../runs/own-run.ts";
 import type { ProjectionCache } from "../../runs/projection-cache.ts";
 import type { Receivers } from "../push/receivers.ts";
-import type { Draft } from "./growing-answer.ts";
+import type { AnswerDraft } from "./growing-answer.ts";
 
 /** What reading and changing one agent's tasks needs. `kind` is the kind of its runs. */
 export type TaskDeps = Intake & {
@@ -11,7 +11,7 @@ export type TaskDeps = Intake & {
   /** This server's public address; file parts link to it. */
   readonly publicUrl: string;
   /** What readers of a stream see of the answer while it is written. */
-  readonly draft: Draft;
+  readonly draft: AnswerDraft;
   /**
    * How long a message sent again is the same task, for callers that do not activate the dedupe
    * extension. Milliseconds; 0: never.

@@ -1,5 +1,5 @@
 import type { Shown } from "../../core/tools/tool.ts";
-import type { AgentState, TaskMessage, View, Views } from "./agent-state.ts";
+import type { AgentState, OpenView, TaskMessage, Views } from "./agent-state.ts";
 import { wholeIn } from "./bound-text.ts";
 
 /**
@@ -30,7 +30,7 @@ function repeatOf({ open }: Views, shows: Shown | undefined): string | undefined
  * Whether a message shows something as it was at one time: an observation, images, a file, or a
  * long output that a file holds whole.
  */
-export function isView(message: TaskMessage): message is View["message"] {
+export function isView(message: TaskMessage): message is OpenView["message"] {
   if (message.role === "observation") return true;
   if (message.role !== "tool") return false;
   return message.images !== undefined || message.shows !== undefined || wholeIn(message.text) !== undefined;

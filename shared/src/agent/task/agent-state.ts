@@ -2,6 +2,7 @@ import type { Limits } from "../../core/agent.ts";
 import type { Json } from "../../core/json.ts";
 import type { Part, UserMessage } from "../../core/message.ts";
 import type { Carried, ModelMessage, ToolCall } from "../../core/model.ts";
+import type { RequestMarks } from "../../core/runs/asked-request.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { Observation, Shown } from "../../core/tools/tool.ts";
 import type { StoredFile } from "../../core/workspace.ts";
@@ -50,7 +51,7 @@ export type Outcome = { readonly status: "success" | "failure"; readonly summary
  * A message that shows something as it was at one time, and the turn it is from; for those of
  * earlier tasks counted back from 0, the last of them.
  */
-export type View = {
+export type OpenView = {
   readonly message: Extract<TaskMessage, { role: "tool" | "observation" }>;
   readonly turn: number;
 };
@@ -59,7 +60,7 @@ export type View = {
  * The views of a conversation. `weighed` is how many were out of date when folding them did not
  * pay.
  */
-export type Views = { open: View[]; weighed: number };
+export type Views = { open: OpenView[]; weighed: number };
 
 /** How far a conversation is converted: the first `count` messages of `of`. */
 export type Prompt = { of: readonly TaskMessage[]; count: number; messages: ModelMessage[] };
@@ -105,6 +106,8 @@ export type AgentState = {
   readonly views: Views;
   /** `messages` as the model reads them; `think/prompt.ts` keeps it up to date. */
   readonly prompt: Prompt;
+  /** The newest request to the model, which the next one is recorded by. */
+  asked?: RequestMarks | undefined;
   readonly spent: Spending;
   /** The part of the rest that is reserved for tasks of other agents. */
   readonly reserved: { tokens: number; usd: number };

@@ -59,8 +59,8 @@ export async function receive(
   brought: TakenIn = [],
 ): Promise<TaskMessage> {
   const placed = await placeFiles(run, parts, received, deps);
-  const heard = { ...(placed !== parts && { parts: placed }), ...(brought.length > 0 && { takenIn: brought }) };
-  run.emit({ type: "message-heard", messageId, as: "message", ...heard });
+  const stored = { ...(placed !== parts && { parts: placed }), ...(brought.length > 0 && { takenIn: brought }) };
+  run.emit({ type: "message-heard", messageId, as: "message", ...stored });
   for (const source of [...brought, ...sourcesIn(parts)]) takenIn.add(source);
   return { role: "user", parts: placed };
 }

@@ -4,7 +4,7 @@ import { defineTool } from "../../core/tools/define-tool.ts";
 import { modelConfigSchema } from "../../models/config.ts";
 import { createModel } from "../../models/create-model.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
-import type { View } from "../task/agent-state.ts";
+import type { OpenView } from "../task/agent-state.ts";
 import { observe } from "./observe.ts";
 
 const step = defineTool({
@@ -223,7 +223,7 @@ test("a text that was cut is no base for later changes", async () => {
 });
 
 type Look = NonNullable<Parameters<typeof observe>[0]["look"]>;
-const looking = (look: Look, signal = new AbortController().signal, open: View[] = []) => {
+const looking = (look: Look, signal = new AbortController().signal, open: OpenView[] = []) => {
   const model = createModel(modelConfigSchema.parse({ name: "none", baseUrl: "http://127.0.0.1:1" }));
   const openWorkspace = async () => ({}) as never;
   const run = { principal: "a", contextId: "c" } as never;

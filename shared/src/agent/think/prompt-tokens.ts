@@ -1,6 +1,6 @@
 import { estimateTokenCount } from "tokenx";
 import { estimateCarried } from "../../models/tokens.ts";
-import type { AgentState, TaskMessage, View } from "../task/agent-state.ts";
+import type { AgentState, OpenView, TaskMessage } from "../task/agent-state.ts";
 
 /**
  * Estimated tokens of an image until the provider has counted it; the call itself uses the image's
@@ -19,7 +19,7 @@ export function promptTokens(task: AgentState): number {
 }
 
 /** Estimated tokens of a message that shows something, with its images. */
-export function viewTokens(message: View["message"]): number {
+export function viewTokens(message: OpenView["message"]): number {
   return messageTokens(message) + imageTokens * (message.images?.length ?? 0);
 }
 

@@ -2,7 +2,7 @@ import type { Part } from "../../core/message.ts";
 import type { ImagePart, ModelMessage, TextPart, ToolCall } from "../../core/model.ts";
 import { isAgentNotes, mostNotesBytes, presentAgentNotes } from "../../core/text/agent-notes.ts";
 import type { ArtifactStore, StoredFile } from "../../core/workspace.ts";
-import type { SeenObservation, TaskMessage, View } from "../task/agent-state.ts";
+import type { OpenView, SeenObservation, TaskMessage } from "../task/agent-state.ts";
 
 /** Whether the model sees images, and where they are. */
 export type ConversionOptions = { readonly vision: boolean; readonly artifacts: ArtifactStore };
@@ -123,7 +123,7 @@ async function notesOf(file: StoredFile, { artifacts }: ConversionOptions): Prom
 /** Without this, a text-only model would assume, and claim, that it had looked. */
 const blind = "\n[The image is not shown to you: the model in use takes text only.]";
 
-async function imagesOf({ images = [] }: View["message"], options: ConversionOptions): Promise<ImagePart[]> {
+async function imagesOf({ images = [] }: OpenView["message"], options: ConversionOptions): Promise<ImagePart[]> {
   const found = await Promise.all(images.map((file) => image(file, options)));
   return found.filter((part) => part !== undefined);
 }

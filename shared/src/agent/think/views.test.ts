@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { SeenObservation, TaskMessage, View } from "../task/agent-state.ts";
+import type { OpenView, SeenObservation, TaskMessage } from "../task/agent-state.ts";
 import { foldViews, keepViews, lastSeen, withViews } from "./views.ts";
 
 const words = (count: number) => "word ".repeat(count);
@@ -17,9 +17,9 @@ const said = (text: string): TaskMessage => ({ role: "user", parts: [{ type: "te
  * What a conversation of these views, each with its turn, looks like once it is folded before
  * `next`.
  */
-function folded(shown: readonly (readonly [View["message"], number])[], turn: number, next?: SeenObservation) {
+function folded(shown: readonly (readonly [OpenView["message"], number])[], turn: number, next?: SeenObservation) {
   const messages: TaskMessage[] = shown.map(([message]) => message);
-  const open = shown.map(([message, turn]): View => ({ message, turn }));
+  const open = shown.map(([message, turn]): OpenView => ({ message, turn }));
   const found = foldViews({ messages, views: { open, weighed: 0 }, turn, measured: sent(messages) }, next);
   return {
     ...found,
@@ -47,7 +47,7 @@ test("a page is folded to its brief once a later one is whole, and one that cont
 test("a page is not out of date for what continues it, for a result after it or for nothing", () => {
   const page = seen("A", { brief: "BRIEF A", mark: "1" });
   const change = seen("B", { mark: "2", since: "1" });
-  const later: readonly (readonly [View["message"], number][])[] = [[], [[change, 2]], [[picture("p"), 2]]];
+  const later: readonly (readonly [OpenView["message"], number][])[] = [[], [[change, 2]], [[picture("p"), 2]]];
   for (const views of later) expect(folded([[page, 1], ...views], 2).texts[0]).toStartWith("A word");
   expect(
     folded(
@@ -120,7 +120,7 @@ test("a long output is shortened after twelve turns, also those of earlier tasks
 test("a result that shows a file is folded to its brief once a later one of that file has all of it", () => {
   const file = (text: string, of: string, whole?: string) =>
     result(`${text} ${words(500)}`, { of, brief: `BRIEF ${text}`, ...(whole && { whole }) });
-  const texts = (...shown: readonly View["message"][]) =>
+  const texts = (...shown: readonly OpenView["message"][]) =>
     folded(
       shown.map((message, at) => [message, at]),
       shown.length,

@@ -1,5 +1,5 @@
 import { addMessage, isView } from "../task/add-message.ts";
-import type { AgentState, SeenObservation, TaskMessage, View, Views } from "../task/agent-state.ts";
+import type { AgentState, OpenView, SeenObservation, TaskMessage, Views } from "../task/agent-state.ts";
 import { shortenAgain } from "../task/bound-text.ts";
 import { messageTokens, viewTokens } from "./prompt-tokens.ts";
 
@@ -129,8 +129,8 @@ export function keepViews({ views, messages }: AgentState): void {
  * some turns old; results before a later one that has all of what they show; long outputs after
  * some turns.
  */
-function staleViews({ open }: Views, turn: number, next: SeenObservation | undefined): readonly View[] {
-  const isWhole = ({ message }: View) => message.role === "observation" && message.since === undefined;
+function staleViews({ open }: Views, turn: number, next: SeenObservation | undefined): readonly OpenView[] {
+  const isWhole = ({ message }: OpenView) => message.role === "observation" && message.since === undefined;
   const whole = next !== undefined && next.since === undefined ? open.length : open.findLastIndex(isWhole);
   const image = open.findLastIndex(({ message }) => message.role === "tool" && message.images !== undefined);
   const newest = new Map(
@@ -147,7 +147,7 @@ function staleViews({ open }: Views, turn: number, next: SeenObservation | undef
 }
 
 /** What stays of views that are out of date; what the conversation has already is not repeated. */
-function foldsOf(stale: readonly View[], messages: readonly TaskMessage[]): Map<TaskMessage, TaskMessage> {
+function foldsOf(stale: readonly OpenView[], messages: readonly TaskMessage[]): Map<TaskMessage, TaskMessage> {
   const told = new Set(messages.flatMap((message) => (message.role === "observation" ? [message.text] : [])));
   return new Map(
     stale.map(({ message }): [TaskMessage, TaskMessage] => {
@@ -161,7 +161,7 @@ function foldsOf(stale: readonly View[], messages: readonly TaskMessage[]): Map<
   );
 }
 
-function foldedResult(result: Extract<View["message"], { role: "tool" }>): TaskMessage {
+function foldedResult(result: Extract<OpenView["message"], { role: "tool" }>): TaskMessage {
   const { images, shows, ...rest } = result;
   if (images !== undefined) return { ...rest, text: `${rest.text}\n[The image is no longer shown.]` };
   return { ...rest, text: shows?.brief ?? shortenAgain(rest.text, stays) };

@@ -13,7 +13,7 @@ import { ownAddress } from "../own-address.ts";
 import type { Sections } from "../sections.ts";
 import { nearestName } from "../settings/nearest.ts";
 import { originBelow, type Settings } from "../settings/settings.ts";
-import type { AgentSection, ToolFamily } from "./agent-section.ts";
+import type { AgentSection, ToolFamilyName } from "./agent-section.ts";
 import { credentialsOf } from "./credentials.ts";
 import { type ConfiguredInstructions, configuredInstructions } from "./instructions.ts";
 import type { NamedFile } from "./named-files.ts";
@@ -51,7 +51,7 @@ export type AgentConfig = {
    */
   readonly toolChoice: "auto" | "required" | "none" | undefined;
   /** The tool families it gets; undefined keeps its own. */
-  readonly tools: readonly ToolFamily[] | undefined;
+  readonly tools: readonly ToolFamilyName[] | undefined;
   /** How many of its own families it offers: as configured, otherwise by its model's window. */
   readonly profile: ToolProfile;
   /** Names of the agents it may ask: of this system, or in `peers`. */

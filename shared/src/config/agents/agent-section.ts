@@ -23,7 +23,7 @@ export const toolFamilyNames = [
 ] as const;
 
 /** One tool family. */
-export type ToolFamily = (typeof toolFamilyNames)[number];
+export type ToolFamilyName = (typeof toolFamilyNames)[number];
 
 const text = z.string().min(1);
 const port = z.int().min(0).max(65535);

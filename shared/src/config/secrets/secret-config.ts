@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { AppError } from "../../core/errors.ts";
 import type { SecretSource } from "../../machine/secrets/secret-source.ts";
-import type { Secret } from "../../machine/secrets/secrets.ts";
+import type { NamedSecret } from "../../machine/secrets/secrets.ts";
 import type { Sections } from "../sections.ts";
 import { originBelow, type Settings } from "../settings/settings.ts";
 
@@ -9,7 +9,7 @@ import { originBelow, type Settings } from "../settings/settings.ts";
  * The secrets of `[secrets.NAME]`; the path of a file starts at `cwd`. Throws `config_invalid` for
  * one that does not say, or says twice, where its value is.
  */
-export function secretConfig(settings: Settings, cwd: string): readonly Secret[] {
+export function secretConfig(settings: Settings, cwd: string): readonly NamedSecret[] {
   return Object.entries(settings.sections.secrets).map(([name, section]) => {
     const { kind, sites, principals, ask } = section;
     const [source, ...others] = sourcesOf(section, cwd);

@@ -2,7 +2,7 @@ import { isAbsolute, join, relative } from "node:path";
 import { AppError } from "../../core/errors.ts";
 
 /** The settings file as read: its name for people, its text, and its content. */
-export type SettingsFile = {
+export type SettingsText = {
   readonly name: string;
   readonly source: string;
   readonly table: Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ export type SettingsFile = {
  * Reads `file` (relative to `cwd`), or `manyhands.toml` in `cwd` if it exists. Rejects with
  * `config_invalid` if a named file does not exist or the text is not TOML.
  */
-export async function readSettingsFile(cwd: string, file: string | undefined): Promise<SettingsFile | undefined> {
+export async function readSettingsFile(cwd: string, file: string | undefined): Promise<SettingsText | undefined> {
   const wanted = file ?? "manyhands.toml";
   const path = isAbsolute(wanted) ? wanted : join(cwd, wanted);
   const name = relative(cwd, path).startsWith("..") ? path : relative(cwd, path);

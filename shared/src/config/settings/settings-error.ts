@@ -1,18 +1,18 @@
 import { AppError } from "../../core/errors.ts";
 import { knownVariables, variableFor } from "./environment.ts";
-import { lineOf, type SettingsFile } from "./file.ts";
+import { lineOf, type SettingsText } from "./file.ts";
 import { allowedValues, type KeyNode, nodeAt } from "./key-tree.ts";
 import { nearestName } from "./nearest.ts";
 import { isSecret, redacted } from "./redact.ts";
 
 /** The file's name and, if it can be determined, the line of a key. */
-export function placeOf(file: SettingsFile, path: readonly string[]): string {
+export function placeOf(file: SettingsText, path: readonly string[]): string {
   const line = lineOf(file.source, path);
   return line === undefined ? file.name : `${file.name}, line ${line}`;
 }
 
 /** A key or section of the file that does not exist. `parent` lists the keys allowed there. */
-export function unknownKey(path: readonly string[], parent: KeyNode, file: SettingsFile, isTable: boolean): AppError {
+export function unknownKey(path: readonly string[], parent: KeyNode, file: SettingsText, isTable: boolean): AppError {
   const key = path.at(-1) ?? "";
   const properties = Object.entries(parent.properties ?? {});
   const known = properties.map(([name]) => name).sort();

@@ -2,7 +2,7 @@ import { AppError } from "../../core/errors.ts";
 import { firstFreePort } from "../agents.ts";
 import { type Sections, sectionsSchema } from "../sections.ts";
 import { configFileVariable, readEnvironment, tablesNamedIn } from "./environment.ts";
-import { readSettingsFile, type SettingsFile } from "./file.ts";
+import { readSettingsFile, type SettingsText } from "./file.ts";
 import { childNode, type KeyNode, keyTree, withTables } from "./key-tree.ts";
 import { badValue, placeOf, unknownKey, unknownVariable } from "./settings-error.ts";
 import { isTable, setAt, type Table, valueAt, valuePaths, withoutEmpty } from "./table.ts";
@@ -87,7 +87,7 @@ function tablesOf(table: Readonly<Table>): readonly (readonly string[])[] {
 }
 
 /** Rejects the first unknown key. */
-function checkKeys(table: Readonly<Table>, node: KeyNode, path: readonly string[], file: SettingsFile): void {
+function checkKeys(table: Readonly<Table>, node: KeyNode, path: readonly string[], file: SettingsText): void {
   for (const [key, value] of Object.entries(table)) {
     const child = childNode(node, key, isTable(value));
     if (child === undefined) throw unknownKey([...path, key], node, file, isTable(value));

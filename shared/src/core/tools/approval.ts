@@ -18,7 +18,7 @@ export type ProposedCall = {
  * What the person decided, in their words. `forTask`: they allowed what the call offered for the
  * rest of the task, not only the call.
  */
-export type Decision = { readonly allowed: boolean; readonly forTask?: true; readonly said: string };
+export type ApprovalDecision = { readonly allowed: boolean; readonly forTask?: true; readonly said: string };
 
 /** The words that allow a call: once, or for the rest of its task. */
 function allowing(code: string, forTask = false): string {
@@ -46,7 +46,7 @@ export async function askApproval(
   call: ProposedCall,
   code: string,
   options: ApprovalOptions = {},
-): Promise<Decision | undefined> {
+): Promise<ApprovalDecision | undefined> {
   let said = await ask(run, call, code, options);
   if (said !== undefined && /^(y|yes|ok|allow)[.!]?$/i.test(said))
     said = await ask(run, call, code, { ...options, head: `${options.head ?? ""}${again}` });

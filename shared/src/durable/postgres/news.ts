@@ -73,10 +73,11 @@ export class News {
 
   /** Resolves once this process hears news, or looks for itself because it cannot. */
   listen(): Promise<void> {
-    this.#poll ??= setInterval(() => this.#heard(anything), this.#pollMs);
+    this.#poll ??= setInterval(() => this.#notify(anything), this.#pollMs);
     this.#listening ??= this.#listen().catch((error) => {
       this.#listening = undefined;
-      if (!this.#isClosed) this.#log.warn({ err: error }, "News of other processes cannot be heard; polling instead.");
+      if (!this.#isClosed)
+        this.#log.warn({ err: error }, "News of other processes cannot be received; polling instead.");
     });
     return this.#listening;
   }
@@ -109,16 +110,16 @@ export class News {
       this.#channel,
       (text: string) => {
         const { followed, ...changed } = message.parse(JSON.parse(text));
-        if (followed === undefined) this.#heard(changed);
+        if (followed === undefined) this.#notify(changed);
         else this.#onFollowed(followed);
       },
-      () => this.#heard(anything),
+      () => this.#notify(anything),
     );
     this.#stopListening = () => listening.unlisten();
     if (this.#isClosed) await this.#stopListening();
   }
 
-  #heard(changed: Changed): void {
+  #notify(changed: Changed): void {
     if (this.#isClosed) return;
     if (changed.runIds === "any") this.#live.anyChanged();
     else for (const runId of changed.runIds) this.#live.committed(runId, 0);

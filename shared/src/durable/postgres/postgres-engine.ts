@@ -85,7 +85,7 @@ export function engineOn(
       executor.catchUp(runIds).catch(() => undefined);
       if (isClaimable) dispatcher.news();
     },
-    onFollowed: (followed) => shared.heard(followed),
+    onFollowed: (followed) => shared.followedElsewhere(followed),
   });
   const shared: SharedProgress = new SharedProgress({
     ...{ database, live },

@@ -136,7 +136,7 @@ test("a run counts as followed until the last of its followers here has left", a
 
 test("what waits for a process that takes nothing is bounded, and so are the runs that others follow", async () => {
   const { shared, sent, show, letSend } = progressForTest();
-  shared.heard({ to: "other", runIds: ["r"] });
+  shared.followedElsewhere({ to: "other", runIds: ["r"] });
   show("r", "first");
   await until(() => sent.length === 1);
   for (let n = 0; n < 1_500; n++) show("r", `${n}`);
@@ -144,7 +144,7 @@ test("what waits for a process that takes nothing is bounded, and so are the run
   await until(() => sent.length > 1_000);
   expect(sent).toHaveLength(1_001);
   expect(sent[1]).toMatchObject({ event: { text: "500" } });
-  shared.heard({ to: "other", runIds: Array.from({ length: 20_000 }, (_, n) => `r${n}`) });
+  shared.followedElsewhere({ to: "other", runIds: Array.from({ length: 20_000 }, (_, n) => `r${n}`) });
   show("r", "forgotten");
   show("r0", "known");
   await until(() => sent.length > 1_001);

@@ -69,12 +69,12 @@ export class SharedProgress {
   }
 
   /** Another process follows these runs. */
-  heard({ to, runIds }: Followed): void {
+  followedElsewhere({ to, runIds }: Followed): void {
     if (to === this.#channel) return;
     const until = performance.now() + rememberMs;
     for (const runId of runIds) {
       const channels = this.#wanted.get(runId) ?? new Map();
-      // The longest unheard of are the first to be forgotten.
+      // The runs that nobody has followed for longest are forgotten first.
       this.#wanted.delete(runId);
       this.#wanted.set(runId, channels.set(to, until));
     }

@@ -4,7 +4,7 @@ import { aborts, never } from "./aborts.ts";
 import type { ExecutionContext } from "./execution-context.ts";
 import { nonDeterministic } from "./journal.ts";
 import type { JournalRow } from "./run-store.ts";
-import type { Scope } from "./scope.ts";
+import type { BranchScope } from "./scope.ts";
 
 type Branch<T> = (run: Run) => Promise<T>;
 
@@ -14,7 +14,7 @@ type Branch<T> = (run: Run) => Promise<T>;
  */
 export async function runAll<T>(
   execution: ExecutionContext,
-  scope: Scope,
+  scope: BranchScope,
   branches: readonly Branch<T>[],
 ): Promise<T[]> {
   const opened = await open(execution, scope, "all", branches);
@@ -45,7 +45,7 @@ export async function runAll<T>(
 /** The verb `race`: the first branch to settle decides, and is recorded as the winner. */
 export async function runRace<T>(
   execution: ExecutionContext,
-  scope: Scope,
+  scope: BranchScope,
   branches: readonly Branch<T>[],
 ): Promise<T> {
   if (branches.length === 0) throw new RangeError("A race needs a branch.");
@@ -84,7 +84,7 @@ export async function runRace<T>(
  */
 async function open<T>(
   execution: ExecutionContext,
-  scope: Scope,
+  scope: BranchScope,
   kind: "all" | "race",
   branches: readonly Branch<T>[],
 ) {
@@ -98,7 +98,7 @@ async function open<T>(
     execution.record(scope, started).catch(() => undefined);
   }
   const decided = row?.state === "done" ? Number(row.out) : undefined;
-  const group = { live: new Set<Scope>(), first: undefined as number | undefined };
+  const group = { live: new Set<BranchScope>(), first: undefined as number | undefined };
   scope.groups.add(group.live);
   const running = branches.map(async (branch, index) => {
     const own = scope.branch(path, index, decided !== undefined);
@@ -117,6 +117,6 @@ async function open<T>(
   return { path, started, decided, running, group, settled: Promise.allSettled(running) };
 }
 
-function abortAll(branches: Iterable<Scope>): void {
+function abortAll(branches: Iterable<BranchScope>): void {
   for (const branch of branches) branch.abort(aborts.branchLost());
 }

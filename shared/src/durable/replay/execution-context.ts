@@ -2,7 +2,7 @@ import type { Log } from "../../core/runs/engine.ts";
 import type { Run, RunEvent } from "../../core/runs/run.ts";
 import type { Journal } from "./journal.ts";
 import type { JournalRow, OperationKind, RunStore } from "./run-store.ts";
-import type { Scope } from "./scope.ts";
+import type { BranchScope } from "./scope.ts";
 import type { ProgressOrder, WriteBehindBuffer } from "./write-behind-buffer.ts";
 
 /** Options of an execution. */
@@ -22,13 +22,13 @@ export type ExecutionOptions = {
 /** One execution of a run's body in this process, as the body's operations see it. */
 export interface ExecutionContext {
   readonly options: ExecutionOptions;
-  readonly root: Scope;
+  readonly root: BranchScope;
   readonly journal: Journal;
   readonly progress: ProgressOrder;
   readonly buffer: WriteBehindBuffer;
   readonly isOver: boolean;
   readonly waiting: Waits;
-  runFor(scope: Scope): Run;
+  runFor(scope: BranchScope): Run;
   /**
    * The row recorded for an operation; "changed" if another operation is recorded there, which
    * pauses the run.
@@ -38,22 +38,22 @@ export interface ExecutionContext {
    * Resolves when an operation without a record may start; never once this execution is over or
    * draining.
    */
-  admit(scope: Scope, path: string): Promise<void>;
+  admit(scope: BranchScope, path: string): Promise<void>;
   /**
    * Rejects with the abort's reason if no new step may start. If the storage cannot tell, it may.
    */
-  assertHeld(scope: Scope): Promise<void>;
+  assertHeld(scope: BranchScope): Promise<void>;
   /** Writes a row; rejects with the abort's reason if the run is no longer ours. */
-  record(scope: Scope, row: JournalRow, events?: readonly RunEvent[]): Promise<void>;
+  record(scope: BranchScope, row: JournalRow, events?: readonly RunEvent[]): Promise<void>;
   /**
    * Queues a row for the store and resolves before it is written; code that needs it on disk waits
    * for the write-behind buffer.
    */
-  recordBehind(scope: Scope, row: JournalRow, events: readonly RunEvent[]): Promise<void>;
+  recordBehind(scope: BranchScope, row: JournalRow, events: readonly RunEvent[]): Promise<void>;
   /** Does a write to the store as part of `scope`; nothing is written for an aborted scope. */
-  write<T>(scope: Scope, write: () => Promise<T>): Promise<T>;
+  write<T>(scope: BranchScope, write: () => Promise<T>): Promise<T>;
   /** Counts `work` as in flight, so that the run neither parks nor leaves meanwhile. */
-  during<T>(scope: Scope, work: () => Promise<T>): Promise<T>;
+  during<T>(scope: BranchScope, work: () => Promise<T>): Promise<T>;
   /** Checks, once the body has gone as far as it can, whether the run waits or may leave. */
   check(): void;
   /** The run was canceled in the store: stops the body, which ends the run. */
@@ -81,17 +81,17 @@ export interface Waits {
    * journal.
    */
   signal(
-    scope: Scope,
+    scope: BranchScope,
     spec: { path: string; name: string; reason: string | undefined; begin: readonly RunEvent[] | undefined },
   ): Promise<string>;
   /** Resolves at `wakeAt` on the clock of runs, or when `until` aborts. */
   sleep(
-    scope: Scope,
+    scope: BranchScope,
     spec: { path: string; wakeAt: number; begun: boolean; until: AbortSignal | undefined },
   ): Promise<void>;
   /**
    * For an operation whose race or `all` was over before it got a result: rejects when its scope
    * aborts.
    */
-  lost(scope: Scope, path: string): Promise<never>;
+  lost(scope: BranchScope, path: string): Promise<never>;
 }

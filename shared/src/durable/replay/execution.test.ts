@@ -12,7 +12,7 @@ import {
   programDefinition,
   simulate,
 } from "../../testing/durable/program.ts";
-import { Execution, type Outcome } from "./execution.ts";
+import { Execution, type ExecutionOutcome } from "./execution.ts";
 import { Journal } from "./journal.ts";
 
 /**
@@ -47,7 +47,7 @@ async function runOut(program: Program, from: RunState, seed: number) {
       progress: () => undefined,
     });
     execution.start(definition, program as Json);
-    const outcome: Outcome = await execution.done;
+    const outcome: ExecutionOutcome = await execution.done;
     if (outcome !== "parked") return { store, trace, outcome };
     const { parking } = store.state;
     for (const name of parking?.signals ?? []) {

@@ -6,7 +6,7 @@ import { aborts, never } from "./aborts.ts";
 import type { ExecutionContext, ExecutionOptions } from "./execution-context.ts";
 import type { Journal } from "./journal.ts";
 import { type Ending, type JournalRow, LeaseLost, type OperationKind } from "./run-store.ts";
-import { Scope } from "./scope.ts";
+import { BranchScope } from "./scope.ts";
 import { scopedRun } from "./scoped-run.ts";
 import { standingOf } from "./standing.ts";
 import { Waiting } from "./waiting.ts";
@@ -16,7 +16,7 @@ import { ProgressOrder, WriteBehindBuffer } from "./write-behind-buffer.ts";
  * How an execution ended in this process: the run ended, waits, is paused, was handed back, or
  * belongs to another worker.
  */
-export type Outcome = "ended" | "parked" | "paused" | "released" | "lost";
+export type ExecutionOutcome = "ended" | "parked" | "paused" | "released" | "lost";
 
 /**
  * One execution of a run's body in this process, from its claim until it ends, parks, or leaves.
@@ -25,14 +25,14 @@ export type Outcome = "ended" | "parked" | "paused" | "released" | "lost";
  */
 export class Execution implements ExecutionContext {
   readonly options: ExecutionOptions;
-  readonly root: Scope;
+  readonly root: BranchScope;
   readonly journal: Journal;
   readonly progress: ProgressOrder;
   readonly buffer = new WriteBehindBuffer();
   /** Resolves once everything of the run is written. */
-  readonly done: Promise<Outcome>;
+  readonly done: Promise<ExecutionOutcome>;
   readonly #waiting: Waiting;
-  readonly #leave: (outcome: Outcome) => void;
+  readonly #leave: (outcome: ExecutionOutcome) => void;
   #over = false;
   #draining = false;
   #canceled = false;
@@ -45,10 +45,10 @@ export class Execution implements ExecutionContext {
     this.options = options;
     this.journal = journal;
     this.progress = new ProgressOrder(options.progress, () => options.store.hurry());
-    this.root = new Scope("", { sealed: false, stopMs: options.stopMs, emitted: journal.emitted });
+    this.root = new BranchScope("", { sealed: false, stopMs: options.stopMs, emitted: journal.emitted });
     this.#waiting = new Waiting(this);
     this.#standing = standingOf(options.store);
-    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const { promise, resolve } = Promise.withResolvers<ExecutionOutcome>();
     this.done = promise;
     this.#leave = resolve;
   }
@@ -75,7 +75,7 @@ export class Execution implements ExecutionContext {
     );
   }
 
-  runFor(scope: Scope): Run {
+  runFor(scope: BranchScope): Run {
     return scopedRun(this, scope);
   }
 
@@ -96,25 +96,25 @@ export class Execution implements ExecutionContext {
     }
   }
 
-  async admit(scope: Scope, path: string): Promise<void> {
+  async admit(scope: BranchScope, path: string): Promise<void> {
     if (this.#waiting.parking !== undefined) await this.#waiting.parking;
     scope.signal.throwIfAborted();
     if (scope.sealed) await this.#waiting.lost(scope, path);
     if (this.#over || this.#draining) await never();
   }
 
-  async assertHeld(scope: Scope): Promise<void> {
+  async assertHeld(scope: BranchScope): Promise<void> {
     const standing = await this.#standing();
     if (standing === "canceled") this.cancel();
     else if (standing === "lost") this.lose();
     scope.signal.throwIfAborted();
   }
 
-  record(scope: Scope, row: JournalRow, events: readonly RunEvent[] = []): Promise<void> {
+  record(scope: BranchScope, row: JournalRow, events: readonly RunEvent[] = []): Promise<void> {
     return this.write(scope, () => this.options.store.record(row, events));
   }
 
-  async recordBehind(scope: Scope, row: JournalRow, events: readonly RunEvent[]): Promise<void> {
+  async recordBehind(scope: BranchScope, row: JournalRow, events: readonly RunEvent[]): Promise<void> {
     scope.signal.throwIfAborted();
     if (this.#over) return never();
     const written = this.record(scope, row, events);
@@ -122,7 +122,7 @@ export class Execution implements ExecutionContext {
     await this.buffer.add(written);
   }
 
-  async write<T>(scope: Scope, write: () => Promise<T>): Promise<T> {
+  async write<T>(scope: BranchScope, write: () => Promise<T>): Promise<T> {
     scope.signal.throwIfAborted();
     if (this.#over) return never();
     return this.during(scope, async () => {
@@ -136,7 +136,7 @@ export class Execution implements ExecutionContext {
     });
   }
 
-  async during<T>(scope: Scope, work: () => Promise<T>): Promise<T> {
+  async during<T>(scope: BranchScope, work: () => Promise<T>): Promise<T> {
     scope.busy++;
     this.#inFlight++;
     try {
@@ -274,7 +274,7 @@ export class Execution implements ExecutionContext {
     this.#leave("lost");
   }
 
-  #overWith(reason: DOMException, outcome?: Outcome): void {
+  #overWith(reason: DOMException, outcome?: ExecutionOutcome): void {
     if (this.#over) return;
     this.#close();
     this.root.abort(reason);

@@ -34,12 +34,12 @@ export type Wait = SignalWait | SleepWait | LostWait;
  * The body or one of its branches: numbers its operations, holds its waits, and passes an abort
  * down to the branches below.
  */
-export class Scope {
+export class BranchScope {
   /** Steps and writes of this scope in progress. */
   busy = 0;
   readonly waits = new Set<Wait>();
   /** The live branches of each `all` and `race` in progress. */
-  readonly groups = new Set<Set<Scope>>();
+  readonly groups = new Set<Set<BranchScope>>();
   /** Its race or `all` is over in the journal, so only recorded operations happen again. */
   readonly sealed: boolean;
   readonly #prefix: string;
@@ -83,8 +83,8 @@ export class Scope {
   }
 
   /** A scope for one branch of the operation at `path`. */
-  branch(path: string, index: number, sealed: boolean): Scope {
-    return new Scope(`${path}/${index}/`, {
+  branch(path: string, index: number, sealed: boolean): BranchScope {
+    return new BranchScope(`${path}/${index}/`, {
       sealed: this.sealed || sealed,
       stopMs: this.#stopMs,
       emitted: this.#recorded,

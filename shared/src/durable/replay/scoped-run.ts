@@ -4,11 +4,11 @@ import { never } from "./aborts.ts";
 import { runAll, runRace } from "./branches.ts";
 import type { ExecutionContext } from "./execution-context.ts";
 import type { JournalRow } from "./run-store.ts";
-import type { Scope } from "./scope.ts";
+import type { BranchScope } from "./scope.ts";
 import { assertNotReserved, runStep } from "./step.ts";
 
 /** The durable verbs for the body or one of its branches. */
-export function scopedRun(execution: ExecutionContext, scope: Scope): Run {
+export function scopedRun(execution: ExecutionContext, scope: BranchScope): Run {
   return {
     id: execution.options.runId,
     principal: execution.options.principal,
@@ -35,7 +35,7 @@ function handled<T>(promise: Promise<T>): Promise<T> {
 
 async function runSleep(
   execution: ExecutionContext,
-  scope: Scope,
+  scope: BranchScope,
   milliseconds: number,
   until: AbortSignal | undefined,
 ): Promise<void> {
@@ -53,7 +53,7 @@ async function runSleep(
 
 async function runSignal(
   execution: ExecutionContext,
-  scope: Scope,
+  scope: BranchScope,
   name: string,
   options: NonNullable<Parameters<Run["signal"]>[1]>,
 ): Promise<Json> {
@@ -67,7 +67,7 @@ async function runSignal(
   return JSON.parse(await execution.waiting.signal(scope, { path, name, reason: options.reason, begin }));
 }
 
-async function runPoll(execution: ExecutionContext, scope: Scope, name: string): Promise<readonly Json[]> {
+async function runPoll(execution: ExecutionContext, scope: BranchScope, name: string): Promise<readonly Json[]> {
   const path = scope.nextPath();
   const row = execution.recall(path, "poll", name);
   if (row === "changed") return never();
@@ -85,7 +85,7 @@ async function runPoll(execution: ExecutionContext, scope: Scope, name: string):
   return JSON.parse(await execution.write(scope, () => execution.options.store.takeAll(done)));
 }
 
-function runEmit(execution: ExecutionContext, scope: Scope, event: RunEvent): void {
+function runEmit(execution: ExecutionContext, scope: BranchScope, event: RunEvent): void {
   assertNotReserved(event);
   const path = scope.placeOf(event.type);
   if (path === undefined || scope.sealed || scope.signal.aborted) return;

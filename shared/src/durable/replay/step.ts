@@ -4,7 +4,7 @@ import type { Effect, RunEvent, StepContext } from "../../core/runs/run.ts";
 import { never } from "./aborts.ts";
 import type { ExecutionContext } from "./execution-context.ts";
 import { type JournalRow, type RecordedError, StoreUnavailable } from "./run-store.ts";
-import type { Scope } from "./scope.ts";
+import type { BranchScope } from "./scope.ts";
 
 /** So long a step may find the store away before that is its failure. */
 const storeBackWithinMs = 60_000;
@@ -19,7 +19,7 @@ type StepFunction = (step: StepContext) => Promise<Json | undefined>;
  */
 export async function runStep(
   execution: ExecutionContext,
-  scope: Scope,
+  scope: BranchScope,
   name: string,
   fn: StepFunction,
   effect: Effect,
@@ -52,7 +52,12 @@ export async function runStep(
  * not be recorded before the store is back either, and would then end a run that nothing is wrong
  * with.
  */
-async function attemptWithStore(execution: ExecutionContext, scope: Scope, started: JournalRow, fn: StepFunction) {
+async function attemptWithStore(
+  execution: ExecutionContext,
+  scope: BranchScope,
+  started: JournalRow,
+  fn: StepFunction,
+) {
   for (const deadline = performance.now() + storeBackWithinMs; ; ) {
     const attempted = await attempt(execution, scope, started, fn);
     if (!(attempted.cause instanceof StoreUnavailable) || performance.now() > deadline) return attempted;
@@ -63,7 +68,7 @@ async function attemptWithStore(execution: ExecutionContext, scope: Scope, start
 }
 
 /** Runs the function; an error becomes part of the row, except an abort, which is rethrown. */
-async function attempt(execution: ExecutionContext, scope: Scope, started: JournalRow, fn: StepFunction) {
+async function attempt(execution: ExecutionContext, scope: BranchScope, started: JournalRow, fn: StepFunction) {
   const events: RunEvent[] = [];
   let open = true;
   const context: StepContext = {

@@ -2,7 +2,7 @@ import type { RunEvent } from "../../core/runs/run.ts";
 import type { ExecutionContext, Waits } from "./execution-context.ts";
 import { nonDeterministic } from "./journal.ts";
 import type { JournalRow, Parking, WaitAnswer } from "./run-store.ts";
-import type { Scope, SignalWait, SleepWait } from "./scope.ts";
+import type { BranchScope, SignalWait, SleepWait } from "./scope.ts";
 
 /**
  * A run that only sleeps stays in memory if it continues within this many milliseconds, since a
@@ -30,7 +30,7 @@ export class Waiting implements Waits {
   }
 
   signal(
-    scope: Scope,
+    scope: BranchScope,
     spec: { path: string; name: string; reason: string | undefined; begin: readonly RunEvent[] | undefined },
   ): Promise<string> {
     return this.#wait(scope, (resolve, reject) => {
@@ -48,7 +48,7 @@ export class Waiting implements Waits {
   }
 
   async sleep(
-    scope: Scope,
+    scope: BranchScope,
     spec: { path: string; wakeAt: number; begun: boolean; until: AbortSignal | undefined },
   ): Promise<void> {
     const { path, wakeAt, until } = spec;
@@ -74,7 +74,7 @@ export class Waiting implements Waits {
     await ended.finally(() => until?.removeEventListener("abort", check));
   }
 
-  lost(scope: Scope, path: string): Promise<never> {
+  lost(scope: BranchScope, path: string): Promise<never> {
     return this.#wait(scope, (_, reject) => scope.waits.add({ kind: "lost", path, reject }));
   }
 
@@ -177,7 +177,7 @@ export class Waiting implements Waits {
   }
 
   async #wait<T>(
-    scope: Scope,
+    scope: BranchScope,
     begin: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void,
   ): Promise<T> {
     scope.signal.throwIfAborted();

@@ -1,4 +1,4 @@
-import type { Connection } from "./disk/connection.ts";
+import type { StoreConnection } from "./disk/connection.ts";
 import { storageFailure } from "./disk/storage-error.ts";
 import type { Tables } from "./tables/tables.ts";
 
@@ -19,12 +19,12 @@ export type Entry = {
  * share it; returns what settles each of them. An error undoes and rejects only its own entry.
  * Throws only if the storage failed.
  */
-export function runBatch(connection: Connection, waiting: readonly Entry[]): (() => void)[] {
+export function runBatch(connection: StoreConnection, waiting: readonly Entry[]): (() => void)[] {
   return runTogether(connection, waiting) ?? runApart(connection, waiting);
 }
 
 /** Undefined, with nothing done, if one of them failed. */
-function runTogether(connection: Connection, queue: readonly Entry[]): (() => void)[] | undefined {
+function runTogether(connection: StoreConnection, queue: readonly Entry[]): (() => void)[] | undefined {
   const settles: (() => void)[] = [];
   try {
     const end = performance.now() + longestBatchMs;
@@ -43,7 +43,7 @@ function runTogether(connection: Connection, queue: readonly Entry[]): (() => vo
 }
 
 /** Undoes only those that fail, which takes a savepoint each. */
-function runApart(connection: Connection, queue: readonly Entry[]): (() => void)[] {
+function runApart(connection: StoreConnection, queue: readonly Entry[]): (() => void)[] {
   const settles: (() => void)[] = [];
   const end = performance.now() + longestBatchMs;
   for (const entry of queue) {

@@ -1,8 +1,8 @@
 import { AppError } from "../../core/errors.ts";
 import type { EngineHealth, Log } from "../../core/runs/engine.ts";
 import { type Entry, runBatch } from "./batch.ts";
-import { Checkpoints } from "./disk/checkpoints.ts";
-import { type Connection, openConnection } from "./disk/connection.ts";
+import { LogCheckpoints } from "./disk/checkpoints.ts";
+import { openConnection, type StoreConnection } from "./disk/connection.ts";
 import { type CrashPoint, crash } from "./disk/crash-point.ts";
 import { DiskSync } from "./disk/disk-sync.ts";
 import type { SyncFile } from "./disk/file-sync.ts";
@@ -34,7 +34,7 @@ export type WriterOptions = {
  */
 export class Writer {
   readonly #options: WriterOptions;
-  #connection: Connection | undefined;
+  #connection: StoreConnection | undefined;
   #queue: Entry[] = [];
   #flushScheduled = false;
   #closed = false;
@@ -45,7 +45,7 @@ export class Writer {
     },
     (error) => this.#storage.failed(error),
   );
-  readonly #checkpoints: Checkpoints;
+  readonly #checkpoints: LogCheckpoints;
   #transactions = 0;
   /** The data version before which everything is on disk. */
   #syncedVersion: number | undefined;
@@ -63,7 +63,7 @@ export class Writer {
       onRetry: () => this.#retry(),
       onRefusing: () => this.#refuseQueued(),
     });
-    this.#checkpoints = new Checkpoints({ path: options.path, checkpoint: () => this.#checkpoint() });
+    this.#checkpoints = new LogCheckpoints({ path: options.path, checkpoint: () => this.#checkpoint() });
     try {
       this.#open();
     } catch (error) {
@@ -205,7 +205,7 @@ export class Writer {
   }
 
   /** Waits for what was just read: commits of this process, and perhaps of another. */
-  async #onDisk(connection: Connection): Promise<void> {
+  async #onDisk(connection: StoreConnection): Promise<void> {
     if (this.#disk.hasFailed) throw this.#storage.refusal();
     const version = connection.dataVersion();
     if (version === this.#syncedVersion) return await this.#disk.reached();
@@ -230,7 +230,7 @@ export class Writer {
     return settles;
   }
 
-  #open(): Connection {
+  #open(): StoreConnection {
     if (this.#closed) throw new AppError("unavailable", "This engine is closed.");
     if (this.#connection !== undefined) return this.#connection;
     const connection = openConnection(this.#options.path, this.#options.syncFile);

@@ -14,7 +14,7 @@ import { bwrapProfile, systemPlaces } from "./bwrap-profile.ts";
 import type { ConfinedCommand, Confinement, WrappedCommand } from "./confinement.ts";
 import { loopbackBridge } from "./loopback-bridge.ts";
 import { admitView, type OrderedView, viewHolds } from "./made-view.ts";
-import { type Pins, pinNames, unpinNames } from "./pinned-names.ts";
+import { type NamePins, pinNames, unpinNames } from "./pinned-names.ts";
 import { type ProxyBridge, proxyBridge } from "./proxy-bridge.ts";
 import { endRemains, type FirstProcess } from "./view-remains.ts";
 
@@ -100,7 +100,7 @@ export function viewSummary(view: SandboxProfile): string {
 /** The guarded names of one sandbox, and the view that it has with them. */
 async function guardNames(workspace: string, viewWith: (names: readonly string[]) => OrderedView) {
   const first = await pinNames(workspace);
-  let held: Pins | undefined = first;
+  let held: NamePins | undefined = first;
   let isReleased = false;
   return {
     argv: first.argv,

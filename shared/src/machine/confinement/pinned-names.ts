@@ -30,7 +30,7 @@ const placeholderMode = 0o444;
  * The names that are mount points in one sandbox, with the bwrap arguments for them, until the
  * sandbox has ended.
  */
-export type Pins = {
+export type NamePins = {
   readonly names: readonly string[];
   readonly argv: readonly string[];
   /**
@@ -58,7 +58,7 @@ export type Pins = {
  * A file beside the workspace, which no sandbox shows, holds the names; each sandbox has it locked
  * until it ends. Rejects with `sandbox_unavailable` if that file cannot be used.
  */
-export async function pinNames(workspace: string): Promise<Pins> {
+export async function pinNames(workspace: string): Promise<NamePins> {
   const path = `${workspace}.pins`;
   const file = await hold(path, workspace);
   try {

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { AppError } from "../../core/errors.ts";
-import type { Connected } from "./connect.ts";
+import type { RelayedResponse } from "./connect.ts";
 
 /**
  * The body of a response, decompressed. Rejects with `too_large` as soon as more than `maxBytes`
@@ -10,7 +10,7 @@ import type { Connected } from "./connect.ts";
  * for an encoding that was not requested.
  */
 export async function readBody(
-  { headers, stream }: Connected,
+  { headers, stream }: RelayedResponse,
   { url, maxBytes, signal }: { readonly url: URL; readonly maxBytes: number; readonly signal: AbortSignal },
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hasOpenssl, testAuthority } from "../../testing/certificates.ts";
-import { type Connected, connectByProxy, connectDirectly, type Hop, type TlsOfServer } from "./connect.ts";
+import { connectByProxy, connectDirectly, type Hop, type RelayedResponse, type TlsOfServer } from "./connect.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-connect-"));
 const pem = (name: string) => Bun.file(join(folder, name)).text();
@@ -41,7 +41,7 @@ const hop = (url: string, more: Partial<Hop> = {}): Hop => ({
   signal: never,
   ...more,
 });
-const textOf = async ({ stream }: Connected) => Buffer.concat(await stream.toArray()).toString();
+const textOf = async ({ stream }: RelayedResponse) => Buffer.concat(await stream.toArray()).toString();
 
 const directly = connectDirectly({ policy, resolve });
 const byProxy = connectByProxy({ policy, resolve, proxy: server.url.href });

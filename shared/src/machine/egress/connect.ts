@@ -30,14 +30,14 @@ export type TlsOfServer = {
 };
 
 /** The head of a response, and its body as received. */
-export type Connected = {
+export type RelayedResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly stream: Readable;
 };
 
 /** Makes one hop. Refuses what violates the policy only once the name is resolved. */
-export type Connect = (hop: Hop) => Promise<Connected>;
+export type Connect = (hop: Hop) => Promise<RelayedResponse>;
 
 /**
  * Connects to exactly the addresses that were checked: the name is resolved once, inside the

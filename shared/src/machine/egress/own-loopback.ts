@@ -9,20 +9,20 @@ import { covers, type EgressPolicy } from "./policy.ts";
  */
 export type DialOwn = (port: number) => Promise<Socket>;
 
-/** The port on which commands with a network of their own find the way out. */
-const wayOut = 3128;
+/** The port of the egress proxy for commands with a network of their own. */
+const proxyPort = 3128;
 
 /**
  * The port that an address means on the user's own loopback; undefined if the address is another
  * host's, or one of this machine's that the policy allows. Throws `forbidden` if the policy denies
- * it, or the port is none that the web uses.
+ * it, or the port is not one of the web.
  */
 export function ownPort(url: URL, policy: EgressPolicy): number | undefined {
   if (!isLoopbackName(url.hostname) || policy.allow.some((entry) => covers(entry, url))) return undefined;
   if (policy.deny.some((entry) => covers(entry, url)))
     throw new AppError("forbidden", `The host ${url.host} is on the deny list.`);
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
-  if ((port < 1024 && port !== 80) || port === wayOut)
+  if ((port < 1024 && port !== 80) || port === proxyPort)
     throw new AppError("forbidden", `Port ${port} of ${url.hostname} is not one of the web, so it is not reached.`);
   return port;
 }

@@ -4,7 +4,7 @@ import { callNumber, type Processor, type SystemCall } from "./syscall-numbers.t
  * The file a call names: a path below a folder or, without a path, the descriptor in the folder's
  * place.
  */
-export type NamedFile = {
+export type CallFile = {
   /** One of the caller's descriptors, or `workingFolder`. */
   readonly folder: number;
   /** The address of the path in the caller's memory. */
@@ -24,7 +24,7 @@ export type TimesForm = "seconds" | "microseconds" | "nanoseconds";
 
 /** A call that changes a file's mode, owner or times, as the kernel hands it over. */
 export type AttributeCall = {
-  readonly file: NamedFile;
+  readonly file: CallFile;
   readonly change: AttributeChange;
   readonly flagsKnown: boolean;
 };
@@ -38,9 +38,9 @@ const emptyPath = 0x1000;
 type Words = readonly [bigint, bigint, bigint, bigint, bigint, bigint];
 
 const signed = (word: bigint) => Number(BigInt.asIntN(32, word));
-const held = (descriptor: bigint): NamedFile => ({ folder: signed(descriptor), follow: true, mayBeEmpty: false });
-const plain = (path: bigint, follow = true): NamedFile => ({ folder: workingFolder, path, follow, mayBeEmpty: false });
-const below = (folder: bigint, path: bigint, flags = 0n): NamedFile => ({
+const held = (descriptor: bigint): CallFile => ({ folder: signed(descriptor), follow: true, mayBeEmpty: false });
+const plain = (path: bigint, follow = true): CallFile => ({ folder: workingFolder, path, follow, mayBeEmpty: false });
+const below = (folder: bigint, path: bigint, flags = 0n): CallFile => ({
   folder: signed(folder),
   path,
   follow: (signed(flags) & noFollow) === 0,
@@ -52,7 +52,7 @@ const belowOrHeld = (folder: bigint, path: bigint, flags = 0n) =>
 const mode = (word: bigint): AttributeChange => ({ of: "mode", mode: signed(word) & 0o7777 });
 const owner = (uid: bigint, gid: bigint): AttributeChange => ({ of: "owner", uid: signed(uid), gid: signed(gid) });
 const times = (at: bigint, form: TimesForm): AttributeChange => ({ of: "times", at, form });
-const made = (file: NamedFile, change: AttributeChange, flags = 0n): AttributeCall => ({
+const made = (file: CallFile, change: AttributeChange, flags = 0n): AttributeCall => ({
   file,
   change,
   flagsKnown: (signed(flags) & ~(noFollow | emptyPath)) === 0,

@@ -4,7 +4,7 @@ import { callNumber, firstUnknownCall, type Processor, type SystemCall } from ".
  * A call that is refused, always or depending on one argument, or referred to the filter's
  * listener.
  */
-export type Refusal = {
+export type RefusedCall = {
   readonly call: SystemCall;
   readonly errno: number | "asked";
   /**
@@ -48,7 +48,7 @@ const architectures: Readonly<Record<Processor, number>> = { x64: 0xc000003e, ar
  * allows everything else. A call with another processor's numbers (i386 on x86-64) ends the
  * process; calls newer than our table, and those of x32, fail as nonexistent.
  */
-export function filterProgram(processor: Processor, refusals: readonly Refusal[]): Uint8Array<ArrayBuffer> {
+export function filterProgram(processor: Processor, refusals: readonly RefusedCall[]): Uint8Array<ArrayBuffer> {
   const program: readonly Instruction[] = [
     [load, 0, 0, architectureOffset],
     [jumpIfEqual, 1, 0, architectures[processor]],
@@ -66,7 +66,7 @@ export function filterProgram(processor: Processor, refusals: readonly Refusal[]
 }
 
 /** Expects the call's number in the accumulator, and leaves it there for the next refusal. */
-function refuse(number: number, { errno, when }: Refusal): Instruction[] {
+function refuse(number: number, { errno, when }: RefusedCall): Instruction[] {
   const error: Instruction = [answer, 0, 0, errno === "asked" ? askListener : withErrno | errno];
   if (when === undefined) return [[jumpIfEqual, 0, 1, number], error];
   const { argument, mask = 0xffffffff, values, refuse } = when;

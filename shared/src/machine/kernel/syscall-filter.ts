@@ -1,6 +1,6 @@
 import { AppError } from "../../core/errors.ts";
 import { attributeCalls } from "./attribute-calls.ts";
-import { filterProgram, type Refusal } from "./filter-program.ts";
+import { filterProgram, type RefusedCall } from "./filter-program.ts";
 import { knownProcessor, type SystemCall } from "./syscall-numbers.ts";
 
 const notPermitted = 1;
@@ -9,7 +9,7 @@ const noSuchCall = 38;
 const notSupported = 95;
 const familyNotSupported = 97;
 
-const all = (errno: number, calls: readonly SystemCall[]): Refusal[] => calls.map((call) => ({ call, errno }));
+const all = (errno: number, calls: readonly SystemCall[]): RefusedCall[] => calls.map((call) => ({ call, errno }));
 
 /**
  * UNIX, INET, INET6 and NETLINK (which lists a sandbox's own interfaces); not VSOCK (the machine's
@@ -34,7 +34,7 @@ const typing = [0x5412, 0x541c];
 /**
  * Calls that no tool needs, and that are used to break out of sandboxes or to change the machine.
  */
-const everywhere: readonly Refusal[] = [
+const everywhere: readonly RefusedCall[] = [
   ...all(notPermitted, ["add_key", "request_key", "keyctl"]),
   ...all(notPermitted, ["bpf", "perf_event_open", "userfaultfd", "fanotify_init", "fanotify_mark", "lookup_dcookie"]),
   // Programs that would use it fall back to other calls where the kernel lacks it.
@@ -54,7 +54,7 @@ const everywhere: readonly Refusal[] = [
   { call: "ioctl", errno: notPermitted, when: { argument: 1, values: typing, refuse: "these" } },
 ];
 
-const ownNetwork: readonly Refusal[] = [
+const ownNetwork: readonly RefusedCall[] = [
   { call: "socket", errno: familyNotSupported, when: { argument: 0, values: families, refuse: "others" } },
   { call: "socketpair", errno: familyNotSupported, when: { argument: 0, values: [unixFamily], refuse: "others" } },
 ];
@@ -81,7 +81,7 @@ const actsOnOne = ["prlimit64", "sched_setaffinity", "sched_setattr", "sched_set
  * What namespaces prevent on other tiers: sockets, objects that processes share by number, and
  * acting on other processes by their numbers.
  */
-const withoutNamespaces: readonly Refusal[] = [
+const withoutNamespaces: readonly RefusedCall[] = [
   ...all(notPermitted, ["socket", "connect", "bind", "listen"]),
   unless("socketpair", 0, [unixFamily]),
   unless("socketpair", 1, connectedTypes, typeBits),
@@ -109,7 +109,7 @@ const firstProcess = 1;
  * What would reach the first process of a namespace, or outlast the processes it starts: limits and
  * priorities of that process, alone or with its group or user, and message queues.
  */
-const ofFirstProcess: readonly Refusal[] = [
+const ofFirstProcess: readonly RefusedCall[] = [
   ...messageQueues,
   ...actsOnOne.map((call) => naming(call, 0, firstProcess)),
   ...(["setpriority", "ioprio_set"] as const).map((call) => naming(call, 1, firstProcess)),
@@ -143,18 +143,18 @@ export function landlockFilter(
   changes: "asked" | "refused" = "refused",
 ): Uint8Array<ArrayBuffer> {
   const answer = changes === "asked" ? changes : notPermitted;
-  const ofFiles = attributeCalls.map((call): Refusal => ({ call, errno: answer }));
+  const ofFiles = attributeCalls.map((call): RefusedCall => ({ call, errno: answer }));
   return programFor(processor, [...everywhere, ...withoutNamespaces, ...ofFiles]);
 }
 
-function programFor(processor: string, refusals: readonly Refusal[]): Uint8Array<ArrayBuffer> {
+function programFor(processor: string, refusals: readonly RefusedCall[]): Uint8Array<ArrayBuffer> {
   const known = knownProcessor(processor);
   if (known === undefined)
     throw new AppError("sandbox_unavailable", `there is no filter of system calls for ${processor}`);
   return filterProgram(known, refusals);
 }
 
-function unless(call: SystemCall, argument: number, values: readonly number[], mask?: number): Refusal {
+function unless(call: SystemCall, argument: number, values: readonly number[], mask?: number): RefusedCall {
   return {
     call,
     errno: notPermitted,
@@ -162,6 +162,6 @@ function unless(call: SystemCall, argument: number, values: readonly number[], m
   };
 }
 
-function naming(call: SystemCall, argument: number, process: number): Refusal {
+function naming(call: SystemCall, argument: number, process: number): RefusedCall {
   return { call, errno: notPermitted, when: { argument, values: [process], refuse: "these" } };
 }

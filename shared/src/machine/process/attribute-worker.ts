@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import {
   type AttributeChange,
   attributeCallReader,
-  type NamedFile,
+  type CallFile,
   type TimesForm,
   workingFolder,
 } from "../kernel/attribute-calls.ts";
@@ -118,7 +118,7 @@ function heldInProc(name: string): number {
 /**
  * The folder that the caller's path starts from, in /proc as we see it, and the rest of the path.
  */
-function startOf(thread: number, file: NamedFile, path: Uint8Array | undefined) {
+function startOf(thread: number, file: CallFile, path: Uint8Array | undefined) {
   const heldBy = (number: string | number) => `/proc/${thread}/fd/${number}`;
   const start = file.folder === workingFolder ? `/proc/${thread}/cwd` : heldBy(file.folder);
   if (path === undefined) return { folder: start };

@@ -1,6 +1,6 @@
 import { expect, spyOn, test } from "bun:test";
 import { type ProcessByHand, processByHand } from "../../testing/sandbox/process-by-hand.ts";
-import { type CallOptions, createSession } from "./session.ts";
+import { createSession, type SessionCallOptions } from "./session.ts";
 
 const never = new AbortController().signal;
 
@@ -13,7 +13,7 @@ function openSession(options: Parameters<typeof processByHand>[0] = {}) {
     return code;
   });
   const heard: string[] = [];
-  const call = (code: string, { timeoutMs = 60_000, signal = never }: Partial<CallOptions> = {}) =>
+  const call = (code: string, { timeoutMs = 60_000, signal = never }: Partial<SessionCallOptions> = {}) =>
     session.call(code, {
       timeoutMs,
       signal,

@@ -13,7 +13,7 @@ export type Frame = (code: string, token: string) => string;
  * The result of one call. `ended`: the interpreter itself is gone; `lost`: it did not return and
  * was killed.
  */
-export type CallOutcome = {
+export type SessionCallOutcome = {
   readonly state: "finished" | "ended" | "lost";
   /** The mark's payload, if a mark came. */
   readonly payload?: string;
@@ -24,7 +24,7 @@ export type CallOutcome = {
 };
 
 /** The bounds of one call of a session, and who hears its output. */
-export type CallOptions = {
+export type SessionCallOptions = {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onOutput: OutputListener;
@@ -42,7 +42,7 @@ export interface Session {
    * SIGTERM, SIGKILL); the session is kept if the interpreter then returns. An abort kills the
    * session and rejects with the signal's reason.
    */
-  call(code: string, options: CallOptions): Promise<CallOutcome>;
+  call(code: string, options: SessionCallOptions): Promise<SessionCallOutcome>;
   /** Ends the interpreter and everything it started. */
   close(): Promise<void>;
 }
@@ -84,7 +84,11 @@ export function createSession(process: SandboxProcess, frame: Frame): Session {
   };
 }
 
-async function runCall(live: Live, code: string, { timeoutMs, signal, onOutput }: CallOptions): Promise<CallOutcome> {
+async function runCall(
+  live: Live,
+  code: string,
+  { timeoutMs, signal, onOutput }: SessionCallOptions,
+): Promise<SessionCallOutcome> {
   signal.throwIfAborted();
   const { process } = live;
   const stop = Promise.withResolvers<string>();
@@ -127,7 +131,7 @@ async function runToMark({ process, frame, stdout, stderr }: Live, code: string,
   return { state: "finished", payload, ...(limit === undefined ? {} : { limit }) } as const;
 }
 
-async function endedOutcome(process: SandboxProcess): Promise<CallOutcome> {
+async function endedOutcome(process: SandboxProcess): Promise<SessionCallOutcome> {
   const exitCode = await process.exited;
   const limit = await process.limitHit();
   return { state: "ended", exitCode, ...(limit === undefined ? {} : { limit }) };
@@ -139,9 +143,9 @@ async function endedOutcome(process: SandboxProcess): Promise<CallOutcome> {
  */
 async function interrupted(
   process: SandboxProcess,
-  finished: Promise<CallOutcome>,
+  finished: Promise<SessionCallOutcome>,
   signal: AbortSignal,
-): Promise<CallOutcome | undefined> {
+): Promise<SessionCallOutcome | undefined> {
   const aborted = Promise.withResolvers<undefined>();
   const abort = () => aborted.resolve(undefined);
   signal.addEventListener("abort", abort);

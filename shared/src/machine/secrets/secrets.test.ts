@@ -3,13 +3,13 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readSecret, type SecretSource } from "./secret-source.ts";
-import { createSecrets, type Secret } from "./secrets.ts";
+import { createSecrets, type NamedSecret } from "./secrets.ts";
 import { oneTimeCode } from "./totp.ts";
 
 const signal = AbortSignal.timeout(30_000);
 const bank = "https://bank.example";
 
-const secret = (source: SecretSource, rest: Partial<Secret> = {}): Secret => ({
+const secret = (source: SecretSource, rest: Partial<NamedSecret> = {}): NamedSecret => ({
   ...{ name: "bank-password", kind: "password", sites: [bank], source, principals: ["local"], ask: false },
   ...rest,
 });
@@ -77,7 +77,7 @@ test("a value that was read is replaced in texts, also spaced out, backwards and
   process.env.MANYHANDS_TEST_SECRET = 'Tr0ub4dor&3"';
   const secrets = createSecrets([secret({ env: "MANYHANDS_TEST_SECRET" })]);
   expect(secrets.redact('It is Tr0ub4dor&3".')).toContain("Tr0ub4dor");
-  await secrets.reveal(secrets.at("local", bank)[0] as Secret, signal);
+  await secrets.reveal(secrets.at("local", bank)[0] as NamedSecret, signal);
   delete process.env.MANYHANDS_TEST_SECRET;
   const value = 'Tr0ub4dor&3"';
   const disguises = [

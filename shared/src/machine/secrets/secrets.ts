@@ -8,7 +8,7 @@ import { patternOf } from "./value-pattern.ts";
 export type SecretKind = "password" | "totp" | "text";
 
 /** A secret that the settings name. */
-export type Secret = {
+export type NamedSecret = {
   readonly name: string;
   readonly kind: SecretKind;
   /** The origins that it may be typed at, such as `https://shop.example`. */
@@ -29,10 +29,10 @@ export type RevealedSecret = { readonly value: string; readonly seconds?: number
  */
 export interface Secrets {
   /** Those that a principal may have typed at this origin. */
-  at(principal: string, origin: string): readonly Secret[];
-  named(name: string): Secret | undefined;
+  at(principal: string, origin: string): readonly NamedSecret[];
+  named(name: string): NamedSecret | undefined;
   /** Reads the value. Rejects with an AppError that does not quote it, or the signal's reason. */
-  reveal(secret: Secret, signal: AbortSignal): Promise<RevealedSecret>;
+  reveal(secret: NamedSecret, signal: AbortSignal): Promise<RevealedSecret>;
   /**
    * Reads what is at hand without asking anybody (variables and files), so that a page that shows
    * what was typed before a restart tells no model. Never rejects.
@@ -55,12 +55,12 @@ const mostKnown = 200;
 /** A code that counts for less than this would be refused by the time it is sent. */
 const leastSeconds = 3;
 
-type Known = Pick<Secret, "name" | "sites"> & { readonly pattern: RegExp };
+type Known = Pick<NamedSecret, "name" | "sites"> & { readonly pattern: RegExp };
 
 /** The secrets of these settings. */
-export function createSecrets(all: readonly Secret[]): Secrets {
+export function createSecrets(all: readonly NamedSecret[]): Secrets {
   const known = new Map<string, Known>();
-  const remember = ({ name, sites }: Secret, value: string): void => {
+  const remember = ({ name, sites }: NamedSecret, value: string): void => {
     known.delete(value);
     known.set(value, { name, sites, pattern: patternOf(value) });
     const [oldest] = known.keys();
@@ -117,7 +117,7 @@ async function codeOf(read: string, signal: AbortSignal): Promise<RevealedSecret
 }
 
 /** A shorter value could not be told from other words, and so not be hidden. */
-function checkLength({ name }: Secret, { length }: string): void {
+function checkLength({ name }: NamedSecret, { length }: string): void {
   if (length >= shortest && length <= longest) return;
   throw new AppError(
     "config_invalid",

@@ -8,7 +8,7 @@ import { keptFile } from "../../machine/workspace/own-files/kept-file.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { approvedTools } from "./approved-tools.ts";
-import type { Connection } from "./connection/connection.ts";
+import type { ServerConnection } from "./connection/connection.ts";
 import { createPins } from "./pins.ts";
 import { rememberedTools } from "./remembered-tools.ts";
 import { parseServers } from "./servers/read-servers.ts";
@@ -33,7 +33,7 @@ function serverOf(entry: object, folder = crypto.randomUUID()) {
     server,
     tools: async () => (at.now instanceof AppError ? Promise.reject(at.now) : at.now),
     use: (work: (client: Client) => unknown) => work(client as unknown as Client),
-  } as unknown as Connection;
+  } as unknown as ServerConnection;
   const file = join(home, folder, "pins.json");
   const pins = createPins(keptFile(file));
   const remembered = rememberedTools(join(home, folder, "tools"));

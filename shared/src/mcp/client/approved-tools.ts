@@ -1,9 +1,9 @@
 import type { Tool as Definition } from "@modelcontextprotocol/client";
 import { AppError } from "../../core/errors.ts";
 import { failure, type Tool } from "../../core/tools/tool.ts";
-import type { Connection } from "./connection/connection.ts";
+import type { ServerConnection } from "./connection/connection.ts";
 import { mountTool } from "./mount-tool.ts";
-import type { Pins } from "./pins.ts";
+import type { ToolPins } from "./pins.ts";
 import type { RememberedTools } from "./remembered-tools.ts";
 import { getPromptTool, readResourceTool } from "./resource-tools.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
@@ -26,14 +26,14 @@ export type ApprovedTools = {
 };
 
 type Deps = {
-  readonly pins: Pins;
+  readonly pins: ToolPins;
   readonly remembered: RememberedTools;
   readonly log: { warn(fields: object, message: string): void };
 };
 
 /** Creates the list; nothing is known yet. */
 export function approvedTools(
-  connection: Connection,
+  connection: ServerConnection,
   held: SuspendedCalls,
   { pins, remembered, log }: Deps,
 ): ApprovedTools {
@@ -102,7 +102,7 @@ export function approvedTools(
  * Our tools for the server's resources and prompts, if its entry enables them and the server has no
  * tool of that name.
  */
-function ownTools(connection: Connection, tools: readonly Tool[]): readonly Tool[] {
+function ownTools(connection: ServerConnection, tools: readonly Tool[]): readonly Tool[] {
   const { resources, prompts } = connection.server;
   const all = [...(resources ? [readResourceTool(connection)] : []), ...(prompts ? [getPromptTool(connection)] : [])];
   return all.filter(({ name }) => !tools.some((tool) => tool.name === name));

@@ -4,8 +4,8 @@ import type { Inquiry, ToolContext } from "../../core/tools/tool.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { callServer } from "./call-server.ts";
-import type { CallListener, Connection } from "./connection/connection.ts";
-import { type CallOutcome, createSuspendedCalls } from "./suspended-calls.ts";
+import type { CallListener, ServerConnection } from "./connection/connection.ts";
+import { createSuspendedCalls, type ServerCallOutcome } from "./suspended-calls.ts";
 
 type Sent = { readonly inputResponses?: object; readonly requestState?: string; readonly arguments?: object };
 type Options = {
@@ -24,7 +24,7 @@ const more = (inputRequests: object, requestState?: string) => ({
   ...(requestState !== undefined && { requestState }),
 });
 const done = { content: [{ type: "text", text: "done" }] };
-const stateOf = (outcome: CallOutcome) => (outcome.type === "asks" ? outcome.state : null);
+const stateOf = (outcome: ServerCallOutcome) => (outcome.type === "asks" ? outcome.state : null);
 const containing = (text: string) => expect.stringContaining(text);
 const accepted = (content: object) => ({ action: "accept", content });
 
@@ -40,7 +40,7 @@ async function slowServer(timeout: number, ...answers: readonly Answer[]) {
   const sent: Sent[] = [];
   const held = createSuspendedCalls();
   const server = { name: "shop", timeout };
-  const use: Connection["use"] = (work, _signal, listener) => {
+  const use: ServerConnection["use"] = (work, _signal, listener) => {
     const callTool = async ({ name: _, ...params }: { name: string }, options: Options) => {
       sent.push(params);
       const answer = answers[Math.min(sent.length, answers.length) - 1] ?? {};
@@ -48,7 +48,7 @@ async function slowServer(timeout: number, ...answers: readonly Answer[]) {
     };
     return work({ callTool } as unknown as Client);
   };
-  const connection = { server, use } as unknown as Connection;
+  const connection = { server, use } as unknown as ServerConnection;
   const definition = {
     name: "buy",
     inputSchema: { type: "object" as const },
@@ -60,7 +60,7 @@ async function slowServer(timeout: number, ...answers: readonly Answer[]) {
     held,
     call: (context: Partial<ToolContext> = {}) => callServer(call, contextForTest(room.workspace, context)),
     /** The person's answer to an outcome that asks. */
-    reply: (outcome: CallOutcome, text: string) =>
+    reply: (outcome: ServerCallOutcome, text: string) =>
       callServer(call, contextForTest(room.workspace, { answer: { text, state: stateOf(outcome) } })),
     [Symbol.asyncDispose]: () => room[Symbol.asyncDispose](),
   };

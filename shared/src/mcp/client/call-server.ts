@@ -4,18 +4,18 @@ import { AppError } from "../../core/errors.ts";
 import type { ToolContext } from "../../core/tools/tool.ts";
 import { outgoingTrace } from "../../core/trace.ts";
 import { pause } from "./connection/back-off.ts";
-import type { Connection } from "./connection/connection.ts";
+import type { ServerConnection } from "./connection/connection.ts";
 import { createDeadline } from "./connection/deadline.ts";
 import { answerOf, questionOf } from "./elicitation.ts";
 import { sample } from "./sampling.ts";
-import type { CallOutcome, SuspendedCalls } from "./suspended-calls.ts";
+import type { ServerCallOutcome, SuspendedCalls } from "./suspended-calls.ts";
 
 /**
  * A call of a tool, with the server's definition, and the store that suspends it while a person is
  * asked.
  */
 export type ServerCall = {
-  readonly connection: Connection;
+  readonly connection: ServerConnection;
   readonly definition: Definition;
   readonly arguments: Record<string, unknown>;
   readonly held: SuspendedCalls;
@@ -46,7 +46,7 @@ const longest = 10;
  * Calls a server's tool, or continues a call that asked something. Rejects with a readable
  * AppError, or the signal's reason.
  */
-export async function callServer(call: ServerCall, context: ToolContext): Promise<CallOutcome> {
+export async function callServer(call: ServerCall, context: ToolContext): Promise<ServerCallOutcome> {
   if (context.answer === undefined) return begin(call, context);
   const state = stateSchema.parse(context.answer.state);
   const { server } = call.connection;
@@ -73,7 +73,7 @@ export async function callServer(call: ServerCall, context: ToolContext): Promis
   return Object.keys(left).length > 0 ? asking(server.name, next) : begin(call, context, next);
 }
 
-function asking(server: string, state: Again): CallOutcome {
+function asking(server: string, state: Again): ServerCallOutcome {
   const [first] = Object.values(state.asked);
   if (first === undefined) throw new AppError("internal", "There is nothing to ask.");
   return { type: "asks", question: questionOf(server, first), state: plain(state) };
@@ -83,7 +83,7 @@ function asking(server: string, state: Again): CallOutcome {
  * Starts a call. A question of a server of a 2025 revision arrives while the call is under way: the
  * call is then suspended, and its step ends with the question.
  */
-async function begin(call: ServerCall, context: ToolContext, from?: Again): Promise<CallOutcome> {
+async function begin(call: ServerCall, context: ToolContext, from?: Again): Promise<ServerCallOutcome> {
   const { connection, held } = call;
   const { server } = connection;
   return held.hold(context, (waiting) => {

@@ -9,7 +9,7 @@ import { estimateTokens } from "../../models/tokens.ts";
 import { type ServerChanges, serverChanges } from "./change-servers.ts";
 import { findTools, findToolsName, foundTools } from "./find-tools.ts";
 import type { MountDeps, MountedServer, ServerHealth } from "./mounted-server.ts";
-import { createPins, type Pins } from "./pins.ts";
+import { createPins, type ToolPins } from "./pins.ts";
 import { rememberedTools } from "./remembered-tools.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 import { openServerList, type ServerListOptions } from "./servers/server-list.ts";
@@ -121,7 +121,7 @@ export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
 type Mounted = { readonly principal: string; readonly one: MountedServer };
 
 /** The servers in use, each mounted once for every principal whose tasks use it. */
-function createMounts(options: McpHostOptions, pins: Pins) {
+function createMounts(options: McpHostOptions, pins: ToolPins) {
   const folder = join(options.home, "mcp-tools");
   const depsOf = (principal: string): MountDeps => ({
     ...options,

@@ -3,12 +3,12 @@ import type { Client, ToolAnnotations } from "@modelcontextprotocol/client";
 import type { RiskContext } from "../../core/tools/tool.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
-import type { Connection } from "./connection/connection.ts";
+import type { ServerConnection } from "./connection/connection.ts";
 import { mountTool } from "./mount-tool.ts";
 import { createSuspendedCalls } from "./suspended-calls.ts";
 
 function mounted(annotations: ToolAnnotations | undefined, approve: string) {
-  const connection = { server: { name: "files", approve } } as unknown as Connection;
+  const connection = { server: { name: "files", approve } } as unknown as ServerConnection;
   const definition = { name: "change", inputSchema: { type: "object" as const }, ...(annotations && { annotations }) };
   return mountTool(definition, connection, createSuspendedCalls());
 }
@@ -40,7 +40,7 @@ test("a call is repeated after a crash only if its tool says that this does no h
 });
 
 test("a tool is told as the server's words, cleaned and bounded, and as a way out to whatever a call names", () => {
-  const connection = { server: { name: "files", approve: "never" } } as unknown as Connection;
+  const connection = { server: { name: "files", approve: "never" } } as unknown as ServerConnection;
   const described = (more: object) =>
     mountTool({ name: "x", inputSchema: { type: "object" }, ...more }, connection, createSuspendedCalls());
   expect(described({ title: "Title", description: "Read\u200bs." })).toMatchObject({
@@ -58,8 +58,11 @@ test.each([
 ])("arguments that are %s reach the server: %p", async (_, input, reaches) => {
   let calls = 0;
   const callTool = async () => ({ content: [{ type: "text", text: `call ${++calls}` }] });
-  const use: Connection["use"] = (work) => work({ callTool } as unknown as Client);
-  const connection = { server: { name: "files", approve: "never", timeout: 1_000 }, use } as unknown as Connection;
+  const use: ServerConnection["use"] = (work) => work({ callTool } as unknown as Client);
+  const connection = {
+    server: { name: "files", approve: "never", timeout: 1_000 },
+    use,
+  } as unknown as ServerConnection;
   const definition = { name: "change", inputSchema: { type: "object" as const } };
   await using room = await workspaceForTest();
   const tool = mountTool(definition, connection, createSuspendedCalls());

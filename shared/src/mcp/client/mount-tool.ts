@@ -5,7 +5,7 @@ import type { Effect } from "../../core/runs/run.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { failure, type Tool } from "../../core/tools/tool.ts";
 import { callServer } from "./call-server.ts";
-import type { Connection } from "./connection/connection.ts";
+import type { ServerConnection } from "./connection/connection.ts";
 import { readResource } from "./resource-tools.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 import { mountedName } from "./servers/tool-name.ts";
@@ -20,7 +20,7 @@ const object = z.record(z.string(), z.unknown());
  * annotations decide what a repetition would do and, with its entry, whether a person is asked; the
  * description is marked as the server's words.
  */
-export function mountTool(definition: Definition, connection: Connection, held: SuspendedCalls): Tool {
+export function mountTool(definition: Definition, connection: ServerConnection, held: SuspendedCalls): Tool {
   const { server } = connection;
   const { inputSchema, annotations, description = definition.title ?? "" } = definition;
   const name = mountedName(server.name, definition.name);

@@ -4,7 +4,7 @@ import { approvedTools } from "./approved-tools.ts";
 import type { ConnectDeps } from "./connection/connect.ts";
 import { createConnection } from "./connection/connection.ts";
 import type { ConnectionHealth } from "./connection/connection-life.ts";
-import type { Pins } from "./pins.ts";
+import type { ToolPins } from "./pins.ts";
 import type { RememberedTools } from "./remembered-tools.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 import { createSuspendedCalls } from "./suspended-calls.ts";
@@ -51,7 +51,7 @@ const shortPatienceMs = 1_000;
 
 /** What mounting a server needs. */
 export type MountDeps = Omit<ConnectDeps, "refused"> & {
-  readonly pins: Pins;
+  readonly pins: ToolPins;
   readonly remembered: RememberedTools;
   readonly log: { warn(fields: object, message: string): void; info(fields: object, message: string): void };
 };

@@ -13,7 +13,7 @@ const pinsSchema = z.record(
 type PinnedServers = z.output<typeof pinsSchema>;
 
 /** The approved definitions. */
-export interface Pins {
+export interface ToolPins {
   /**
    * The tools among these whose definition is not the approved one. Tools seen for the first time
    * are approved, because the entry names their server; another command or URL under the same name
@@ -32,7 +32,7 @@ export interface Pins {
  * The pins in this text, which several processes may use. An unreadable text is an error: without
  * it every tool would count as new.
  */
-export function createPins(kept: KeptText): Pins {
+export function createPins(kept: KeptText): ToolPins {
   let cached: { readonly version: string; readonly pins: PinnedServers } | undefined;
   const read = async (): Promise<PinnedServers> => {
     const version = await kept.version();

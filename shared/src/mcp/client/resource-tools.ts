@@ -3,15 +3,15 @@ import { AppError } from "../../core/errors.ts";
 import { sanitizeLine } from "../../core/text/sanitize.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tools/tool.ts";
-import type { Connection } from "./connection/connection.ts";
+import type { ServerConnection } from "./connection/connection.ts";
 import { createDeadline } from "./connection/deadline.ts";
 import { mountedName } from "./servers/tool-name.ts";
 import { type Contents, marked, resourceInWords, serverFailed, toResult } from "./to-result.ts";
 
-type Work = (client: Parameters<Parameters<Connection["use"]>[0]>[0], signal: AbortSignal) => Promise<ToolResult>;
+type Work = (client: Parameters<Parameters<ServerConnection["use"]>[0]>[0], signal: AbortSignal) => Promise<ToolResult>;
 
 /** Reads and lists a server's resources. Mounted if the server's entry enables it. */
-export function readResourceTool(connection: Connection): Tool {
+export function readResourceTool(connection: ServerConnection): Tool {
   const { server } = connection;
   return defineTool({
     name: mountedName(server.name, "mcp_read_resource"),
@@ -43,7 +43,7 @@ export function readResourceTool(connection: Connection): Tool {
 }
 
 /** Gets and lists a server's prompts. Mounted if the server's entry enables it. */
-export function getPromptTool(connection: Connection): Tool {
+export function getPromptTool(connection: ServerConnection): Tool {
   const { server } = connection;
   return defineTool({
     name: mountedName(server.name, "mcp_get_prompt"),
@@ -76,7 +76,7 @@ export function getPromptTool(connection: Connection): Tool {
   });
 }
 
-async function using(connection: Connection, context: ToolContext, work: Work): Promise<ToolResult> {
+async function using(connection: ServerConnection, context: ToolContext, work: Work): Promise<ToolResult> {
   const { name, timeout } = connection.server;
   const deadline = createDeadline(name, timeout, timeout, context.signal);
   try {
@@ -104,7 +104,7 @@ function line(name: string, about: string): string {
  * fails, or with the signal's reason.
  */
 export async function readResource(
-  connection: Connection,
+  connection: ServerConnection,
   uri: string,
   signal: AbortSignal,
 ): Promise<readonly Contents[]> {

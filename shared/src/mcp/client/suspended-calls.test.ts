@@ -1,10 +1,10 @@
 import { expect, jest, test } from "bun:test";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
-import { type CallOutcome, createSuspendedCalls, type SuspendedCall } from "./suspended-calls.ts";
+import { createSuspendedCalls, type ServerCallOutcome, type SuspendedCall } from "./suspended-calls.ts";
 
 /** Work that asks, and returns the person's answer. */
-async function asking(call: SuspendedCall): Promise<CallOutcome> {
+async function asking(call: SuspendedCall): Promise<ServerCallOutcome> {
   const { action } = await call.ask((id) => ({ type: "asks", question: "Really?", state: id }));
   return { type: "result", result: { content: [{ type: "text", text: action }] } };
 }

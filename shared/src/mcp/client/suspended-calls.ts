@@ -7,7 +7,7 @@ import type { ToolContext } from "../../core/tools/tool.ts";
  * The outcome of a call: the server's result, or a question for the person, after whose answer the
  * call continues.
  */
-export type CallOutcome =
+export type ServerCallOutcome =
   | { readonly type: "result"; readonly result: CallToolResult }
   | { readonly type: "asks"; readonly question: string; readonly state: Json };
 
@@ -18,15 +18,15 @@ export type SuspendedCall = {
   /** The context of its current step. */
   context(): ToolContext;
   /** Ends the step with this outcome and resolves with the answer from a later step. */
-  ask(outcome: (id: string) => CallOutcome): Promise<ElicitResult>;
+  ask(outcome: (id: string) => ServerCallOutcome): Promise<ElicitResult>;
 };
 
-type Resume = (answer: ElicitResult, context: ToolContext) => Promise<CallOutcome>;
+type Resume = (answer: ElicitResult, context: ToolContext) => Promise<ServerCallOutcome>;
 
 /** Calls that wait between two steps for a person's answer, in this process only. */
 export type SuspendedCalls = {
   /** Runs work that may ask. Resolves with its first question, or with its result. */
-  hold(context: ToolContext, work: (call: SuspendedCall) => Promise<CallOutcome>): Promise<CallOutcome>;
+  hold(context: ToolContext, work: (call: SuspendedCall) => Promise<ServerCallOutcome>): Promise<ServerCallOutcome>;
   /** A function that continues a call; undefined if the call is gone. */
   take(id: string): Resume | undefined;
   /** Ends the calls of one conversation, by its workspace's root, or all. */
@@ -41,7 +41,7 @@ export function createSuspendedCalls(): SuspendedCalls {
   const begin: SuspendedCalls["hold"] = (first, work) => {
     const life = new AbortController();
     let context = first;
-    let step = Promise.withResolvers<CallOutcome>();
+    let step = Promise.withResolvers<ServerCallOutcome>();
     let stopWatching = watch(first.signal, life);
     const call: SuspendedCall = {
       signal: life.signal,

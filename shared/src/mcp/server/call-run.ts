@@ -20,7 +20,7 @@ export type CallDeps = {
 };
 
 /** One call: its caller, its signal and its progress. */
-export type Call = {
+export type ServedCall = {
   readonly principal: string;
   /** The conversation the caller named, including its files. */
   readonly contextId: string | undefined;
@@ -37,7 +37,7 @@ export async function beginRun(
   name: string,
   { task, files = [], agents, options, output_schema }: RunArguments,
   { runs, runnables }: CallDeps,
-  { principal, contextId, trace }: Call,
+  { principal, contextId, trace }: ServedCall,
 ): Promise<RunRecord> {
   const runnable = findRunnable(runnables, name);
   const parts: IncomingPart[] = [
@@ -55,7 +55,7 @@ export async function beginRun(
  * Waits until a run has ended or asks something, reporting its progress, at most until the call
  * ends or `withinMs` is over.
  */
-export async function awaitRun(run: RunRecord, withinMs: number, deps: CallDeps, call: Call): Promise<RunRecord> {
+export async function awaitRun(run: RunRecord, withinMs: number, deps: CallDeps, call: ServedCall): Promise<RunRecord> {
   const told = new AbortController();
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(withinMs), told.signal]);
   const telling = tellProgress(run, deps.engine, signal, call);
@@ -67,7 +67,7 @@ export async function awaitRun(run: RunRecord, withinMs: number, deps: CallDeps,
   }
 }
 
-async function tellProgress(run: RunRecord, engine: Engine, signal: AbortSignal, call: Call): Promise<void> {
+async function tellProgress(run: RunRecord, engine: Engine, signal: AbortSignal, call: ServedCall): Promise<void> {
   const lineOf = statusLines();
   for await (const item of engine.follow(run.id, { after: run.lastEvent, signal })) {
     const text = item.kind === "event" ? lineOf(readEvent(item.event)) : undefined;

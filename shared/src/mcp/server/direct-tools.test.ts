@@ -13,9 +13,9 @@ import { modelConfigSchema } from "../../models/config.ts";
 import { createModel } from "../../models/create-model.ts";
 import { createQuotas } from "../../runs/quotas.ts";
 import { type ScriptedModel, startScriptedModel } from "../../testing/models/scripted-model.ts";
-import type { Call } from "./call-run.ts";
+import type { ServedCall } from "./call-run.ts";
 import { type DirectOutcome, type DirectToolsDeps, directTools } from "./direct-tools.ts";
-import type { Given } from "./questions.ts";
+import type { GivenAnswers } from "./questions.ts";
 
 let home: string;
 let scripted: ScriptedModel;
@@ -38,7 +38,7 @@ const say = defineTool({
   run: async ({ what }) => what,
 });
 
-const call: Call = {
+const call: ServedCall = {
   principal: "ann",
   contextId: undefined,
   signal: new AbortController().signal,
@@ -47,7 +47,7 @@ const call: Call = {
 };
 
 /** A person's decision about a call, as the repeated call carries it. */
-const decided = (asked: DirectOutcome, allow: boolean): Given => ({
+const decided = (asked: DirectOutcome, allow: boolean): GivenAnswers => ({
   responses: { allow: { action: "accept", content: { allow } } },
   state: "state" in asked ? asked.state : undefined,
 });

@@ -17,9 +17,9 @@ import { addUsage, noUsage, type TaskUsage, usageOfAnswers } from "../../core/us
 import type { Workspace } from "../../core/workspace.ts";
 import { writeJson } from "../../machine/workspace/own-files/json-file.ts";
 import type { Quotas } from "../../runs/quotas.ts";
-import type { Call } from "./call-run.ts";
+import type { ServedCall } from "./call-run.ts";
 import { invalidParams } from "./invalid-params.ts";
-import { type Asks, asksPeople, decision, type Given, personsDecision } from "./questions.ts";
+import { type Asks, asksPeople, decision, type GivenAnswers, personsDecision } from "./questions.ts";
 
 /** The same key as in A2A tasks. */
 const usageKey = "manyhands/usage";
@@ -51,7 +51,7 @@ export interface DirectTools {
    * another per workspace. Rejects with `quota_exceeded`, and like the tool, when the call is given
    * up.
    */
-  call(name: string, input: unknown, call: Call, given?: Given): Promise<DirectOutcome>;
+  call(name: string, input: unknown, call: ServedCall, given?: GivenAnswers): Promise<DirectOutcome>;
   /** The model usage of all calls since the start, which no journal records. */
   used(): TaskUsage;
 }
@@ -91,12 +91,12 @@ export function directTools(deps: DirectToolsDeps): DirectTools {
 const ownContext = "mcp";
 
 /** The `given` of a first call. */
-const nothing: Given = { responses: {}, state: undefined };
+const nothing: GivenAnswers = { responses: {}, state: undefined };
 
 type CallPlace = { readonly principal: string; readonly contextId: string; readonly workspace: Workspace };
-type Making = Pick<Call, "signal" | "progress" | "client"> & {
+type Making = Pick<ServedCall, "signal" | "progress" | "client"> & {
   readonly deps: DirectToolsDeps;
-  readonly given: Given;
+  readonly given: GivenAnswers;
   readonly spend: (principal: string, usage: TaskUsage) => Promise<void>;
   readonly takenIn: CallsTakenIn;
 };
@@ -139,7 +139,8 @@ async function made(tool: Tool, input: unknown, place: CallPlace, making: Making
   const account = accountOf(deps.definition.limits, deps.model);
   const key = crypto.randomUUID();
   const pending = { tokens: 0, usd: 0 };
-  const inquiries = answerInquiries(key, { task: account, pending }, deps.model, { emit: () => undefined });
+  const step = { emit: () => undefined, key };
+  const inquiries = answerInquiries(key, { task: account, pending }, deps.model, step);
   const usage = () => inquiries.usage.reduce((sum, each) => addUsage(sum, usageOfAnswers({ usage: each })), noUsage);
   try {
     const result = await performed(tool, input, place, { ...making, account, key, ask: inquiries.ask });

@@ -46,7 +46,7 @@ export function mcpAdapter(deps: McpAdapterDeps): McpAdapter {
   const sessions = createSessions({ serverFor, report, ...deps.sessions });
   const lists = createListWatch({
     lists: () => [listTools(deps), promptsOf(deps).list()],
-    isHeard: () => bus.listenerCount + sessions.size() > 0,
+    hasListeners: () => bus.listenerCount + sessions.size() > 0,
     changed() {
       handler.notify.toolsChanged();
       handler.notify.promptsChanged();
@@ -113,17 +113,17 @@ type ListWatchDeps = {
   /** The current lists. */
   lists(): unknown;
   /** Whether any client would be notified of a change. */
-  isHeard(): boolean;
+  hasListeners(): boolean;
   changed(): void;
   readonly everyMs: number;
 };
 
 /** Creates one that is not checking yet. */
-function createListWatch({ lists, isHeard, changed, everyMs }: ListWatchDeps): ListWatch {
+function createListWatch({ lists, hasListeners, changed, everyMs }: ListWatchDeps): ListWatch {
   let known = "";
   let timer: NodeJS.Timeout | undefined;
   const look = () => {
-    if (!isHeard()) {
+    if (!hasListeners()) {
       clearInterval(timer);
       timer = undefined;
       return;

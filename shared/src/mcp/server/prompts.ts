@@ -6,13 +6,13 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { findRunnable, type Runnables } from "../../runs/runnable.ts";
-import type { Given } from "./questions.ts";
+import type { GivenAnswers } from "./questions.ts";
 
 /** Prompts that a client offers its user to start with. */
 export interface Prompts {
   list(): Prompt[];
   /** The messages, or what has to be asked first. Throws `not_found`. */
-  get(name: string, args: Readonly<Record<string, string>>, given: Given): GetPromptResult | InputRequiredResult;
+  get(name: string, args: Readonly<Record<string, string>>, given: GivenAnswers): GetPromptResult | InputRequiredResult;
   /** The possible values of an argument that start with the typed text. Throws `not_found`. */
   complete(name: string, argument: string, typed: string): string[];
 }

@@ -20,10 +20,13 @@ export type Era = "legacy" | "modern";
 export type Asks = { readonly asks: InputRequests; readonly state: string };
 
 /** What accompanies a request that is repeated after it asked. None of it is trusted. */
-export type Given = { readonly responses: Readonly<Record<string, unknown>>; readonly state: string | undefined };
+export type GivenAnswers = {
+  readonly responses: Readonly<Record<string, unknown>>;
+  readonly state: string | undefined;
+};
 
 /** What accompanies this request. */
-export function givenWith({ mcpReq }: ServerContext): Given {
+export function givenWith({ mcpReq }: ServerContext): GivenAnswers {
   return { responses: mcpReq.inputResponses ?? {}, state: mcpReq.requestState<string>() };
 }
 
@@ -68,14 +71,14 @@ export function decision(message: string, code: string): Asks {
 }
 
 /** The person's answer to a run's question; undefined if there is none. */
-export function personsAnswer({ responses }: Given): string | undefined {
+export function personsAnswer({ responses }: GivenAnswers): string | undefined {
   const given = answered.safeParse(responses.answer).data;
   if (given === undefined) return undefined;
   return given.action === "accept" ? (given.content?.answer ?? "") : "(The person did not want to answer.)";
 }
 
 /** Whether a person allowed the repeated call; undefined if nobody was asked. */
-export function personsDecision({ responses }: Given): boolean | undefined {
+export function personsDecision({ responses }: GivenAnswers): boolean | undefined {
   const given = decided.safeParse(responses.allow).data;
   return given && given.action === "accept" && given.content?.allow === true;
 }

@@ -13,11 +13,19 @@ import { AppError, publicError } from "../../core/errors.ts";
 import type { RunRecord } from "../../core/runs/engine.ts";
 import { requestTrace, traceFrom } from "../../core/trace.ts";
 import type { RunView } from "../../runs/run-view.ts";
-import { awaitRun, beginRun, type Call, contextNamed } from "./call-run.ts";
+import { awaitRun, beginRun, contextNamed, type ServedCall } from "./call-run.ts";
 import type { DirectTools } from "./direct-tools.ts";
 import { invalidParams } from "./invalid-params.ts";
 import type { Era } from "./questions.ts";
-import { asking, asksPeople, capabilitiesOf, type Given, givenWith, personsAnswer, question } from "./questions.ts";
+import {
+  asking,
+  asksPeople,
+  capabilitiesOf,
+  type GivenAnswers,
+  givenWith,
+  personsAnswer,
+  question,
+} from "./questions.ts";
 import { isRunTool, runResult, runToolList, runTools } from "./run-tools.ts";
 import { runArguments, runnableTool } from "./runnable-tool.ts";
 import type { McpServerDeps, Serving } from "./serving.ts";
@@ -47,7 +55,12 @@ export function serveTools(server: Server, serving: Serving): void {
   });
 }
 
-type Asked = { readonly name: string; readonly given: unknown; readonly answers: Given; readonly call: Call };
+type Asked = {
+  readonly name: string;
+  readonly given: unknown;
+  readonly answers: GivenAnswers;
+  readonly call: ServedCall;
+};
 
 async function answer(asked: Asked, serving: Serving): Promise<CallToolResult | InputRequiredResult> {
   const { name, given, answers, call } = asked;
@@ -79,7 +92,7 @@ async function callDirectly(
  * Whether the call's run is no longer wanted. When a client of a 2025 revision disconnects, its run
  * continues; when it cancels the call, the run is cancelled.
  */
-function isGivenUp({ signal }: Call, era: Era): boolean {
+function isGivenUp({ signal }: ServedCall, era: Era): boolean {
   const { reason } = signal;
   const left = reason instanceof SdkError && reason.code === SdkErrorCode.ConnectionClosed;
   return signal.aborted && (era === "modern" || !left);
@@ -89,7 +102,12 @@ function refusal(text: string): CallToolResult {
   return { content: [{ type: "text", text }], isError: true };
 }
 
-async function onRun(name: keyof typeof runTools, given: unknown, call: Call, { deps }: Serving): Promise<RunView> {
+async function onRun(
+  name: keyof typeof runTools,
+  given: unknown,
+  call: ServedCall,
+  { deps }: Serving,
+): Promise<RunView> {
   const { runs } = deps;
   if (name === "run_answer") {
     const { run_id, answer } = checkInput(runTools.run_answer.input, given, "arguments");
@@ -102,7 +120,12 @@ async function onRun(name: keyof typeof runTools, given: unknown, call: Call, { 
 }
 
 /** Passes the answer in a repeated call to the run that asked. */
-async function goOn(runId: string, answers: Given, { principal }: Call, { deps }: Serving): Promise<RunRecord> {
+async function goOn(
+  runId: string,
+  answers: GivenAnswers,
+  { principal }: ServedCall,
+  { deps }: Serving,
+): Promise<RunRecord> {
   const { runs } = deps;
   const run = await runs.own(runId, principal).catch((error: unknown) => {
     if (error instanceof AppError && error.code === "not_found")
@@ -116,7 +139,7 @@ async function goOn(runId: string, answers: Given, { principal }: Call, { deps }
   return runs.answer(runId, { messageId, parts: [{ type: "text", text }] }, principal);
 }
 
-function callOf({ mcpReq, http }: ServerContext, { principal }: Serving): Omit<Call, "client"> {
+function callOf({ mcpReq, http }: ServerContext, { principal }: Serving): Omit<ServedCall, "client"> {
   const token = mcpReq._meta?.progressToken;
   let progress = 0;
   const tell = (message: string) => {

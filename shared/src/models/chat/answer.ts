@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { ModelEvent, ToolCall } from "../../core/model.ts";
 import { ModelFailure } from "../model-failure.ts";
 import type { Delta } from "./protocol.ts";
-import { createThinkSplitter, type Piece } from "./think-tags.ts";
+import { createThinkSplitter, type ReplyPiece } from "./think-tags.ts";
 
 const text = z.string().nullish();
 
@@ -89,7 +89,7 @@ export async function* readAnswer(
   let finish: string | undefined;
   let usage: ChunkUsage | undefined;
 
-  function tell(pieces: readonly Piece[]): readonly Piece[] {
+  function tell(pieces: readonly ReplyPiece[]): readonly ReplyPiece[] {
     for (const piece of pieces) {
       if (piece.type === "text-delta") text += piece.text;
       else reasoning += piece.text;
@@ -114,7 +114,7 @@ export async function* readAnswer(
   return { text, reasoning, toolCalls: collector.calls(), finish, usage };
 }
 
-function reasoningOf(delta: ChunkDelta): readonly Piece[] {
+function reasoningOf(delta: ChunkDelta): readonly ReplyPiece[] {
   const text = delta.reasoning_content ?? delta.reasoning ?? "";
   return text === "" ? [] : [{ type: "reasoning-delta", text }];
 }

@@ -11,7 +11,7 @@ import {
 } from "./chat-protocol.ts";
 
 /** How an answer is sent, faults included, so that clients can be tested against them. */
-export type Delivery = {
+export type AnswerDelivery = {
   /** Sends this HTTP status and an error object in place of the answer. */
   readonly status?: number;
   readonly error?: { readonly message: string; readonly [field: string]: unknown };
@@ -58,7 +58,7 @@ export async function startChatServer(spec: {
   /** 0, the default, takes any free port. */
   readonly port?: number;
   readonly models: readonly string[];
-  readonly answer: (exchange: ChatExchange) => ChatAnswer & Delivery;
+  readonly answer: (exchange: ChatExchange) => ChatAnswer & AnswerDelivery;
 }): Promise<ChatServer> {
   const server = createServer((request, response) => {
     handle(request, response, spec).catch((error: unknown) => {
@@ -87,7 +87,10 @@ export async function startChatServer(spec: {
 async function handle(
   request: IncomingMessage,
   response: ServerResponse,
-  spec: { readonly models: readonly string[]; readonly answer: (exchange: ChatExchange) => ChatAnswer & Delivery },
+  spec: {
+    readonly models: readonly string[];
+    readonly answer: (exchange: ChatExchange) => ChatAnswer & AnswerDelivery;
+  },
 ): Promise<void> {
   const path = request.url ?? "/";
   const { pathname } = new URL(path, "http://localhost");
@@ -107,7 +110,11 @@ async function handle(
   await deliver(response, exchange, spec.answer(exchange));
 }
 
-async function deliver(response: ServerResponse, exchange: ChatExchange, answer: ChatAnswer & Delivery): Promise<void> {
+async function deliver(
+  response: ServerResponse,
+  exchange: ChatExchange,
+  answer: ChatAnswer & AnswerDelivery,
+): Promise<void> {
   if (answer.delayMs !== undefined) await sleep(answer.delayMs);
   await answer.after;
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
@@ -120,7 +127,11 @@ async function deliver(response: ServerResponse, exchange: ChatExchange, answer:
   sendJson(response, 200, { ...envelope(exchange), object: "chat.completion", choices, ...usage });
 }
 
-async function stream(response: ServerResponse, exchange: ChatExchange, answer: ChatAnswer & Delivery): Promise<void> {
+async function stream(
+  response: ServerResponse,
+  exchange: ChatExchange,
+  answer: ChatAnswer & AnswerDelivery,
+): Promise<void> {
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
   response.flushHeaders();
   const head = { ...envelope(exchange), object: "chat.completion.chunk" };

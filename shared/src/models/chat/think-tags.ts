@@ -2,13 +2,13 @@ const open = "<think>";
 const close = "</think>";
 
 /** A piece of an answer, by what it is. */
-export type Piece = { readonly type: "text-delta" | "reasoning-delta"; readonly text: string };
+export type ReplyPiece = { readonly type: "text-delta" | "reasoning-delta"; readonly text: string };
 
 /** Separates the streamed text of an answer into reasoning and answer. */
 export interface ThinkSplitter {
-  push(text: string): readonly Piece[];
+  push(text: string): readonly ReplyPiece[];
   /** The text held back as a possible beginning of a tag. */
-  end(): readonly Piece[];
+  end(): readonly ReplyPiece[];
 }
 
 /**
@@ -19,7 +19,7 @@ export function createThinkSplitter(): ThinkSplitter {
   let state: "start" | "thinking" | "answer" = "start";
   let held = "";
 
-  function take(final: boolean): readonly Piece[] {
+  function take(final: boolean): readonly ReplyPiece[] {
     if (state === "start") {
       const seen = held.trimStart();
       if (seen.startsWith(open)) {
@@ -60,6 +60,6 @@ function partialTag(text: string): number {
   return 0;
 }
 
-function piece(type: Piece["type"], text: string): readonly Piece[] {
+function piece(type: ReplyPiece["type"], text: string): readonly ReplyPiece[] {
   return text === "" ? [] : [{ type, text }];
 }

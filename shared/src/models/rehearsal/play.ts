@@ -1,12 +1,12 @@
 import { type ChatMessage, type ChatRequest, chatText } from "../chat/chat-protocol.ts";
-import type { Scene, Script, Turn } from "./script.ts";
+import type { Scene, Script, ScriptedTurn } from "./script.ts";
 
 /**
  * The next turn in the conversation of a request, or undefined if no script knows its task or the
  * script is over. It depends only on the request, so a restarted server continues where the
  * previous one stopped.
  */
-export function nextTurn(request: ChatRequest, scripts: readonly Script[]): Turn | undefined {
+export function nextTurn(request: ChatRequest, scripts: readonly Script[]): ScriptedTurn | undefined {
   const { messages } = request;
   const able = scripts.filter(({ decides }) => decides === decidedBy(request));
   const start = messages.findLastIndex((message) => scriptFor(message, able) !== undefined);

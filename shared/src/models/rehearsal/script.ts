@@ -2,7 +2,7 @@
 export type ScriptCall = { readonly name: string; readonly args: { readonly [parameter: string]: unknown } };
 
 /** The text and calls of one turn. A turn without calls is the last one of a task. */
-export type Turn = { readonly say: string; readonly calls: readonly ScriptCall[] };
+export type ScriptedTurn = { readonly say: string; readonly calls: readonly ScriptCall[] };
 
 /** What a script can see besides the results of its calls. */
 export type Scene = {
@@ -15,7 +15,7 @@ export type Scene = {
  * A part of a script: yields turns, receives the results of each turn's calls in order, and returns
  * an outcome.
  */
-export type Acting<Outcome> = Generator<Turn, Outcome, readonly string[]>;
+export type Acting<Outcome> = Generator<ScriptedTurn, Outcome, readonly string[]>;
 
 /**
  * A part the rehearsal model knows by heart, written as straight-line code. Every request plays it
@@ -32,22 +32,27 @@ export type Script = {
    */
   readonly decides?: string;
   /** Returns the last turn; a part that needs no tools is that turn alone. */
-  play(scene: Scene): Acting<Turn> | Turn;
+  play(scene: Scene): Acting<ScriptedTurn> | ScriptedTurn;
 };
 
 /** The last turn: calls `terminate` if it is offered, otherwise plain text. */
-export function finish(scene: Pick<Scene, "tools">, status: "success" | "failure", summary: string, say = ""): Turn {
+export function finish(
+  scene: Pick<Scene, "tools">,
+  status: "success" | "failure",
+  summary: string,
+  say = "",
+): ScriptedTurn {
   if (!scene.tools.has("terminate")) return { say: summary, calls: [] };
   return { say, calls: [{ name: "terminate", args: { status, summary } }] };
 }
 
 /** A decision, in the form the flow requested. */
-export function decision(name: string, args: ScriptCall["args"]): Turn {
+export function decision(name: string, args: ScriptCall["args"]): ScriptedTurn {
   return { say: "", calls: [{ name, args }] };
 }
 
 /** An answer that needs no tools. */
-export function words(say: string): Turn {
+export function words(say: string): ScriptedTurn {
   return { say, calls: [] };
 }
 

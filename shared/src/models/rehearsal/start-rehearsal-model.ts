@@ -1,11 +1,11 @@
 import type { ChatAnswer, ChatRequest } from "../chat/chat-protocol.ts";
-import { type ChatServer, type Delivery, startChatServer } from "../chat/chat-server.ts";
+import { type AnswerDelivery, type ChatServer, startChatServer } from "../chat/chat-server.ts";
 import { examples } from "./examples/examples.ts";
 import { monthEnd } from "./month-end/month-end.ts";
 import { ordersReport } from "./orders/orders-report.ts";
 import { nextTurn, sceneOf } from "./play.ts";
 import { rehearsalModelName } from "./rehearsal-config.ts";
-import { finish, type Scene, type Script, type Turn } from "./script.ts";
+import { finish, type Scene, type Script, type ScriptedTurn } from "./script.ts";
 
 const scripts: readonly Script[] = [ordersReport, ...monthEnd, ...examples];
 
@@ -29,7 +29,7 @@ export function startRehearsalModel(
   });
 }
 
-function answer(body: ChatRequest): ChatAnswer & Delivery {
+function answer(body: ChatRequest): ChatAnswer & AnswerDelivery {
   if (body.model !== rehearsalModelName) {
     return {
       status: 404,
@@ -45,7 +45,7 @@ function answer(body: ChatRequest): ChatAnswer & Delivery {
 /**
  * The rehearsal model's answer to everything it has no script for, with how to get a real model.
  */
-function refusal(scene: Pick<Scene, "tools">, scripts: readonly Script[]): Turn {
+function refusal(scene: Pick<Scene, "tools">, scripts: readonly Script[]): ScriptedTurn {
   const known = scripts.flatMap(({ title }) => title ?? []);
   const text = [
     "I am the rehearsal model: scripts played on this machine, not a language model. I cannot do this task.",

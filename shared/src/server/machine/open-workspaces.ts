@@ -3,7 +3,7 @@ import type { Engine, Log } from "../../core/runs/engine.ts";
 import type { HomeFiles } from "../../core/runs/housekeeping.ts";
 import type { KeptArtifacts, Workspace } from "../../core/workspace.ts";
 import { openBucket } from "../../machine/workspace/artifacts/bucket.ts";
-import { createCheckpoints } from "../../machine/workspace/checkpoint/checkpoints.ts";
+import { createWorkspaceCheckpoints } from "../../machine/workspace/checkpoint/checkpoints.ts";
 import { type SharedWorkspaces, shareWorkspaces } from "../../machine/workspace/checkpoint/share-workspaces.ts";
 import { sharedHomeFiles } from "../../machine/workspace/checkpoint/shared-home-files.ts";
 import type { Owner } from "../../machine/workspace/held-folder.ts";
@@ -53,5 +53,5 @@ export function openHomeFiles(
 function checkpointsOf({ home, bucket }: WorkspaceStorage, user: Owner | undefined) {
   if (bucket === undefined) return undefined;
   const { prefix, workspaceBytes: mostBytes, ...options } = bucket;
-  return createCheckpoints({ home, bucket: openBucket(options), prefix, mostBytes, user });
+  return createWorkspaceCheckpoints({ home, bucket: openBucket(options), prefix, mostBytes, user });
 }

@@ -1,10 +1,10 @@
-import type { AgentFacts } from "../../a2a/server/card.ts";
+import type { CardFacts } from "../../a2a/server/card.ts";
 import type { GrpcOptions, GrpcServed } from "../../a2a/server/grpc/serve-grpc.ts";
 
 /** A server's gRPC beside its HTTP. */
 export type OpenGrpc = Pick<GrpcServed, "stop"> & {
   /** What a card says of it, for a server with this public address. */
-  interfaceAt(publicUrl: string, tenant?: string): AgentFacts["grpc"];
+  interfaceAt(publicUrl: string, tenant?: string): CardFacts["grpc"];
 };
 
 /**

@@ -24,6 +24,6 @@ async function toolNamed(name: string): Promise<Tool> {
     } as const;
     return (await import("../../tools/code/unpack.ts")).unpackTool({ sandbox });
   }
-  const { createCheckpoints } = await import("../../tools/code/checkpoints/checkpoint-store.ts");
-  return (await import("../../tools/code/checkpoints/checkpoints-tool.ts")).checkpointsTool(createCheckpoints());
+  const { createCheckpointStore } = await import("../../tools/code/checkpoints/checkpoint-store.ts");
+  return (await import("../../tools/code/checkpoints/checkpoints-tool.ts")).checkpointsTool(createCheckpointStore());
 }

@@ -1,8 +1,8 @@
 import type { ChatAnswer, ChatRequest } from "../../models/chat/chat-protocol.ts";
-import { type ChatExchange, type Delivery, startChatServer } from "../../models/chat/chat-server.ts";
+import { type AnswerDelivery, type ChatExchange, startChatServer } from "../../models/chat/chat-server.ts";
 
 /** What a scripted model sends back: an answer, and how (or how badly) it is delivered. */
-export type ScriptedReply = ChatAnswer & Delivery;
+export type ScriptedReply = ChatAnswer & AnswerDelivery;
 
 /**
  * What a scripted model says: a list of replies, or a function of the request and its number (from

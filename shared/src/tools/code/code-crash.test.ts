@@ -8,7 +8,7 @@ import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { bundled } from "../../testing/bundled.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { createStrReplaceEditor } from "../files/str-replace-editor.ts";
-import { createCheckpoints } from "./checkpoints/checkpoint-store.ts";
+import { createCheckpointStore } from "./checkpoints/checkpoint-store.ts";
 import { checkpointsTool } from "./checkpoints/checkpoints-tool.ts";
 import { applyPatchTool } from "./patch/apply-patch.ts";
 
@@ -112,7 +112,7 @@ test("an archive whose unpacking is killed at any moment exists whole or not at 
 });
 
 test("a restore killed at any moment completes when repeated, and can still be undone", async () => {
-  const checkpoints = createCheckpoints();
+  const checkpoints = createCheckpointStore();
   const prepare = async (workspace: Workspace) => {
     await put(files)(workspace);
     await checkpoints.take(workspace, { key: "run/0", tool: "bash", about: "" });

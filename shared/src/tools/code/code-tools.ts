@@ -2,7 +2,7 @@ import type { KeyedQueue } from "../../core/async/keyed-queue.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import type { Egress } from "../../machine/egress/egress.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
-import { createCheckpoints } from "./checkpoints/checkpoint-store.ts";
+import { createCheckpointStore } from "./checkpoints/checkpoint-store.ts";
 import { checkpointsTool } from "./checkpoints/checkpoints-tool.ts";
 import { withCheckpoints } from "./checkpoints/with-checkpoints.ts";
 import { cloneRepositoryTool } from "./clone-repository.ts";
@@ -43,7 +43,7 @@ export type CodeTools = {
 
 /** Creates the code tools. Every tool of the agent must be wrapped with `over`, these included. */
 export function codeTools({ sandbox, runsCode, egress, hosts = noGitHosts, edits }: CodeToolsDeps): CodeTools {
-  const checkpoints = createCheckpoints();
+  const checkpoints = createCheckpointStore();
   return {
     over(tool) {
       const { edits: edited } = tool;

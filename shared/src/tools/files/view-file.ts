@@ -15,7 +15,7 @@ import { imageTypeOf, viewImage } from "./view-image.ts";
 const mostBytes = 4 * (mostShown + 1);
 
 /** What a view shows: the path as the model gave it, and optionally a range of lines. */
-export type View = {
+export type FileView = {
   readonly path: string;
   readonly range: readonly number[] | undefined;
   readonly signal: AbortSignal;
@@ -28,7 +28,7 @@ export type View = {
 export async function viewFile(
   handle: FileHandle,
   size: number,
-  view: View,
+  view: FileView,
 ): Promise<ToolResult & { readonly whole?: Uint8Array }> {
   const head = Buffer.alloc(8192);
   const { bytesRead } = await handle.read(head, 0, head.length, 0);
@@ -45,7 +45,7 @@ export async function viewFile(
 
 async function bytesToShow(
   handle: FileHandle,
-  { range, signal }: View,
+  { range, signal }: FileView,
 ): Promise<{ bytes: Uint8Array; firstLine: number }> {
   if (range === undefined) {
     const all = await readLines(handle, { from: 1, to: Number.POSITIVE_INFINITY, mostBytes, signal });

@@ -1,9 +1,9 @@
 import { estimateText } from "../../models/tokens.ts";
 import type { Item } from "./item.ts";
-import { type Line, linesOf } from "./lines.ts";
+import { linesOf, type OutlineLine } from "./lines.ts";
 
 /** The shown lines as text, each run of hidden ones as its number. */
-export function linesText(lines: readonly Line[], shown: ReadonlySet<number>): string {
+export function linesText(lines: readonly OutlineLine[], shown: ReadonlySet<number>): string {
   const texts: string[] = [];
   let gap = 0;
   const flush = () => {
@@ -26,7 +26,7 @@ export function linesText(lines: readonly Line[], shown: ReadonlySet<number>): s
  * Which lines of an outline to show within so many tokens: lines in view before those further away,
  * actionable ones before the rest.
  */
-export function chooseLines(lines: readonly Line[], tokens: number): ReadonlySet<number> {
+export function chooseLines(lines: readonly OutlineLine[], tokens: number): ReadonlySet<number> {
   const costs = lines.map(({ text, depth }) => estimateText(text) + 2 + depth / 4);
   const order = lines.map((_, index) => index).toSorted((a, b) => urgency(lines[a]) - urgency(lines[b]) || a - b);
   const chosen = new Set<number>();
@@ -49,7 +49,7 @@ const screen = 1_000;
  * Smaller is more urgent: in view, then within a screen, then by distance; within each, actionable
  * lines before text.
  */
-function urgency(line: Line | undefined): number {
+function urgency(line: OutlineLine | undefined): number {
   if (line === undefined) return Number.POSITIVE_INFINITY;
   const distance = line.away === 0 ? 0 : line.away <= screen ? 2 : 4 + Math.floor(line.away / screen);
   return distance + line.rank;
@@ -59,7 +59,7 @@ function urgency(line: Line | undefined): number {
  * The lines with a text, their parents, and the next ones around; "" when there are none.
  * Case-insensitive.
  */
-export function findLines(lines: readonly Line[], text: string, tokens: number): string {
+export function findLines(lines: readonly OutlineLine[], text: string, tokens: number): string {
   const wanted = text.toLowerCase();
   const hits = lines.flatMap((line, index) => (line.text.toLowerCase().includes(wanted) ? [index] : []));
   const shown = new Set<number>();

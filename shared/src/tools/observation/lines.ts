@@ -1,7 +1,7 @@
 import { actsByRole, type Item } from "./item.ts";
 
 /** A line of a page's outline. */
-export type Line = {
+export type OutlineLine = {
   readonly depth: number;
   readonly text: string;
   /** Whether the element itself is operated, as a button is and a row of buttons is not. */
@@ -29,8 +29,8 @@ const longestText = 400;
 const longestRow = 240;
 
 /** The lines of an outline, top to bottom. */
-export function linesOf(items: readonly Item[], detail: Detail): readonly Line[] {
-  const lines: Line[] = [];
+export function linesOf(items: readonly Item[], detail: Detail): readonly OutlineLine[] {
+  const lines: OutlineLine[] = [];
   const add = (item: Item, depth: number, parent: number) => {
     const row = oneRow(item, detail);
     const text = row ?? headOf(item, detail);

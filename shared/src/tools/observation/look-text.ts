@@ -1,13 +1,13 @@
 import type { Browsing } from "../../machine/browser/browser.ts";
 import { estimateText } from "../../models/tokens.ts";
 import { asData, originOf } from "../page/as-data.ts";
-import { type Detail, type Line, linesOf } from "./lines.ts";
+import { type Detail, linesOf, type OutlineLine } from "./lines.ts";
 import { chooseLines, linesText } from "./lines-text.ts";
 import type { PageLook } from "./look.ts";
 
 /** The lines of a look, how they are written, and which of them a number of tokens has room for. */
 export type LookLines = {
-  readonly lines: readonly Line[];
+  readonly lines: readonly OutlineLine[];
   readonly detail: Detail;
   readonly shown: ReadonlySet<number>;
 };
@@ -49,7 +49,7 @@ export function linesOfLook({ items }: PageLook, tokens: number, detail?: Detail
 }
 
 /** Whether the lines take less than so many tokens; long ones are not estimated to the end. */
-function fits(lines: readonly Line[], tokens: number): boolean {
+function fits(lines: readonly OutlineLine[], tokens: number): boolean {
   let left = tokens;
   return lines.every(({ text }) => {
     left -= estimateText(text);

@@ -1,6 +1,6 @@
 import type { ElementHandle, Frame } from "playwright";
 import { within } from "../../core/async/within.ts";
-import { type ApartProgram, callApart, elementApart } from "../../machine/browser-process/apart.ts";
+import { callIsolated, type IsolatedProgram, isolatedElement } from "../../machine/browser-process/isolated-world.ts";
 import type { SeenElement } from "./elements/refs.ts";
 import * as drawnElement from "./in-page/drawn-element.ts";
 import * as elementNumbers from "./in-page/element-numbers.ts";
@@ -45,18 +45,18 @@ const modules: readonly object[] = [
 const functions = modules.flatMap((module) => Object.values(module)).filter((value) => typeof value === "function");
 const source = `(() => { ${[...functions, startLooking].map(String).join("\n")}
   return ${startLooking.name}(${JSON.stringify(states.fieldFormats)}); })()`;
-const program: ApartProgram = { id: Bun.hash(source).toString(36), source };
+const program: IsolatedProgram = { id: Bun.hash(source).toString(36), source };
 
 const describeMs = 5_000;
 
 /** What a frame's document shows. */
 export function lookIn(frame: Frame, order: LookOrder, timeoutMs: number): Promise<DocumentLook> {
-  return callApart(frame, program, { name: "look", arg: order, timeoutMs });
+  return callIsolated(frame, program, { name: "look", arg: order, timeoutMs });
 }
 
 /** The texts of a document that no person could see. */
 export function unseenTextOf(frame: Frame, timeoutMs = 10_000): Promise<string[]> {
-  return callApart(frame, program, { name: "unseen", timeoutMs });
+  return callIsolated(frame, program, { name: "unseen", timeoutMs });
 }
 
 /**
@@ -69,13 +69,13 @@ export async function secretInto(
 ): Promise<SecretOutcome> {
   const arg = { number, document: origin, ...order };
   // Whatever the browser says of a failure may hold what was typed.
-  const outcome = callApart<SecretOutcome>(frame, program, { name: "secret", arg, timeoutMs: describeMs });
+  const outcome = callIsolated<SecretOutcome>(frame, program, { name: "secret", arg, timeoutMs: describeMs });
   return (await within(describeMs + 1_000, outcome)) ?? { is: "changed" };
 }
 
 /** All that a frame shows as words, and what stands in its open fields. */
 export function wordsIn(frame: Frame, timeoutMs: number): Promise<string> {
-  return callApart(frame, program, { name: "words", timeoutMs });
+  return callIsolated(frame, program, { name: "words", timeoutMs });
 }
 
 /** The element with a number; undefined when it is gone, or has another role or name now. */
@@ -84,7 +84,7 @@ export async function numberedElement(
   number: number,
 ): Promise<{ readonly handle: ElementHandle; readonly self: ElementSelf } | undefined> {
   const [self, handle] = await Promise.all([
-    callApart<ElementSelf | undefined>(frame, program, { name: "describe", arg: number, timeoutMs: describeMs }),
+    callIsolated<ElementSelf | undefined>(frame, program, { name: "describe", arg: number, timeoutMs: describeMs }),
     elementNumbered(frame, number),
   ]);
   return self === undefined || handle === null ? undefined : { handle, self };
@@ -92,5 +92,5 @@ export async function numberedElement(
 
 /** The element with a number, whatever it is now; null when it is gone. */
 export function elementNumbered(frame: Frame, number: number): Promise<ElementHandle | null> {
-  return elementApart(frame, program, number);
+  return isolatedElement(frame, program, number);
 }

@@ -1,5 +1,5 @@
 import { asData, originOf } from "../page/as-data.ts";
-import { type Line, linesOf } from "./lines.ts";
+import { linesOf, type OutlineLine } from "./lines.ts";
 import type { PageLook } from "./look.ts";
 import { type LookLines, titleText } from "./look-text.ts";
 import { placedLines, type Reordered, reordered } from "./page-order.ts";
@@ -133,7 +133,11 @@ export function changesText(
 }
 
 /** The lines, each below the line it belongs to, which is named if it is not among them. */
-function linesInPlace(lines: readonly Line[], at: readonly number[], signOf: (text: string) => string): string[] {
+function linesInPlace(
+  lines: readonly OutlineLine[],
+  at: readonly number[],
+  signOf: (text: string) => string,
+): string[] {
   const depths = new Map<number, number>();
   let place = -1;
   return at.flatMap((index) => {
@@ -152,7 +156,7 @@ function linesInPlace(lines: readonly Line[], at: readonly number[], signOf: (te
 const mostOrdered = 40;
 
 /** The entries of a part in their new order; of very many, those at both ends. */
-function orderText(lines: readonly Line[], { parent, at }: Reordered): string {
+function orderText(lines: readonly OutlineLine[], { parent, at }: Reordered): string {
   const named = at.map((index) => shortened(lines[index]?.text ?? ""));
   const half = mostOrdered / 2;
   const more = named.length - mostOrdered;
@@ -183,6 +187,6 @@ export function withoutRefs(text: string): string {
   return text.replaceAll(/ \[e\d+\]/g, "");
 }
 
-function focusIn(lines: readonly Line[]): string | undefined {
+function focusIn(lines: readonly OutlineLine[]): string | undefined {
   return refIn(lines.find(({ text }) => text.includes(" [focused]"))?.text.split(" [focused]")[1] ?? "");
 }

@@ -1,4 +1,4 @@
-import type { Line } from "./lines.ts";
+import type { OutlineLine } from "./lines.ts";
 
 /** A line that a conversation knows, and the line it belongs to. */
 export type PlacedLine = { readonly text: string; readonly parent: string };
@@ -11,7 +11,7 @@ export type Reordered = { readonly parent: number; readonly at: readonly number[
  * of lines that the conversation has with this look; `key` is a line without what may change.
  */
 export function reordered(
-  lines: readonly Line[],
+  lines: readonly OutlineLine[],
   known: ReadonlySet<number>,
   before: readonly PlacedLine[],
   key: (text: string) => string,
@@ -38,7 +38,7 @@ export function reordered(
 }
 
 /** The lines of a look that a conversation knows, in the order of the page. */
-export function placedLines(lines: readonly Line[], known: Iterable<number>): PlacedLine[] {
+export function placedLines(lines: readonly OutlineLine[], known: Iterable<number>): PlacedLine[] {
   return [...known]
     .toSorted((a, b) => a - b)
     .flatMap((at) => {
@@ -52,7 +52,7 @@ export function placedLines(lines: readonly Line[], known: Iterable<number>): Pl
  * what it had, since a part whose content changes may get another ref.
  */
 function successorsOf(
-  lines: readonly Line[],
+  lines: readonly OutlineLine[],
   groups: ReadonlyMap<number, readonly number[]>,
   placeOf: (at: number) => Place | undefined,
 ): ReadonlyMap<string, number> {

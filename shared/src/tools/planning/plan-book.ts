@@ -30,13 +30,13 @@ export const planCommand = z.strictObject({
 export type PlanCommand = z.output<typeof planCommand>;
 
 /** The book after a command, the caller's result, and what it shows of a plan. */
-export type Outcome = { readonly book: PlanBook; readonly text: string; readonly shows?: Shown };
+export type PlanOutcome = { readonly book: PlanBook; readonly text: string; readonly shows?: Shown };
 
 /**
  * Executes a command. `newId` names a created plan that was given no id. Throws `invalid_input` or
  * `not_found` with what to fix.
  */
-export function carryOut(book: PlanBook, input: PlanCommand, newId: string): Outcome {
+export function carryOut(book: PlanBook, input: PlanCommand, newId: string): PlanOutcome {
   switch (input.command) {
     case "create":
       return create(book, input, newId);
@@ -68,7 +68,7 @@ function given<T extends { readonly length: number }>(value: T | undefined): T |
   return value?.length === 0 ? undefined : value;
 }
 
-function create(book: PlanBook, input: PlanCommand, newId: string): Outcome {
+function create(book: PlanBook, input: PlanCommand, newId: string): PlanOutcome {
   const id = given(input.plan_id) ?? newId;
   if (book.plans.some((plan) => plan.id === id))
     throw invalid(`A plan with ID '${id}' already exists. Use 'update' to modify existing plans.`);
@@ -81,7 +81,7 @@ function create(book: PlanBook, input: PlanCommand, newId: string): Outcome {
   return withPlanText(made, plan, `Plan created successfully with ID: ${id}`);
 }
 
-function update(book: PlanBook, input: PlanCommand): Outcome {
+function update(book: PlanBook, input: PlanCommand): PlanOutcome {
   const title = given(input.title);
   const steps = given(input.steps);
   const plan = updatePlan(namedOrActive(book, input), {
@@ -91,7 +91,7 @@ function update(book: PlanBook, input: PlanCommand): Outcome {
   return withPlanText(withPlan(book, plan), plan, `Plan updated successfully: ${plan.id}`);
 }
 
-function mark(book: PlanBook, input: PlanCommand): Outcome {
+function mark(book: PlanBook, input: PlanCommand): PlanOutcome {
   const old = namedOrActive(book, input);
   if (input.step_index === undefined) throw missing("step_index", input);
   const notes = given(input.step_notes);
@@ -104,7 +104,7 @@ function mark(book: PlanBook, input: PlanCommand): Outcome {
 }
 
 /** The whole plan after what was done; of that, only what was done stays once it is out of date. */
-function withPlanText(book: PlanBook, plan: Plan, done?: string): Outcome {
+function withPlanText(book: PlanBook, plan: Plan, done?: string): PlanOutcome {
   const whole = formatPlan(plan);
   const brief = `${done ?? `Plan: ${plan.title} (ID: ${plan.id})`} [The plan is left out; a later result shows it.]`;
   const shows = { of: `plan ${plan.id}`, whole: sha256Of(whole), brief };

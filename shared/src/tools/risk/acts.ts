@@ -13,8 +13,8 @@ import {
   quoted,
   type ScopeToJudge,
   sayingOf,
+  type UserWords,
   unnamed,
-  type Words,
 } from "./judge-action.ts";
 import { focusedPlace, placeAt, placeOfRef } from "./place-of.ts";
 import { type Price, siteOf } from "./scope.ts";
@@ -26,7 +26,7 @@ export type Situation = {
     | { readonly browsing: Browsing; readonly looks: SnapshotState; readonly sent: SentBook }
     | undefined;
   readonly scope: ScopeToJudge;
-  readonly words: Words;
+  readonly words: UserWords;
 };
 
 /**

@@ -10,7 +10,7 @@ import { webToolsForTest } from "../../testing/web/web-tools.ts";
 import { createSnapshotStates } from "../observation/elements/snapshot-state.ts";
 import { judgeGoing, judgePrices } from "./going.ts";
 import { createGuard } from "./guard.ts";
-import type { Scope } from "./scope.ts";
+import type { TrustScope } from "./scope.ts";
 
 /** Tools under one guard, as a server has them; each call is given the answer it returns. */
 function guarded(workspace: Workspace) {
@@ -193,7 +193,7 @@ test("a tool that reaches nothing is left unchanged", async () => {
   expect(guarded(place.workspace).guard.over(tool)).toBe(tool);
 });
 
-const scope = (more: Partial<Scope> = {}): Scope => ({
+const scope = (more: Partial<TrustScope> = {}): TrustScope => ({
   led: true,
   private: false,
   chosen: [],

@@ -8,7 +8,7 @@ import { isPrivatePlace } from "./scope.ts";
 import { createScopeBook } from "./scope-book.ts";
 
 /** Keeps a conversation's data where it belongs, and asks a person about acts with consequences. */
-export interface Guard {
+export interface RiskGuard {
   /** Wraps the tool: its calls are judged when they reach outside or work on the open page. */
   over(tool: Tool): Tool;
   /**
@@ -26,7 +26,7 @@ export interface Guard {
  * A guard; the tools and observations of one server share it. `browsers` is undefined when there is
  * no browser.
  */
-export function createGuard(deps: JudgingDeps): Guard {
+export function createGuard(deps: JudgingDeps): RiskGuard {
   const { browsers, trusted } = deps;
   const book = createScopeBook(trusted);
   const judging = createJudging(book, deps);

@@ -12,9 +12,9 @@ import {
   quoted,
   sayingOf,
 } from "./judge-action.ts";
-import type { Scope } from "./scope.ts";
+import type { TrustScope } from "./scope.ts";
 
-const scope: Scope = {
+const scope: TrustScope = {
   led: true,
   private: false,
   chosen: [],
@@ -254,7 +254,7 @@ test("what is secret is a field that takes text; what an element says is its wor
   expect(sayingOf(place())).toBeUndefined();
 });
 
-test.each<[string, ActionTarget, Scope | undefined, number, ReturnType<typeof pricesOf>]>([
+test.each<[string, ActionTarget, TrustScope | undefined, number, ReturnType<typeof pricesOf>]>([
   ["on a named host", place(), scope, 0, []],
   ["where scope is open", place({}, { url: other }), undefined, 0, []],
   ["on an empty page", place({}, { url: undefined }), scope, 0, []],

@@ -1,6 +1,6 @@
 import { consequenceInCode, hasConsequence, movesInCode } from "./consequence.ts";
 import type { Marks, ReadAction } from "./read-action.ts";
-import { isInScope, isNamed, type Price, type Scope, siteOf } from "./scope.ts";
+import { isInScope, isNamed, type Price, siteOf, type TrustScope } from "./scope.ts";
 import { secretAskedFor } from "./secret-field.ts";
 
 /** What an element is and does, according to the page's words and its code. */
@@ -13,13 +13,13 @@ export type PageAction = ReadAction & Marks;
 export type ActionTarget = { readonly action: PageAction; readonly url: URL | undefined; readonly name?: string };
 
 /** The scope that acts are judged by; undefined when scope is not judged. */
-export type ScopeToJudge = Scope | undefined;
+export type ScopeToJudge = TrustScope | undefined;
 
 /** What the user said, and the hosts of the configuration. */
-export type Words = Pick<Scope, "said" | "trusted">;
+export type UserWords = Pick<TrustScope, "said" | "trusted">;
 
 /** A text to type, with the words that may permit it. */
-export type Given = Words & { readonly text: string };
+export type TypedText = UserWords & { readonly text: string };
 
 /**
  * What a page did when a similar element was pressed before: the method and path of a request that
@@ -83,7 +83,7 @@ function isDrawn(word: string): boolean {
  * scope. A secret that the user gave may be written where the user said; what is then sent with it
  * is judged when it is sent. Fields that take no text are judged as clicked.
  */
-export function judgeTyping(place: ActionTarget, scope: ScopeToJudge, given?: Given): string | undefined {
+export function judgeTyping(place: ActionTarget, scope: ScopeToJudge, given?: TypedText): string | undefined {
   const { action, url } = place;
   if (!action.takesText) return undefined;
   const called = quoted(wordsOf(place)[0] ?? action.names.find((one) => one !== "") ?? "a field");
@@ -103,7 +103,7 @@ const shortestGiven = 4;
  */
 function isGivenFor(
   url: URL | undefined,
-  given: Given | undefined,
+  given: TypedText | undefined,
   secret: NonNullable<ReturnType<typeof secretAskedFor>>,
 ): boolean {
   if (url === undefined || given === undefined || !isNamed(url, given)) return false;

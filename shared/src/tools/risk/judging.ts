@@ -6,7 +6,7 @@ import type { SnapshotStates } from "../observation/elements/snapshot-state.ts";
 import type { Judgement } from "./acts.ts";
 import { addressesOf, judgeGoing, judgePrices } from "./going.ts";
 import { isPageTool } from "./page-tool.ts";
-import type { Scope } from "./scope.ts";
+import type { TrustScope } from "./scope.ts";
 import type { ScopeBook } from "./scope-book.ts";
 import { createSentBook, type SentBook } from "./sent-book.ts";
 
@@ -41,7 +41,7 @@ export function createJudging(book: ScopeBook, { browsers, looks, scope: mode, t
       const { judge, answersDialog = false } = isPageTool(tool) ? tool.onPage : {};
       const known = await book.of(workspace);
       const led = known.read || takenIn.length > 0 || reach.led === true;
-      const scope: Scope | undefined =
+      const scope: TrustScope | undefined =
         mode === "open" ? undefined : { ...known, said, given, led, private: holdsPrivate(takenIn) };
       const going = judgeGoing(reach, input, scope);
       if (going.risk !== undefined) return going.risk;

@@ -5,7 +5,7 @@ import type { Workspace } from "../../core/workspace.ts";
 import { writeJson } from "../../machine/workspace/own-files/json-file.ts";
 import { isWritten, withoutScheme } from "./links.ts";
 import { entryFor } from "./named-hosts.ts";
-import type { Price, Scope } from "./scope.ts";
+import type { Price, TrustScope } from "./scope.ts";
 
 const stored = z.object({
   read: z.boolean(),
@@ -25,7 +25,7 @@ type Notes = {
 };
 
 /** What the book knows about a conversation, for its scope. */
-export type Known = Pick<Scope, "chosen" | "shown" | "spent" | "trusted"> & { readonly read: boolean };
+export type Known = Pick<TrustScope, "chosen" | "shown" | "spent" | "trusted"> & { readonly read: boolean };
 
 const mostShown = 20_000;
 const mostWritten = 200_000;

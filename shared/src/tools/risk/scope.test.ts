@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { hostsNamedIn } from "./named-hosts.ts";
-import { isAffordable, isInScope, isPrivatePlace, priceOf, priceOfQuery, type Scope, siteOf } from "./scope.ts";
+import { isAffordable, isInScope, isPrivatePlace, priceOf, priceOfQuery, siteOf, type TrustScope } from "./scope.ts";
 
-const scope = (rest: Partial<Scope> = {}): Scope => ({
+const scope = (rest: Partial<TrustScope> = {}): TrustScope => ({
   led: true,
   private: false,
   chosen: [],
@@ -13,8 +13,8 @@ const scope = (rest: Partial<Scope> = {}): Scope => ({
   trusted: [],
   ...rest,
 });
-const opens = (url: string, rest?: Partial<Scope>) => priceOf(new URL(url), scope(rest)) !== undefined;
-const bits = (url: string, rest?: Partial<Scope>) => priceOf(new URL(url), scope(rest))?.bits;
+const opens = (url: string, rest?: Partial<TrustScope>) => priceOf(new URL(url), scope(rest)) !== undefined;
+const bits = (url: string, rest?: Partial<TrustScope>) => priceOf(new URL(url), scope(rest))?.bits;
 const shownOf = (count: number, host = "news.example") =>
   new Map(Array.from({ length: count }, (_, n) => [`https://${host}/${n}`, count] as const));
 
@@ -268,7 +268,7 @@ test("a question of known words costs a choice among them for each word, whateve
   expect(priceOfQuery("", now)?.bits).toBe(0);
 });
 
-test.each<[string, Partial<Scope>, number | undefined]>([
+test.each<[string, Partial<TrustScope>, number | undefined]>([
   // One address in a list of 7, opened as it is.
   ["https://a.example/x/y/z", { shown: new Map([["https://a.example/x/y/z", 7]]) }, 7],
   // Cut short, it also tells where it was cut: at one of three places.

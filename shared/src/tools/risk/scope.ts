@@ -4,7 +4,7 @@ import { isPublicAddress } from "../../machine/egress/public-address.ts";
 import { addressesNamedIn, entryFor, hostsNamedIn, typedWords } from "./named-hosts.ts";
 
 /** What decides where a conversation's data may go. */
-export type Scope = {
+export type TrustScope = {
   /**
    * Whether the conversation has read anything that somebody else may have written; before that,
    * nobody but the user can have led the agent.
@@ -32,7 +32,7 @@ export type Scope = {
 export type Price = { readonly site: string; readonly bits: number };
 
 /** Whether text that the user typed, or the configuration, names a host. */
-export function isNamed(url: URL, { said, trusted }: Pick<Scope, "said" | "trusted">): boolean {
+export function isNamed(url: URL, { said, trusted }: Pick<TrustScope, "said" | "trusted">): boolean {
   return covered(url, [...trusted, ...said.flatMap((text) => hostsNamedIn(typedWords(text)))]);
 }
 
@@ -40,7 +40,7 @@ export function isNamed(url: URL, { said, trusted }: Pick<Scope, "said" | "trust
  * Whether what the agent knows may be typed into a page at this address: its host is named, or the
  * agent chose it before it was led and knows nothing that is not public.
  */
-export function isInScope(url: URL, scope: Scope): boolean {
+export function isInScope(url: URL, scope: TrustScope): boolean {
   return isNamed(url, scope) || (!scope.private && covered(url, scope.chosen));
 }
 
@@ -50,7 +50,7 @@ export function isInScope(url: URL, scope: Scope): boolean {
  * was led. An address that the user's words, a page or a search result gave in full, or such an
  * address cut short at `/`, `?` or `#`, reveals only which one of them it is.
  */
-export function priceOf(url: URL, scope: Scope): Price | undefined {
+export function priceOf(url: URL, scope: TrustScope): Price | undefined {
   const site = siteOf(url);
   if (isInScope(url, scope)) return { site, bits: 0 };
   const ways = waysTo(url.href, scope);
@@ -65,7 +65,7 @@ export function priceOf(url: URL, scope: Scope): Price | undefined {
 const budgets = { open: { site: 96, all: 512 }, private: { site: 48, all: 128 } };
 
 /** Whether these prices are within the remaining budget. */
-export function isAffordable(prices: readonly Price[], { spent, private: holdsPrivate }: Scope): boolean {
+export function isAffordable(prices: readonly Price[], { spent, private: holdsPrivate }: TrustScope): boolean {
   const budget = holdsPrivate ? budgets.private : budgets.open;
   const sum = new Map(spent);
   for (const { site, bits } of prices) sum.set(site, (sum.get(site) ?? 0) + bits);
@@ -78,7 +78,7 @@ export function isAffordable(prices: readonly Price[], { spent, private: holdsPr
  * What a search costs: nothing while the task holds only public data. Otherwise its words must be
  * the user's, and the search reveals which of them; undefined when they are not.
  */
-export function priceOfQuery(query: string, { private: holdsPrivate, said }: Scope): Price | undefined {
+export function priceOfQuery(query: string, { private: holdsPrivate, said }: TrustScope): Price | undefined {
   if (!holdsPrivate) return { site: searching, bits: 0 };
   const known = new Set(said.flatMap(wordsIn));
   const words = wordsIn(query);
@@ -106,12 +106,12 @@ export function isPrivatePlace({ hostname }: URL): boolean {
 }
 
 /** How many addresses this one was chosen from; undefined when nobody gave it. */
-function waysTo(href: string, { shown, given: lent, said }: Scope): number | undefined {
+function waysTo(href: string, { shown, given, said }: TrustScope): number | undefined {
   const known = shown.get(href);
   if (known !== undefined) return known;
   const cut = href.replace(/\/$/, "");
   const isCut = (given: string) => given.startsWith(cut) && /^(?:$|[/?#])/.test(given.slice(cut.length));
-  const mentioned = [...lent, ...said.flatMap(addressesNamedIn)];
+  const mentioned = [...given, ...said.flatMap(addressesNamedIn)];
   const found = [
     ...[...shown].filter(([given]) => isCut(given)).map(([given, ways]) => Math.max(1, ways) * placesToCut(given)),
     ...mentioned.filter(isCut).map((given) => mentioned.length * placesToCut(given)),
@@ -124,7 +124,7 @@ function placesToCut(given: string): number {
 }
 
 /** Whether any of the user's messages mentions a host, pasted words included. */
-function isMentioned(url: URL, { said }: Scope): boolean {
+function isMentioned(url: URL, { said }: TrustScope): boolean {
   return covered(url, said.flatMap(hostsNamedIn));
 }
 

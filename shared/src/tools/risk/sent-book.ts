@@ -21,7 +21,8 @@ export function createSentBook(): SentBook {
       const likeness = likenessOf(place);
       const note = (request: Request) => {
         const url = URL.parse(request.url());
-        // A page that deletes something often tells a log of it next, which must not hide the deed.
+        // A page that deletes something often tells a log of it next, which must not hide the
+        // action.
         if (url === null || !sends(request) || sent.get(likeness)?.method === "DELETE") return;
         sent.set(likeness, { method: request.method(), path: url.pathname });
       };

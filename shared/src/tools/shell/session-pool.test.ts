@@ -3,12 +3,12 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { shutdown } from "../../core/runs/shutdown.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import type { CallOptions, CallOutcome, Session } from "../../machine/sandbox/session.ts";
+import type { Session, SessionCallOptions, SessionCallOutcome } from "../../machine/sandbox/session.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { createSessionPool } from "./session-pool.ts";
 
-const finished: CallOutcome = { state: "finished", payload: "0" } as CallOutcome;
+const finished: SessionCallOutcome = { state: "finished", payload: "0" } as SessionCallOutcome;
 
 /** A pool whose sessions do what a test says, and what became of them. */
 async function scene(options: { readonly most?: number; readonly idleMs?: number } = {}) {
@@ -16,12 +16,12 @@ async function scene(options: { readonly most?: number; readonly idleMs?: number
   const [room, home] = await workspaceForTest().then((each) => [each.workspace, each] as const);
   rooms.push(home);
   const opened: { root: string; closed: boolean; isAlive: boolean; calls: string[] }[] = [];
-  const does = new Map<string, (options: CallOptions) => Promise<CallOutcome>>();
+  const does = new Map<string, (options: SessionCallOptions) => Promise<SessionCallOutcome>>();
   const open = async ({ root }: { readonly root: string }): Promise<Session> => {
     const state = { root, closed: false, isAlive: true, calls: [] as string[] };
     opened.push(state);
     return {
-      call: async (code: string, callOptions: CallOptions) => {
+      call: async (code: string, callOptions: SessionCallOptions) => {
         state.calls.push(code);
         return (await does.get(code)?.(callOptions)) ?? finished;
       },
@@ -56,9 +56,9 @@ test("a session is kept from call to call, and the first is not said to replace 
   expect(it.opened.map(({ calls }) => calls)).toEqual([["x", "x"]]);
 });
 
-test.each<[string, CallOutcome | Error, string]>([
-  ["ended", { state: "ended", exitCode: 3 } as CallOutcome, "it ended with exit code 3"],
-  ["was lost", { state: "lost" } as CallOutcome, "it did not stop at its limit"],
+test.each<[string, SessionCallOutcome | Error, string]>([
+  ["ended", { state: "ended", exitCode: 3 } as SessionCallOutcome, "it ended with exit code 3"],
+  ["was lost", { state: "lost" } as SessionCallOutcome, "it did not stop at its limit"],
   ["was canceled", new Error("canceled"), "the call before was canceled"],
 ])("after a call that %s the next one learns why its session is new, once", async (_, outcome, why) => {
   await using it = await scene();
@@ -109,7 +109,7 @@ test("a call that a shutdown ended is not called canceled: the next one learns o
 test("a call that waits its turn ends at once when it is canceled, and never runs", async () => {
   await using it = await scene();
   const one = await it.conversation();
-  const gate = Promise.withResolvers<CallOutcome>();
+  const gate = Promise.withResolvers<SessionCallOutcome>();
   it.does.set("long", () => gate.promise);
   const running = one.run("long");
   const stop = new AbortController();
@@ -162,7 +162,7 @@ test("why a session is gone is known to a later process too", async () => {
 
 test("nothing is kept of conversations whose session is gone or that never had one", async () => {
   await using it = await scene();
-  it.does.set("end", async () => ({ state: "ended", exitCode: 0 }) as CallOutcome);
+  it.does.set("end", async () => ({ state: "ended", exitCode: 0 }) as SessionCallOutcome);
   const kept: WeakRef<object>[] = [];
   for (let n = 0; n < 40; n++) {
     const root = join(it.room.root, `${n}`);
@@ -207,7 +207,7 @@ test("a conversation that goes on while its former session is being forgotten ke
   await using it = await scene();
   const one = await it.conversation();
   for (let n = 0; n < 60; n++) {
-    const gate = Promise.withResolvers<CallOutcome>();
+    const gate = Promise.withResolvers<SessionCallOutcome>();
     const begun = Promise.withResolvers<void>();
     it.does.set("long", () => {
       begun.resolve();
@@ -228,7 +228,7 @@ test("a conversation that goes on while its former session is being forgotten ke
 test("a restart waits for the calls before it", async () => {
   await using it = await scene();
   const one = await it.conversation();
-  const gate = Promise.withResolvers<CallOutcome>();
+  const gate = Promise.withResolvers<SessionCallOutcome>();
   it.does.set("long", () => gate.promise);
   const running = one.run("long");
   const restarting = it.pool.restart(one.workspace);

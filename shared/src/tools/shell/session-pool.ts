@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { isShutdown } from "../../core/runs/shutdown.ts";
 import type { ToolContext } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import type { CallOptions, CallOutcome, Session } from "../../machine/sandbox/session.ts";
+import type { Session, SessionCallOptions, SessionCallOutcome } from "../../machine/sandbox/session.ts";
 
 /** A call's outcome, and what the caller has to know about the session it ran in. */
-export type PooledOutcome = CallOutcome & {
+export type PooledOutcome = SessionCallOutcome & {
   /**
    * Why the state of earlier calls is lost, when this call started a new session although there had
    * been one.
@@ -19,7 +19,7 @@ export type PooledOutcome = CallOutcome & {
  * too many. Calls of one conversation run in turn.
  */
 export interface SessionPool {
-  run(context: Pick<ToolContext, "workspace">, code: string, options: CallOptions): Promise<PooledOutcome>;
+  run(context: Pick<ToolContext, "workspace">, code: string, options: SessionCallOptions): Promise<PooledOutcome>;
   /** The conversation's session, if one is open; the same object while it lives. */
   peek(workspace: Workspace): object | undefined;
   /** Ends the conversation's session after the earlier calls; the next call starts a new one. */
@@ -197,7 +197,7 @@ async function lostEarlier(marker: string): Promise<string | undefined> {
   );
 }
 
-async function callIn(slot: Slot, code: string, options: CallOptions): Promise<CallOutcome> {
+async function callIn(slot: Slot, code: string, options: SessionCallOptions): Promise<SessionCallOutcome> {
   const { session } = slot;
   if (session === undefined) throw new Error("a session was expected to be open");
   try {

@@ -7,7 +7,7 @@ import { decodeText } from "../page/decode.ts";
 import { extractInWorker } from "../page/extract-in-worker.ts";
 import { type MediaKind, mediaKind } from "../page/media-kind.ts";
 import { type Robots, userAgent } from "../page/robots.ts";
-import { type Page, type ReadOptions, readRendered, wantsRendering } from "./read-rendered.ts";
+import { type Page, type PageReadOptions, readRendered, wantsRendering } from "./read-rendered.ts";
 
 /**
  * What reading needs. Without a browser, pages are read as they are sent, without running their
@@ -29,7 +29,7 @@ const longestText = 1_000_000;
 export async function readPage(
   url: string,
   { egress, robots, browser }: PageDeps,
-  options: ReadOptions,
+  options: PageReadOptions,
 ): Promise<Page> {
   const { timeoutMs, signal } = options;
   const answer = await egress.fetch({
@@ -68,7 +68,7 @@ function isDocument(kind: MediaKind, body: Uint8Array): boolean {
 }
 
 /** A document as Markdown, as far as a page's text may go. */
-async function readFetched(body: Uint8Array, { signal }: ReadOptions): Promise<Omit<Page, "url" | "mediaType">> {
+async function readFetched(body: Uint8Array, { signal }: PageReadOptions): Promise<Omit<Page, "url" | "mediaType">> {
   const content = new Blob([body as Uint8Array<ArrayBuffer>]);
   const request = { name: "", from: 0, characters: longestText, scans: "name" } as const;
   const read = extractDocument(content, request, signal).catch((error: unknown) => {

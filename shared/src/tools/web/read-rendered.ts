@@ -20,7 +20,7 @@ export type Page = {
 };
 
 /** `render`: always, never or, when omitted, when a page is nearly empty without its scripts. */
-export type ReadOptions = {
+export type PageReadOptions = {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly render?: boolean | undefined;
@@ -50,7 +50,7 @@ export function wantsRendering({ text }: Page, html: string, asked: boolean | un
 export async function readRendered(
   plain: Page,
   browser: Pick<BrowserHost, "render"> | undefined,
-  { timeoutMs, signal, render }: ReadOptions,
+  { timeoutMs, signal, render }: PageReadOptions,
 ): Promise<Page> {
   if (browser === undefined)
     return { ...plain, note: "The page may make its text by scripts, which needs a browser; there is none here." };

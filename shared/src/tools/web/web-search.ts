@@ -5,7 +5,7 @@ import type { Tool } from "../../core/tools/tool.ts";
 import { asData, headAndTail } from "../page/as-data.ts";
 import { type PageDeps, readPage } from "./read-page.ts";
 import type { SearchEngine, SearchQuery } from "./search/engine.ts";
-import { type Found, type SearchOutcome, searchAll } from "./search/search-all.ts";
+import { type FoundHit, type SearchOutcome, searchAll } from "./search/search-all.ts";
 
 const description = "Searches the web: titles, addresses, short descriptions. Read a page with web_fetch.";
 
@@ -67,7 +67,7 @@ function inputWith(lang: string, country: string) {
   });
 }
 
-function resultText({ title, url, description, source }: Found, position: number, content?: string): string {
+function resultText({ title, url, description, source }: FoundHit, position: number, content?: string): string {
   const lines = [`${position}. ${title}`, `   URL: ${url}`, `   Source: ${source}`];
   if (description !== "") lines.push(`   Description: ${headAndTail(description, 500)}`);
   if (content !== undefined) lines.push(`   Content:\n${content}`);
@@ -83,7 +83,7 @@ const contentMs = 10_000;
 /** In total, the contents stay below the length at which a result is cut. */
 const allContents = 8_000;
 
-async function contentsOf(found: readonly Found[], deps: PageDeps, signal: AbortSignal): Promise<string[]> {
+async function contentsOf(found: readonly FoundHit[], deps: PageDeps, signal: AbortSignal): Promise<string[]> {
   const share = Math.floor(allContents / found.length);
   return Promise.all(
     found.map(async ({ url }) => {

@@ -194,7 +194,7 @@ export const english = {
   wasAsked: "What it was asked",
   summarized: "Older messages were summarized",
   recalled: (count: number) =>
-    count === 1 ? "Recalled 1 note from your memory" : `Recalled ${count} notes from your memory`,
+    count === 1 ? "Recalled 1 entry from your memory" : `Recalled ${count} entries from your memory`,
   live: {
     "text-delta": "Answer",
     "reasoning-delta": "Reasoning",

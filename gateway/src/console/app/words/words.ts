@@ -9,23 +9,23 @@ export type Words = typeof english;
 export const languages = { en: "English", "zh-CN": "中文" } as const;
 
 /** A language of the console. */
-export type Language = keyof typeof languages;
+export type ConsoleLanguage = keyof typeof languages;
 
-const tables: Readonly<Record<Language, Words>> = { en: english, "zh-CN": chinese };
+const tables: Readonly<Record<ConsoleLanguage, Words>> = { en: english, "zh-CN": chinese };
 const key = "manyhands-language";
 
 /** The language that is shown: the chosen one, or the browser's if it is here. */
-export const language = signal<Language>(initial());
+export const language = signal<ConsoleLanguage>(initial());
 
-function initial(): Language {
+function initial(): ConsoleLanguage {
   const wanted = [localStorage.getItem(key), ...navigator.languages];
-  const codes = Object.keys(languages) as Language[];
+  const codes = Object.keys(languages) as ConsoleLanguage[];
   const found = wanted.flatMap((one) => codes.filter((code) => one?.split("-")[0] === code.split("-")[0]));
   return found[0] ?? "en";
 }
 
 /** Chooses a language and remembers it. */
-export function chooseLanguage(chosen: Language): void {
+export function chooseLanguage(chosen: ConsoleLanguage): void {
   language.value = chosen;
   localStorage.setItem(key, chosen);
 }

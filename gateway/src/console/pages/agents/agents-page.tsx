@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Agent } from "../../api/catalog.ts";
+import type { ListedAgent } from "../../api/catalog.ts";
 import { post, remove } from "../../api/client.ts";
 import { ageText, safeText, timeText } from "../../app/format.ts";
 import { address } from "../../app/router.ts";
@@ -46,7 +46,7 @@ export function AgentsPage() {
 
 const healthGlyphs = { up: "done", down: "failed", refused: "failed", unknown: "queued" } as const;
 
-function AgentEntry({ agent }: { agent: Agent }) {
+function AgentEntry({ agent }: { agent: ListedAgent }) {
   const text = words();
   const { name, title = name, health, reason, card, changes, source } = agent;
   const state = health as keyof typeof healthGlyphs;
@@ -103,7 +103,7 @@ function AgentEntry({ agent }: { agent: Agent }) {
   );
 }
 
-function Facts({ agent: { url, model, sandbox, breaker, checkedAt, card } }: { agent: Agent }) {
+function Facts({ agent: { url, model, sandbox, breaker, checkedAt, card } }: { agent: ListedAgent }) {
   const text = words();
   const facts = [
     url,

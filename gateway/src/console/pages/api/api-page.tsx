@@ -4,13 +4,13 @@ import { address, place, setQuery } from "../../app/router.ts";
 import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
-import { type OpenApi, type Route, routesOf } from "./document.ts";
+import { type ApiRoute, type OpenApi, routesOf } from "./document.ts";
 import { TryRoute } from "./try-route.tsx";
 
 /** Every route of the API, and a form that tries one. */
 export function ApiPage() {
   const text = words();
-  const [routes, setRoutes] = useState<readonly Route[]>([]);
+  const [routes, setRoutes] = useState<readonly ApiRoute[]>([]);
   const [error, setError] = useState<string | undefined>(undefined);
   const chosen = routes.find(({ id }) => id === place.value.query.get("route"));
   useEffect(() => {
@@ -53,7 +53,7 @@ export function ApiPage() {
   );
 }
 
-function RouteList({ routes, chosen }: { routes: readonly Route[]; chosen: string | undefined }) {
+function RouteList({ routes, chosen }: { routes: readonly ApiRoute[]; chosen: string | undefined }) {
   const text = words().system;
   const [wanted, setWanted] = useState("");
   const shown = routes.filter(({ id, summary }) =>

@@ -38,7 +38,7 @@ type Schema = {
 };
 
 /** One operation of the API, ready to be shown. */
-export type Route = {
+export type ApiRoute = {
   /** Method and path; names it in addresses. */
   readonly id: string;
   readonly method: string;
@@ -52,7 +52,7 @@ export type Route = {
 };
 
 /** The operations of a document, in its order. */
-export function routesOf(document: OpenApi): Route[] {
+export function routesOf(document: OpenApi): ApiRoute[] {
   return Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(
       ([method, { tags = [], summary = "", description = "", parameters = [], requestBody }]) => {
@@ -105,7 +105,7 @@ export const keyOf = ({ in: place, name }: Parameter): string => `${place} ${nam
 
 /** A request for a route: path with query, method, headers, body. */
 export function requestOf(
-  { method, path, parameters, body }: Route,
+  { method, path, parameters, body }: ApiRoute,
   entered: EnteredParameters,
   text: string,
 ): {

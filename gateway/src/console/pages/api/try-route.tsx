@@ -5,11 +5,11 @@ import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
-import { curlOf, type EnteredParameters, keyOf, type Parameter, type Route, requestOf } from "./document.ts";
+import { type ApiRoute, curlOf, type EnteredParameters, keyOf, type Parameter, requestOf } from "./document.ts";
 import { type Answered, send } from "./send.ts";
 
 /** The form of a route, its request as a line for a shell, and its response as it comes. */
-export function TryRoute({ route }: { route: Route }) {
+export function TryRoute({ route }: { route: ApiRoute }) {
   const text = words().system;
   const [entered, setEntered] = useState<EnteredParameters>({});
   const [body, setBody] = useState(route.body ?? "");

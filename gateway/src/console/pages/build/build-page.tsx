@@ -12,7 +12,15 @@ import { TextField } from "../../parts/text-field.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
 import { OperatorOnly } from "../settings/operator-only.tsx";
 import { useLoaded } from "../settings/use-loaded.ts";
-import { type Composition, compose, type Draft, draftOf, isBeyondForm, otherOptions, patterns } from "./composition.ts";
+import {
+  type Composition,
+  type CompositionDraft,
+  compose,
+  draftOf,
+  isBeyondForm,
+  otherOptions,
+  patterns,
+} from "./composition.ts";
 import { FlowGraph } from "./flow-graph.tsx";
 import { MemberList } from "./member-list.tsx";
 
@@ -20,7 +28,7 @@ type Saved = { readonly name: string } & Composition;
 type SavedFlows = { readonly flows: readonly Saved[] };
 type Checked = { readonly problem?: string; readonly unknownAgents: readonly string[] };
 
-const blank: Draft = {
+const blank: CompositionDraft = {
   ...{ name: "", title: "", description: "", pattern: "sequential", criteria: "" },
   members: [],
   options: {},
@@ -32,9 +40,9 @@ const pathOf = (name: string) => `/settings/flows/${encodeURIComponent(name.trim
 export function BuildPage() {
   const text = words();
   const loaded = useLoaded<SavedFlows>("/settings/flows");
-  const [draft, setDraft] = useState<Draft>(blank);
+  const [draft, setDraft] = useState<CompositionDraft>(blank);
   const [checked, setChecked] = useState<Checked | undefined>(undefined);
-  const change = (changed: Partial<Draft>) => {
+  const change = (changed: Partial<CompositionDraft>) => {
     setDraft({ ...draft, ...changed });
     setChecked(undefined);
   };
@@ -72,7 +80,7 @@ export function BuildPage() {
   );
 }
 
-type Part = { readonly draft: Draft; readonly change: (changed: Partial<Draft>) => void };
+type Part = { readonly draft: CompositionDraft; readonly change: (changed: Partial<CompositionDraft>) => void };
 
 function PatternChoice({ draft, change }: Part) {
   const text = words();
@@ -143,7 +151,7 @@ function More({ draft, change }: Part) {
 }
 
 type ActsProps = {
-  readonly draft: Draft;
+  readonly draft: CompositionDraft;
   readonly checked: Checked | undefined;
   readonly setChecked: (checked: Checked) => void;
   readonly saved: (flows: SavedFlows) => void;

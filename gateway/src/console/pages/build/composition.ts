@@ -1,4 +1,4 @@
-import type { Flow } from "../../api/catalog.ts";
+import type { ListedFlow } from "../../api/catalog.ts";
 import { type Entered, enteredOf, readOptions } from "../../parts/option-fields.tsx";
 
 /** The patterns that flows are composed of, in the order they are shown. */
@@ -19,7 +19,7 @@ export type Member = {
 };
 
 /** A flow as it stands in the form. */
-export type Draft = {
+export type CompositionDraft = {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -53,7 +53,7 @@ export const memberFields: Readonly<Record<Pattern, readonly ("name" | "when" | 
 const ownOptions = ["steps", "branches", "agent", "instruction", "until", "positions"];
 
 /** The options of a pattern that are left for the form's second part. */
-export function otherOptions(pattern: Pattern, flows: readonly Flow[]) {
+export function otherOptions(pattern: Pattern, flows: readonly ListedFlow[]) {
   const schemas = flows.find(({ name }) => name === pattern)?.options?.properties ?? {};
   return Object.fromEntries(Object.entries(schemas).filter(([name]) => !ownOptions.includes(name)));
 }
@@ -67,7 +67,7 @@ export function newMember(agent: string, rest: Partial<Member> = {}): Member {
 }
 
 /** The draft as the API takes it. Throws an Error that names an option whose JSON is invalid. */
-export function compose(draft: Draft, flows: readonly Flow[]): Composition {
+export function compose(draft: CompositionDraft, flows: readonly ListedFlow[]): Composition {
   const { pattern, title, description, members } = draft;
   const more = readOptions(otherOptions(pattern, flows), draft.options);
   const options = { ...ownOptionsOf(draft), ...more };
@@ -80,7 +80,7 @@ export function compose(draft: Draft, flows: readonly Flow[]): Composition {
   };
 }
 
-function ownOptionsOf({ pattern, members, criteria }: Draft): Record<string, unknown> {
+function ownOptionsOf({ pattern, members, criteria }: CompositionDraft): Record<string, unknown> {
   const assigned = members.map(({ agent, instruction }) => ({ agent, ...set({ instruction }) }));
   if (pattern === "sequential") return { steps: assigned };
   if (pattern === "parallel") return { branches: assigned };
@@ -112,8 +112,8 @@ type Given = { readonly [key: string]: unknown };
 export function draftOf(
   name: string,
   { flow, title = "", description = "", agents = [], options = {} }: Composition,
-  flows: readonly Flow[],
-): Draft {
+  flows: readonly ListedFlow[],
+): CompositionDraft {
   const pattern = patterns.find((one) => one === flow) ?? "planning";
   const listed = options.steps ?? options.branches ?? options.positions;
   const given = Array.isArray(listed) ? (listed as Given[]) : [];
@@ -135,7 +135,7 @@ export function draftOf(
 }
 
 /** What the form cannot show of a saved flow, which saving it from here would lose. */
-export function isBeyondForm(composition: Composition, flows: readonly Flow[]): boolean {
+export function isBeyondForm(composition: Composition, flows: readonly ListedFlow[]): boolean {
   const again = compose(draftOf("x", composition, flows), flows);
   return sorted(again) !== sorted(composition);
 }

@@ -1,7 +1,7 @@
 import { safeText, shortLine } from "../../app/format.ts";
 import { titleOfName } from "../../app/names.ts";
 import { words } from "../../app/words/words.ts";
-import type { Draft } from "./composition.ts";
+import type { CompositionDraft } from "./composition.ts";
 
 const width = 320;
 const boxHeight = 34;
@@ -10,7 +10,7 @@ const gap = 18;
 type Box = { readonly key: string; readonly label: string; readonly y: number; readonly isEnd?: boolean };
 
 /** The flow as a drawing: what gets the task, in which order, and where the answer comes from. */
-export function FlowGraph({ draft }: { draft: Draft }) {
+export function FlowGraph({ draft }: { draft: CompositionDraft }) {
   const text = words().system;
   const { pattern, members } = draft;
   const isChain = pattern === "sequential" || pattern === "loop";

@@ -3,10 +3,16 @@ import { agents, flows } from "../../app/store.ts";
 import { words } from "../../app/words/words.ts";
 import { Button, IconButton } from "../../parts/button.tsx";
 import { TextField } from "../../parts/text-field.tsx";
-import { type Draft, type Member, memberFields, newMember } from "./composition.ts";
+import { type CompositionDraft, type Member, memberFields, newMember } from "./composition.ts";
 
 /** The agents of the flow, in order, with what each does. */
-export function MemberList({ draft, change }: { draft: Draft; change: (members: readonly Member[]) => void }) {
+export function MemberList({
+  draft,
+  change,
+}: {
+  draft: CompositionDraft;
+  change: (members: readonly Member[]) => void;
+}) {
   const text = words().system;
   const { members, pattern } = draft;
   const put = (index: number, member: Member) => change(members.with(index, member));
@@ -58,7 +64,7 @@ export function MemberList({ draft, change }: { draft: Draft; change: (members: 
 
 type MemberFormProps = {
   readonly number: number;
-  readonly draft: Draft;
+  readonly draft: CompositionDraft;
   readonly member: Member;
   readonly names: readonly { readonly name: string; readonly title: string }[];
   readonly change: (member: Member) => void;

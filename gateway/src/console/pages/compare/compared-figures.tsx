@@ -8,7 +8,7 @@ import { Markdown } from "../../parts/markdown.tsx";
 import type { PlanItem } from "../run/model/plan.ts";
 import { callsOf } from "../run/model/rows.ts";
 import { ErrorBlock } from "../run/render/error-block.tsx";
-import type { RunStore } from "../run/run-store.ts";
+import type { RunPageStore } from "../run/run-store.ts";
 import { align } from "./align.ts";
 import { Differs, type Stores } from "./sides.tsx";
 
@@ -56,7 +56,7 @@ export function ComparedFigures({ stores }: { readonly stores: Stores }) {
   );
 }
 
-function RunName({ store, side }: { readonly store: RunStore; readonly side: string }) {
+function RunName({ store, side }: { readonly store: RunPageStore; readonly side: string }) {
   const run = store.run.value;
   const title = shortLine(safeText(run?.input ?? ""), 80) || words().untitled;
   return (
@@ -70,7 +70,7 @@ function RunName({ store, side }: { readonly store: RunStore; readonly side: str
   );
 }
 
-function figuresOf(store: RunStore): readonly (readonly [string, string])[] {
+function figuresOf(store: RunPageStore): readonly (readonly [string, string])[] {
   const text = words();
   const run = store.run.value;
   const calls = callsOf(store.tree.root).length;

@@ -1,8 +1,8 @@
 import { words } from "../../app/words/words.ts";
-import type { RunStore } from "../run/run-store.ts";
+import type { RunPageStore } from "../run/run-store.ts";
 
 /** The two runs that are compared. */
-export type Stores = { readonly a: RunStore; readonly b: RunStore };
+export type Stores = { readonly a: RunPageStore; readonly b: RunPageStore };
 
 /** Says in a word that two sides differ. */
 export function Differs() {

@@ -9,9 +9,9 @@ import { Glyph } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
 import { ApprovalFacts, QuestionCard } from "../../parts/question-card.tsx";
-import type { Note, Question, Said, ThreadItem, Turn } from "./thread.ts";
+import type { Contribution, Note, Question, SaidItem, ThreadItem } from "./thread.ts";
 import { TurnView } from "./turn-view.tsx";
-import type { Live } from "./use-run-events.ts";
+import type { LiveWords } from "./use-run-events.ts";
 
 /** The pieces of a run, in order, and what is being said now. */
 export function ThreadView({
@@ -26,7 +26,7 @@ export function ThreadView({
    * Changes with the items, which grow in place: a component with equal props is not drawn again.
    */
   readonly version: number;
-  readonly live: Live;
+  readonly live: LiveWords;
 }) {
   return (
     <>
@@ -57,7 +57,7 @@ export function ThreadView({
   );
 }
 
-function isSilent({ state, asked, error, parts, calls, progress }: Turn): boolean {
+function isSilent({ state, asked, error, parts, calls, progress }: Contribution): boolean {
   if (state !== "done" || asked !== undefined || error !== undefined) return false;
   return [parts, calls, progress].every(({ length }) => length === 0);
 }
@@ -67,7 +67,7 @@ function liveTitle(who: string): string {
   return words().live[who.slice(1) as "tool-output"] ?? who.slice(1);
 }
 
-function SaidView({ said, contextId }: { said: Said; contextId: string; version: number }) {
+function SaidView({ said, contextId }: { said: SaidItem; contextId: string; version: number }) {
   return (
     <article class="said">
       <div class="words">{safeText(said.text)}</div>

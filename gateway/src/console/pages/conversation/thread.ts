@@ -6,7 +6,7 @@ import { type FlowSent, isFlowEvent, type StoredEvent, textsIn } from "../../api
 export type FilePart = Extract<Part, { type: "file" }>;
 
 /** One call of a tool. */
-export type Call = {
+export type ContributionCall = {
   readonly id: string;
   readonly seq: number;
   readonly name: string;
@@ -24,7 +24,7 @@ export type TurnPart =
   | { readonly kind: "files"; readonly name: string; readonly files: readonly FilePart[] };
 
 /** What an agent or a flow did and said until another spoke. */
-export type Turn = {
+export type Contribution = {
   readonly kind: "turn";
   readonly seq: number;
   readonly at: string;
@@ -34,7 +34,7 @@ export type Turn = {
   /** The run of an agent that another asked, once it has accepted. */
   taskId?: string;
   readonly parts: TurnPart[];
-  readonly calls: Call[];
+  readonly calls: ContributionCall[];
   /** What it reports while it works. */
   progress: string[];
   state: "working" | "done" | "failed" | "canceled";
@@ -45,7 +45,7 @@ export type Turn = {
 };
 
 /** What a person said. */
-export type Said = {
+export type SaidItem = {
   readonly kind: "said";
   readonly seq: number;
   readonly at: string;
@@ -78,7 +78,7 @@ export type Note = {
 };
 
 /** A piece of the conversation. */
-export type ThreadItem = Turn | Said | Question | Note;
+export type ThreadItem = Contribution | SaidItem | Question | Note;
 
 /** One item of a plan. */
 export type PlanItem = {
@@ -103,10 +103,10 @@ type Building = {
   readonly name: string;
   readonly items: ThreadItem[];
   plan: readonly PlanItem[];
-  readonly asks: Map<string, Turn>;
-  readonly calls: Map<string, Call>;
+  readonly asks: Map<string, Contribution>;
+  readonly calls: Map<string, ContributionCall>;
   /** What was said to the run at work and is not read yet, by its message's id. */
-  readonly unread: Map<string, Said>;
+  readonly unread: Map<string, SaidItem>;
   lastNote?: string;
 };
 
@@ -143,7 +143,7 @@ export const readers: { readonly [Type in JournalEvent["type"]]: Reader<Type> } 
     const open = thread.items.findLast((item) => item.kind === "question");
     if (open?.kind === "question" && open.answer === undefined && !open.isOver) open.answer = { text, at: stored.at };
     else {
-      const said: Said = { kind: "said", ...placeOf(stored), text, files: filesOf(parts), isUnread: false };
+      const said: SaidItem = { kind: "said", ...placeOf(stored), text, files: filesOf(parts), isUnread: false };
       // The message that began the run is its task.
       if (thread.items.length > 0) thread.unread.set(messageId, said);
       thread.items.push(said);
@@ -162,7 +162,7 @@ export const readers: { readonly [Type in JournalEvent["type"]]: Reader<Type> } 
   "model-asked": (thread, { usage, milliseconds }, stored) =>
     count(turnOf(thread, stored), usage.costUsd, milliseconds),
   "tool-started": (thread, { callId, name, arguments: given, forTask }, stored) => {
-    const call: Call = {
+    const call: ContributionCall = {
       id: callId,
       seq: stored.seq,
       name,
@@ -187,7 +187,7 @@ export const readers: { readonly [Type in JournalEvent["type"]]: Reader<Type> } 
   },
   "agent-asked": (thread, { askId, agent, text, parts }, stored) => {
     const asked = textsIn(parts) || text;
-    const turn: Turn = { ...newTurn(agent, stored), asked };
+    const turn: Contribution = { ...newTurn(agent, stored), asked };
     thread.asks.set(askId, turn);
     thread.items.push(turn);
   },
@@ -254,7 +254,7 @@ function addArtifact(thread: Building, { name, parts }: EventOf<"artifact-added"
 }
 
 /** The turn of the run's own agent or flow that is under way, or a new one. */
-function turnOf(thread: Building, stored: StoredEvent): Turn {
+function turnOf(thread: Building, stored: StoredEvent): Contribution {
   const last = thread.items.at(-1);
   if (last?.kind === "turn" && last.who === thread.name && last.asked === undefined) return last;
   const turn = newTurn(thread.name, stored);
@@ -269,12 +269,12 @@ function restTurns(thread: Building): void {
     if (item.kind === "turn" && item.asked === undefined && item.state === "working") item.state = "done";
 }
 
-function newTurn(who: string, stored: StoredEvent): Turn {
+function newTurn(who: string, stored: StoredEvent): Contribution {
   const empty = { parts: [], calls: [], progress: [], milliseconds: 0, usd: 0, unpriced: false };
   return { kind: "turn", ...placeOf(stored), who, ...empty, state: "working" };
 }
 
-function count(turn: Turn, costUsd: number | null, milliseconds: number): void {
+function count(turn: Contribution, costUsd: number | null, milliseconds: number): void {
   turn.milliseconds += milliseconds;
   turn.usd += costUsd ?? 0;
   turn.unpriced ||= costUsd === null;

@@ -9,7 +9,7 @@ import { Glyph } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
 import { ChartView, chartsIn, workspaceFile } from "../run/render/chart-view.tsx";
-import type { Call, Turn, TurnPart } from "./thread.ts";
+import type { Contribution, ContributionCall, TurnPart } from "./thread.ts";
 
 const shownCharacters = 8_000;
 
@@ -22,7 +22,7 @@ export function TurnView({
   who,
 }: {
   run: RunView;
-  turn: Turn;
+  turn: Contribution;
   version: number;
   isFlow: boolean;
   who: string;
@@ -64,7 +64,7 @@ export function TurnView({
   );
 }
 
-function factsOf({ calls, progress, milliseconds, usd, unpriced }: Turn): string {
+function factsOf({ calls, progress, milliseconds, usd, unpriced }: Contribution): string {
   const text = words();
   const count = calls.length > 0 ? text.calls(calls.length) : progress.length > 0 ? text.updates(progress.length) : "";
   const cost = usd > 0 ? moneyText(usd) : unpriced ? text.costUnknown : "";
@@ -93,7 +93,7 @@ function PartView({ part }: { part: TurnPart }) {
 }
 
 /** What a turn folds away: what was asked, what was reported, the calls. */
-function Inside({ run, turn }: { run: RunView; turn: Turn; version: number }) {
+function Inside({ run, turn }: { run: RunView; turn: Contribution; version: number }) {
   const text = words();
   return (
     <div class="inside">
@@ -125,7 +125,7 @@ function Inside({ run, turn }: { run: RunView; turn: Turn; version: number }) {
 }
 
 /** One call: its name, one telling argument, its time; opened, its arguments and its result. */
-function CallView({ call, runId }: { call: Call; runId: string }) {
+function CallView({ call, runId }: { call: ContributionCall; runId: string }) {
   const text = words();
   const { ended } = call;
   const state = ended === undefined ? "running" : ended.isError ? "failed" : "done";

@@ -12,13 +12,13 @@ import { createThread, type Thread } from "./thread.ts";
 const mostCharacters = 4_000;
 
 /** Words that are not stored yet, by who speaks; `isVoid`: they are being replaced. */
-export type Live = readonly { readonly who: string; readonly text: string; readonly isVoid: boolean }[];
+export type LiveWords = readonly { readonly who: string; readonly text: string; readonly isVoid: boolean }[];
 
 /** A run as it is followed: `version` counts what changed in the thread. */
 export type FollowedRun = {
   readonly thread: Thread;
   readonly version: Signal<number>;
-  readonly live: Signal<Live>;
+  readonly live: Signal<LiveWords>;
   readonly connected: Signal<boolean>;
 };
 
@@ -34,15 +34,15 @@ export function useRunEvents(id: string, name: string, onEvent: () => void, read
     () => ({
       thread: createThread(name),
       version: signal(0),
-      live: signal<Live>([]),
+      live: signal<LiveWords>([]),
       connected: signal(true),
     }),
     [id],
   );
   useEffect(() => {
     const left = new AbortController();
-    const heard = announcing(name, read);
-    void follow(id, run, left.signal, onEvent, heard).catch((error) => left.signal.aborted || complain(error));
+    const onStored = announcing(name, read);
+    void follow(id, run, left.signal, onEvent, onStored).catch((error) => left.signal.aborted || complain(error));
     return () => left.abort();
   }, [id]);
   return run;
@@ -71,7 +71,7 @@ async function follow(
   run: FollowedRun,
   left: AbortSignal,
   onEvent: () => void,
-  heard: (item: StoredEvent) => void,
+  onStored: (item: StoredEvent) => void,
 ): Promise<void> {
   let frame = 0;
   const show = () => {
@@ -87,14 +87,14 @@ async function follow(
     else if (item.kind === "progress") run.live.value = withProgress(run.live.value, item.progress, run.thread);
     else {
       run.thread.add(item);
-      heard(item);
+      onStored(item);
       if (settling.has(item.event.type) && run.live.value.length > 0) run.live.value = [];
       show();
     }
   }
 }
 
-function withProgress(live: Live, { type, text, agent, askId, isThought }: Progress, thread: Thread): Live {
+function withProgress(live: LiveWords, { type, text, agent, askId, isThought }: Progress, thread: Thread): LiveWords {
   if (type === "deltas-void") return live.map((one) => ({ ...one, isVoid: true }));
   if (typeof text !== "string") return live;
   const asked = askId === undefined ? undefined : thread.askedOf(askId);

@@ -4,7 +4,7 @@ import { words } from "../../app/words/words.ts";
 import { IconButton } from "../../parts/button.tsx";
 import { Icon, type IconName } from "../../parts/icons/icon.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
-import type { RunStore } from "./run-store.ts";
+import type { RunPageStore } from "./run-store.ts";
 import { linkOf, selectEvent } from "./selection.ts";
 
 /** The head of the inspector: what it shows, a link to it, and the way back on small screens. */
@@ -16,7 +16,7 @@ export function InspectorTop({
   icon,
   note,
 }: {
-  readonly store: RunStore;
+  readonly store: RunPageStore;
   readonly event: TreeEvent | undefined;
   readonly title: string;
   readonly mono?: boolean;

@@ -8,7 +8,7 @@ import { argumentsOf } from "./model/rows.ts";
 import { ModelCall } from "./model-call.tsx";
 import { CallResult } from "./render/call-result.tsx";
 import { CodeBlock, prettyJson } from "./render/code-block.tsx";
-import type { RunStore } from "./run-store.ts";
+import type { RunPageStore } from "./run-store.ts";
 import { RunSummary } from "./run-summary.tsx";
 import { selected } from "./selection.ts";
 import { useFullEvent } from "./tabs/full-event.ts";
@@ -18,7 +18,7 @@ const views = ["result", "arguments", "raw"] as const;
 type View = (typeof views)[number];
 
 /** What was done in the selected row: its result, its arguments, its events. */
-export function Inspector({ store }: { store: RunStore }) {
+export function Inspector({ store }: { store: RunPageStore }) {
   void store.version.value;
   const { item, event } = selected(store.tree);
   const open = item !== undefined || event !== undefined;
@@ -37,7 +37,7 @@ export function Inspector({ store }: { store: RunStore }) {
   );
 }
 
-function CallInspector({ call, store }: { call: CallItem; store: RunStore }) {
+function CallInspector({ call, store }: { call: CallItem; store: RunPageStore }) {
   void store.version.value;
   const text = words().run;
   const started = useFullEvent(call.started);
@@ -90,7 +90,7 @@ function rawOf({ started, ended }: CallItem): string {
   return [started, ended].flatMap((one) => (one === undefined ? [] : [JSON.stringify(one, undefined, 2)])).join("\n\n");
 }
 
-function EventInspector({ event, store }: { event: TreeEvent; store: RunStore }) {
+function EventInspector({ event, store }: { event: TreeEvent; store: RunPageStore }) {
   const full = useFullEvent(event) ?? event;
   const text = words().run;
   const run = store.tree.runs.get(event.runId)?.name ?? "";

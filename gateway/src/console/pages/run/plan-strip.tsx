@@ -4,13 +4,13 @@ import { Glyph, hasEnded } from "../../parts/icons/glyph.tsx";
 import { failureOf, type RunItem } from "./model/items.ts";
 import { type PlanItem, type PlanState, planColumns } from "./model/plan.ts";
 import { callsOf } from "./model/rows.ts";
-import type { RunStore } from "./run-store.ts";
+import type { RunPageStore } from "./run-store.ts";
 import { select } from "./selection.ts";
 
 const shapes = { not_started: "queued", in_progress: "running", completed: "done", blocked: "failed" } as const;
 
 /** The plan as a graph, from left to right by what depends on what, and the run's figures. */
-export function PlanStrip({ store }: { store: RunStore }) {
+export function PlanStrip({ store }: { store: RunPageStore }) {
   void store.version.value;
   const { plan } = store.tree;
   return (
@@ -37,7 +37,7 @@ function placesOf(plan: readonly PlanItem[]): ReadonlyMap<string, { readonly x: 
   );
 }
 
-function PlanGraph({ store, plan }: { store: RunStore; plan: readonly PlanItem[] }) {
+function PlanGraph({ store, plan }: { store: RunPageStore; plan: readonly PlanItem[] }) {
   const places = placesOf(plan);
   const all = [...places.values()];
   const width = Math.max(...all.map(({ x }) => x)) + node.width;
@@ -74,7 +74,15 @@ function lineOf(from: { x: number; y: number }, to: { x: number; y: number }): s
   return `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2 - 2} ${y2}M${x2 - 6} ${y2 - 3.5}l4 3.5-4 3.5`;
 }
 
-function PlanNode({ item, place, store }: { item: PlanItem; place: { left: string; top: string }; store: RunStore }) {
+function PlanNode({
+  item,
+  place,
+  store,
+}: {
+  item: PlanItem;
+  place: { left: string; top: string };
+  store: RunPageStore;
+}) {
   const label: Readonly<Record<PlanState, string>> = words().planStates;
   const run = [...store.tree.runs.values()].find((one) => one !== store.tree.root && one.title === item.text);
   return (
@@ -103,7 +111,7 @@ function cachedShare(runs: Iterable<RunItem>): number | undefined {
 }
 
 /** Time, tokens, calls and cost against the limit, live. */
-function Stats({ store }: { store: RunStore }) {
+function Stats({ store }: { store: RunPageStore }) {
   const text = words().run;
   const { tree } = store;
   const run = store.run.value;

@@ -16,16 +16,16 @@ import { ComparePicker } from "./dialogs/compare-picker.tsx";
 import { DeleteRuns } from "./dialogs/delete-runs.tsx";
 import { RerunDialog } from "./dialogs/rerun-dialog.tsx";
 import { ShareDialog } from "./dialogs/share-dialog.tsx";
-import type { RunStore } from "./run-store.ts";
+import type { RunPageStore } from "./run-store.ts";
 
 /** The tabs of a run, besides its conversation. */
 export const tabs = ["timeline", "files", "live", "events"] as const;
 
 /** A tab of a run. */
-export type Tab = (typeof tabs)[number];
+export type RunTab = (typeof tabs)[number];
 
 /** The task, its state, and what can be done with it. */
-export function RunHead({ store }: { store: RunStore }) {
+export function RunHead({ store }: { store: RunPageStore }) {
   const text = words();
   const run = store.run.value;
   const [opened, setOpened] = useState<"delete" | "rerun" | "share" | "compare" | undefined>(undefined);
@@ -68,7 +68,7 @@ export function RunHead({ store }: { store: RunStore }) {
   );
 }
 
-function HeadActs({ run, store }: { run: RunView; store: RunStore }) {
+function HeadActs({ run, store }: { run: RunView; store: RunPageStore }) {
   const text = words().run;
   const resume = () => post(`${runPath(run.id)}/resume`, {}).then(store.refresh, complain);
   const stop = () =>
@@ -142,17 +142,17 @@ export function RunTabs({
   tab,
   shown = tabs,
 }: {
-  readonly store: RunStore;
-  readonly tab: Tab;
+  readonly store: RunPageStore;
+  readonly tab: RunTab;
   /** Those of the tabs that are there; a run that is shown by a link has fewer. */
-  readonly shown?: readonly Tab[];
+  readonly shown?: readonly RunTab[];
 }) {
   const text = words().run;
   const run = store.run.value;
   void store.version.value;
-  const counts: Partial<Record<Tab, number>> = { events: store.tree.events.length, files: run?.files.length ?? 0 };
-  const choose = (chosen: Tab) => setQuery({ tab: chosen === "timeline" ? undefined : chosen }, true);
-  const button = (one: Tab) => (
+  const counts: Partial<Record<RunTab, number>> = { events: store.tree.events.length, files: run?.files.length ?? 0 };
+  const choose = (chosen: RunTab) => setQuery({ tab: chosen === "timeline" ? undefined : chosen }, true);
+  const button = (one: RunTab) => (
     <button key={one} type="button" role="tab" aria-selected={one === tab} onClick={() => choose(one)}>
       {text[one]}
       {(counts[one] ?? 0) > 0 && <span class="n">{countText(counts[one] ?? 0)}</span>}

@@ -7,8 +7,8 @@ import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { PlanStrip } from "./plan-strip.tsx";
-import { RunHead, RunTabs, type Tab, tabs } from "./run-head.tsx";
-import { openRunStore, type RunStore } from "./run-store.ts";
+import { RunHead, type RunTab, RunTabs, tabs } from "./run-head.tsx";
+import { openRunStore, type RunPageStore } from "./run-store.ts";
 import { EventsTab } from "./tabs/events-tab.tsx";
 import { FilesTab } from "./tabs/files-tab.tsx";
 import { LiveTab } from "./tabs/live-tab.tsx";
@@ -21,7 +21,7 @@ export function RunPage({ id, rest }: { id: string; rest: readonly string[] }) {
   useTitle(store.run.value?.input ?? "");
   const { query } = place.value;
   const asked = rest[0] ?? query.get("tab");
-  const tab: Tab = tabs.find((one) => one === asked) ?? "timeline";
+  const tab: RunTab = tabs.find((one) => one === asked) ?? "timeline";
   useKeys({
     Escape: () =>
       query.get("event") === null && query.get("run") === null
@@ -39,7 +39,7 @@ export function RunPage({ id, rest }: { id: string; rest: readonly string[] }) {
   );
 }
 
-function Body({ store, tab }: { store: RunStore; tab: Tab }) {
+function Body({ store, tab }: { store: RunPageStore; tab: RunTab }) {
   if (tab === "files") return <FilesTab store={store} />;
   if (tab === "live") return <LiveTab store={store} />;
   if (tab === "events") return <EventsTab store={store} />;

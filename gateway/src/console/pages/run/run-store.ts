@@ -13,7 +13,7 @@ const figuresEveryMs = 1_000;
 const takeInMs = 30;
 
 /** What the run view shows, kept up to date while it is open. */
-export type RunStore = {
+export type RunPageStore = {
   readonly tree: RunTree;
   readonly live: LiveText;
   /** Counts up when the tree or the live text has changed. */
@@ -28,7 +28,7 @@ export type RunStore = {
 };
 
 /** Opens the run with this id. */
-export function openRunStore(id: string): RunStore {
+export function openRunStore(id: string): RunPageStore {
   const tree = new RunTree(id, "");
   const live = new LiveText();
   const version = signal(0);

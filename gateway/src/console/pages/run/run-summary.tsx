@@ -9,12 +9,12 @@ import { changedFiles } from "./model/changed-files.ts";
 import { endOf, failureOf, type RunItem, startOf } from "./model/items.ts";
 import { callsOf } from "./model/rows.ts";
 import { ErrorBlock } from "./render/error-block.tsx";
-import type { RunStore } from "./run-store.ts";
+import type { RunPageStore } from "./run-store.ts";
 import { select } from "./selection.ts";
 import { useFullEvent } from "./tabs/full-event.ts";
 
 /** A run of the tree: its task, how it ended, what it used, its answer. */
-export function RunSummary({ item, store }: { item: RunItem; store: RunStore }) {
+export function RunSummary({ item, store }: { item: RunItem; store: RunPageStore }) {
   void store.version.value;
   const text = words();
   const first = useFullEvent(item.events.find(({ event }) => isEvent(event, "message-received")));
@@ -61,7 +61,7 @@ export function RunSummary({ item, store }: { item: RunItem; store: RunStore }) 
 }
 
 /** The files it changed; each opens the call that changed it last. */
-function Changed({ item, store }: { item: RunItem; store: RunStore }) {
+function Changed({ item, store }: { item: RunItem; store: RunPageStore }) {
   void store.version.value;
   const { length } = store.tree.events;
   // All calls are read for it: of a long run not with every event.

@@ -1,18 +1,18 @@
 import type { TreeEvent } from "../../api/tree-events.ts";
 import { address, place, setQuery } from "../../app/router.ts";
-import type { Item } from "./model/items.ts";
+import type { TreeItem } from "./model/items.ts";
 import type { RunTree } from "./model/run-tree.ts";
 
 /** What is selected: a row, or an event that no row stands for. */
-export type Selected = { readonly item?: Item; readonly event?: TreeEvent };
+export type Selected = { readonly item?: TreeItem; readonly event?: TreeEvent };
 
 /** The event that stands for an item in the address. */
-function eventOf(item: Item): TreeEvent | undefined {
+function eventOf(item: TreeItem): TreeEvent | undefined {
   return item.kind === "call" ? item.started : item.events[0];
 }
 
 /** Selects an item, and says so in the address. */
-export function select(tree: RunTree, item: Item | undefined): void {
+export function select(tree: RunTree, item: TreeItem | undefined): void {
   const event = item && eventOf(item);
   // An agent that shows nothing of its run has no event that could stand for it.
   if (item !== undefined && event === undefined) setQuery({ event: undefined, run: item.key, view: undefined });

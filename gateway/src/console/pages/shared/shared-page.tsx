@@ -12,14 +12,14 @@ import { StateChip } from "../../parts/icons/glyph.tsx";
 import { Mark } from "../../parts/icons/icon.tsx";
 import { Toasts } from "../../parts/toast.tsx";
 import { PlanStrip } from "../run/plan-strip.tsx";
-import { RunTabs, type Tab } from "../run/run-head.tsx";
-import { openRunStore, type RunStore } from "../run/run-store.ts";
+import { type RunTab, RunTabs } from "../run/run-head.tsx";
+import { openRunStore, type RunPageStore } from "../run/run-store.ts";
 import { EventsTab } from "../run/tabs/events-tab.tsx";
 import { Timeline } from "../run/timeline/timeline.tsx";
 
 type About = { readonly runId: string; readonly expiresAt: string };
 
-const shown: readonly Tab[] = ["timeline", "files", "events"];
+const shown: readonly RunTab[] = ["timeline", "files", "events"];
 
 /** One run as a link shows it: to be read, without the rest of the console. */
 export function SharedPage({ secret }: { readonly secret: string }) {
@@ -84,7 +84,7 @@ function SharedRun({ about }: { readonly about: About }) {
   );
 }
 
-function SharedBody({ store, tab }: { readonly store: RunStore; readonly tab: Tab }) {
+function SharedBody({ store, tab }: { readonly store: RunPageStore; readonly tab: RunTab }) {
   if (tab === "events") return <EventsTab store={store} />;
   if (tab === "files") {
     const files = store.run.value?.files ?? [];

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { Flow } from "../../api/catalog.ts";
+import type { ListedFlow } from "../../api/catalog.ts";
 import { newKey, post } from "../../api/client.ts";
 import { saidOf } from "../../api/said.ts";
 import { draftOf } from "../../app/drafts.ts";
@@ -24,7 +24,7 @@ export function chosenName(): string {
 }
 
 /** The chosen flow; undefined for an agent. */
-export const chosenFlow = (): Flow | undefined => flows.value.find(({ name }) => name === chosenName());
+export const chosenFlow = (): ListedFlow | undefined => flows.value.find(({ name }) => name === chosenName());
 
 /** The agents that were named, in order. */
 export function teamNames(): string[] {
@@ -39,7 +39,7 @@ export function choose(name: string): void {
 }
 
 /** Fills the form with a flow's example. */
-export function fillExample({ name, example, options }: Flow): void {
+export function fillExample({ name, example, options }: ListedFlow): void {
   if (example === undefined) return;
   newTask.name.value = name;
   newTask.draft.text.value = example.text;

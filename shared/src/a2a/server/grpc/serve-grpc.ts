@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { AppError } from "../../../core/errors.ts";
 import { longestBody } from "../../../http/request-body.ts";
-import { type Guard, ownAddress, type ServeOptions } from "../../../http/serve.ts";
+import { type ConnectionGuard, ownAddress, type ServeOptions } from "../../../http/serve.ts";
 import { AppFailure } from "../../wire-error.ts";
 import { clientEnd, type GrpcCall } from "./grpc-call.ts";
 import { type GrpcServiceDeps, grpcService, serviceDefinition } from "./grpc-service.ts";
@@ -15,7 +15,7 @@ export type GrpcOptions = Omit<GrpcServiceDeps, "admit"> & {
   /** TLS as over HTTP. */
   readonly tls?: ServeOptions["tls"];
   /** If left out, every client is answered. */
-  readonly guard?: Guard | undefined;
+  readonly guard?: ConnectionGuard | undefined;
   /** Milliseconds between two pings of a connection; one that answers none is closed. */
   readonly heartbeatMs?: number;
 };
@@ -82,7 +82,7 @@ function stopped(server: Server, graceMs: number): Promise<void> {
 }
 
 /** A connection that is gone has no ends left to look at. */
-function refuseForeign(call: GrpcCall, guard: Guard, hostname: string, port: number): void {
+function refuseForeign(call: GrpcCall, guard: ConnectionGuard, hostname: string, port: number): void {
   const client = clientEnd(call);
   if (client !== undefined && guard(client, { address: ownAddress(hostname, client.address), port }) === undefined)
     return;

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { scratch } from "../../../testing/durable/scratch.ts";
-import { Checkpoints } from "./checkpoints.ts";
+import { LogCheckpoints } from "./checkpoints.ts";
 
 /** A store whose log nobody else brings into its file; `inFile` counts the rows that are there. */
 function logged(path: string) {
@@ -29,7 +29,7 @@ test("on a slow disk, while much is written, a thread brings the log into the fi
   using store = scratch();
   using log = logged(store.path);
   let left = -1;
-  const checkpoints = new Checkpoints({
+  const checkpoints = new LogCheckpoints({
     path: store.path,
     checkpoint: () => {
       left++;
@@ -57,7 +57,7 @@ test("on a slow disk, while much is written, a thread brings the log into the fi
 test("on a disk that answers at once no thread is needed, however much is written", async () => {
   using store = scratch();
   let done = 0;
-  const checkpoints = new Checkpoints({ path: store.path, checkpoint: () => void done++ });
+  const checkpoints = new LogCheckpoints({ path: store.path, checkpoint: () => void done++ });
   for (let n = 1; n <= 5; n++) {
     checkpoints.committed(1_000);
     expect(done).toBe(n);
@@ -72,7 +72,7 @@ test("while little is written the event loop does it, and needs no thread", asyn
     done++;
     slow();
   };
-  const checkpoints = new Checkpoints({ path: store.path, checkpoint, busyMs: 0 });
+  const checkpoints = new LogCheckpoints({ path: store.path, checkpoint, busyMs: 0 });
   for (let n = 0; n < 200; n++) checkpoints.committed(1);
   expect(done).toBe(2);
   await checkpoints.close();
@@ -85,7 +85,7 @@ test("a thread that fails leaves the log to SQLite", async () => {
     done++;
     slow();
   };
-  const checkpoints = new Checkpoints({ path: `${store.path}/nowhere`, checkpoint });
+  const checkpoints = new LogCheckpoints({ path: `${store.path}/nowhere`, checkpoint });
   checkpoints.committed(1_000);
   checkpoints.committed(1_000);
   await checkpoints.close();

@@ -10,7 +10,7 @@ const quickMs = 40;
 const remembered = 15 / 16;
 
 /** What bringing the log into the file needs. */
-export type CheckpointsOptions = {
+export type LogCheckpointsOptions = {
   readonly path: string;
   /** Brings it in on this thread; after the other one only what is left, which is little. */
   readonly checkpoint: () => void;
@@ -26,8 +26,8 @@ export type CheckpointsOptions = {
  * event loop does it, which costs less than two threads that sync one disk. While much is written,
  * a thread does nearly all of it for a while after one that kept the event loop waiting.
  */
-export class Checkpoints {
-  readonly #options: CheckpointsOptions;
+export class LogCheckpoints {
+  readonly #options: LogCheckpointsOptions;
   #written = 0;
   #since = performance.now();
   #worker: Worker | undefined;
@@ -36,7 +36,7 @@ export class Checkpoints {
   #isClosed = false;
   #expectedMs = 0;
 
-  constructor(options: CheckpointsOptions) {
+  constructor(options: LogCheckpointsOptions) {
     this.#options = options;
   }
 

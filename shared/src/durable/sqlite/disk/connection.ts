@@ -17,7 +17,7 @@ const busyMs = 200;
 const longestLog = 4_000;
 
 /** One open connection to the store: its statements, and the transaction they run in. */
-export type Connection = {
+export type StoreConnection = {
   readonly tables: Tables;
   begin(): void;
   commit(): void;
@@ -45,7 +45,7 @@ export type Connection = {
  * Opens the store, creating it readable only by its owner. Throws SQLite's error, or
  * `config_invalid` for a newer schema.
  */
-export function openConnection(path: string, syncFile: SyncFile = createFileSync()): Connection {
+export function openConnection(path: string, syncFile: SyncFile = createFileSync()): StoreConnection {
   createPrivate(path);
   const db = new Database(path, { create: true, readwrite: true, strict: true });
   try {
@@ -64,7 +64,7 @@ export function openConnection(path: string, syncFile: SyncFile = createFileSync
   }
 }
 
-function connectionOf(db: Database, path: string, syncFile: SyncFile): Connection {
+function connectionOf(db: Database, path: string, syncFile: SyncFile): StoreConnection {
   const log = path === ":memory:" ? undefined : openSync(`${path}-wal`, "r");
   let syncing: Promise<void> = Promise.resolve();
   const [begin, commit, rollback] = [db.query("BEGIN IMMEDIATE"), db.query("COMMIT"), db.query("ROLLBACK")];

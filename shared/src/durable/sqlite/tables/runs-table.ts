@@ -33,7 +33,7 @@ export type Result = Pick<RunRow, "status" | "output" | "error">;
 type Standing = Pick<RunRow, "n" | "id" | "status" | "last_event">;
 
 /** A run to be stored. */
-export type NewRun = {
+export type NewRunRow = {
   readonly id: string;
   readonly kind: string;
   readonly principal: string;
@@ -74,7 +74,7 @@ export function runsTable(db: Database) {
     /**
      * Undefined, with nothing stored, if its worker was declared dead or its dedupe key is taken.
      */
-    insert(run: NewRun): RunRow | undefined {
+    insert(run: NewRunRow): RunRow | undefined {
       // A worker declared dead meanwhile gets no run, since no one would take it over from it.
       if (run.owner !== null && worker.get(run.owner) === null) return undefined;
       const row = rowOf(run);
@@ -107,7 +107,7 @@ export function runsTable(db: Database) {
 }
 
 /** The row of a new run, which gets its number when it is stored. */
-function rowOf({ id, kind, principal, contextId, input, result, owner, ...run }: NewRun): RunRow {
+function rowOf({ id, kind, principal, contextId, input, result, owner, ...run }: NewRunRow): RunRow {
   const { status, output, error } = result ?? {
     status: owner === null ? "queued" : "running",
     output: null,

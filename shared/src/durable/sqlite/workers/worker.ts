@@ -4,7 +4,7 @@ import type { Log } from "../../../core/runs/engine.ts";
 import type { RunDefinition, RunEvent } from "../../../core/runs/run.ts";
 import type { Live } from "../../live.ts";
 import { offerOf } from "../../offer.ts";
-import { Execution, type Outcome } from "../../replay/execution.ts";
+import { Execution, type ExecutionOutcome } from "../../replay/execution.ts";
 import { Journal } from "../../replay/journal.ts";
 import { announce, claim, type Told } from "../offers.ts";
 import type { RunClock } from "../run-clock.ts";
@@ -265,7 +265,7 @@ export class Worker {
     for (const { id, seq } of told) this.#options.live.committed(id, seq);
   }
 
-  async #execute(claim: Claim): Promise<Outcome | undefined> {
+  async #execute(claim: Claim): Promise<ExecutionOutcome | undefined> {
     const { writer, live, log, clock, stopMs } = this.#options;
     const { id, kind, principal, contextId, lease, acceptance } = claim;
     const store = leasedRun({ lease, acceptance, writer, clock, onEvents: (seq) => live.committed(id, seq) });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type S3Server, s3Credentials, startS3 } from "../../../testing/machine/s3-server.ts";
 import { openBucket } from "../artifacts/bucket.ts";
 import type { Owner } from "../held-folder.ts";
-import { createCheckpoints } from "./checkpoints.ts";
+import { createWorkspaceCheckpoints } from "./checkpoints.ts";
 
 const base = await mkdtemp(join(tmpdir(), "manyhands-checkpoints-"));
 afterAll(() => rm(base, { recursive: true }));
@@ -19,7 +19,7 @@ function two(server: S3Server, { mostBytes = 10_000_000, user }: { mostBytes?: n
     const home = join(base, crypto.randomUUID());
     return {
       files: join(home, "workspaces", name),
-      ...createCheckpoints({ home, bucket, prefix: "p", mostBytes, user }),
+      ...createWorkspaceCheckpoints({ home, bucket, prefix: "p", mostBytes, user }),
     };
   };
   return [homeOf(), homeOf()] as const;

@@ -11,7 +11,7 @@ import { restoreInto } from "./restore.ts";
 import { type FoundFile, walk } from "./walk.ts";
 
 /** Where the workspaces of a home are, and where they are stored. */
-export type CheckpointsOptions = {
+export type WorkspaceCheckpointsOptions = {
   readonly home: string;
   readonly bucket: Bucket;
   /** What the keys start with. */
@@ -23,7 +23,7 @@ export type CheckpointsOptions = {
 };
 
 /** Stores workspaces so that another machine can go on with them. */
-export type Checkpoints = {
+export type WorkspaceCheckpoints = {
   /** What this machine remembers of a workspace; undefined if it is not here. */
   marker(name: string): Promise<Marker | undefined>;
   /** Notes under which epoch the workspace that is here goes on. */
@@ -44,7 +44,13 @@ export type Checkpoints = {
 type Stored = Pick<Marker, "checkpoint" | "manifest">;
 
 /** The checkpoints of a home's workspaces in a bucket. */
-export function createCheckpoints({ home, bucket, prefix, mostBytes, user }: CheckpointsOptions): Checkpoints {
+export function createWorkspaceCheckpoints({
+  home,
+  bucket,
+  prefix,
+  mostBytes,
+  user,
+}: WorkspaceCheckpointsOptions): WorkspaceCheckpoints {
   const workspaces = join(home, "workspaces");
   const working = join(workspaces, ".checkpoints");
   const place = (name: string) => join(workspaces, name);

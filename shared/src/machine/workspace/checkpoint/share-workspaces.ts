@@ -6,12 +6,12 @@ import type { Log } from "../../../core/runs/engine.ts";
 import type { Run, RunDefinition } from "../../../core/runs/run.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { workspaceKey } from "../open-workspace.ts";
-import type { Checkpoints } from "./checkpoints.ts";
+import type { WorkspaceCheckpoints } from "./checkpoints.ts";
 
 /** What sharing the workspaces of one agent between machines needs. */
 export type ShareWorkspacesOptions = {
   readonly conversations: Conversations;
-  readonly checkpoints: Checkpoints;
+  readonly checkpoints: WorkspaceCheckpoints;
   /** The kind of the agent's runs. */
   readonly kind: string;
   /** Opens a workspace of this machine. */

@@ -1,6 +1,6 @@
 import type { Conversations } from "../../../core/runs/conversations.ts";
 import type { HomeFiles } from "../../../core/runs/housekeeping.ts";
-import type { Checkpoints } from "./checkpoints.ts";
+import type { WorkspaceCheckpoints } from "./checkpoints.ts";
 
 /** Names that are looked up at once. */
 const atOnce = 500;
@@ -14,7 +14,7 @@ export function sharedHomeFiles(
   {
     conversations,
     checkpoints,
-  }: { readonly conversations: Conversations; readonly checkpoints: Pick<Checkpoints, "clear" | "here"> },
+  }: { readonly conversations: Conversations; readonly checkpoints: Pick<WorkspaceCheckpoints, "clear" | "here"> },
 ): HomeFiles {
   return {
     ...files,

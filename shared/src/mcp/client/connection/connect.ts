@@ -19,7 +19,7 @@ import { createStdioTransport } from "./stdio-transport.ts";
  * A connected client. `ending` explains why its connection ended, if it has and the reason is
  * known.
  */
-export type Connected = { readonly client: Client; ending(): string | undefined };
+export type ConnectedClient = { readonly client: Client; ending(): string | undefined };
 
 /** What connecting to servers needs. */
 export type ConnectDeps = ProgramDeps & {
@@ -58,7 +58,7 @@ export async function connect(
   deps: ConnectDeps,
   listener: ConnectListener,
   signal: AbortSignal,
-): Promise<Connected> {
+): Promise<ConnectedClient> {
   if (isProgram(server)) return connectProgram(server, deps, listener, signal);
   const streamable = () => remote(server, deps, listener, signal, StreamableHTTPClientTransport);
   const stream = () => remote(server, deps, listener, signal, SSEClientTransport);
@@ -77,7 +77,7 @@ async function connectProgram(
   deps: ConnectDeps,
   listener: ConnectListener,
   signal: AbortSignal,
-): Promise<Connected> {
+): Promise<ConnectedClient> {
   const { maxMessageBytes } = server;
   const attempt = async (legacy: boolean) => {
     const transport = createStdioTransport({ start: () => startProgram(server, deps), maxMessageBytes });
@@ -111,7 +111,7 @@ async function remote(
   listener: ConnectListener,
   signal: AbortSignal,
   Kind: RemoteTransport,
-): Promise<Connected> {
+): Promise<ConnectedClient> {
   const url = new URL(server.url);
   const { headers, maxMessageBytes } = server;
   const authProvider = await deps.authorize(server);

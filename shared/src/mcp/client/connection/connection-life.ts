@@ -2,7 +2,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { AppError } from "../../../core/errors.ts";
 import type { ServerConfig } from "../servers/server-config.ts";
 import { createBackOff, pause, refuseLongWait, unlessAborted } from "./back-off.ts";
-import { type ConnectDeps, type Connected, connect } from "./connect.ts";
+import { type ConnectDeps, type ConnectedClient, connect } from "./connect.ts";
 import { serverFailure } from "./failure-words.ts";
 
 /** The state of a connection, for people. */
@@ -21,11 +21,11 @@ export interface ConnectionLife {
   /** Aborts on `close`. */
   readonly signal: AbortSignal;
   /** The connected client. Rejects with a readable AppError, or the signal's reason. */
-  connected(signal: AbortSignal): Promise<Connected>;
+  connected(signal: AbortSignal): Promise<ConnectedClient>;
   /** Reports that the server answered: the next failure counts as the first. */
   worked(): void;
   /** Drops this client if it is the current one; the next use connects a new one. */
-  leave(one: Connected): void;
+  leave(one: ConnectedClient): void;
   health(): ConnectionHealth;
   /** Milliseconds until the next attempt at a server that failed is allowed. */
   waitMs(): number;
@@ -43,8 +43,8 @@ export function createLife(server: ServerConfig, deps: ConnectDeps, { ready, cha
   const backOff = createBackOff();
   const life = new AbortController();
   let health: ConnectionHealth = { state: "idle", connects: 0 };
-  let current: Promise<Connected> | undefined;
-  let live: Connected | undefined;
+  let current: Promise<ConnectedClient> | undefined;
+  let live: ConnectedClient | undefined;
   const forget = () => {
     live = undefined;
     current = undefined;

@@ -22,7 +22,7 @@ export type CallListener = {
 };
 
 /** A principal's one connection to a server, made on first use and again after it broke. */
-export interface Connection {
+export interface ServerConnection {
   readonly server: ServerConfig;
   /** The server's current tools. Rejects with a readable AppError, or the signal's reason. */
   tools(signal: AbortSignal): Promise<readonly Tool[]>;
@@ -40,14 +40,14 @@ export interface Connection {
 const listMs = 30_000;
 
 /** Creates one; nothing is started yet. */
-export function createConnection(server: ServerConfig, deps: ConnectDeps): Connection {
+export function createConnection(server: ServerConfig, deps: ConnectDeps): ServerConnection {
   const listeners = new Set<CallListener>();
   const listed = createMemory(() => use(listTools, life.signal));
   const life = createLife(server, deps, {
     ready: (client) => listen(client, server, listeners),
     changed: listed.forget,
   });
-  const attempt: Connection["use"] = async (work, signal, listener) => {
+  const attempt: ServerConnection["use"] = async (work, signal, listener) => {
     const one = await life.connected(signal);
     if (listener !== undefined) listeners.add(listener);
     try {
@@ -66,7 +66,7 @@ export function createConnection(server: ServerConfig, deps: ConnectDeps): Conne
       if (listener !== undefined) listeners.delete(listener);
     }
   };
-  const use: Connection["use"] = async (work, signal, listener) => {
+  const use: ServerConnection["use"] = async (work, signal, listener) => {
     try {
       return await attempt(work, signal, listener);
     } catch (error) {

@@ -19,16 +19,16 @@ const credentials = z.strictObject({
 const stored = z.record(z.string(), credentials);
 
 /** What signing in to one server has left. */
-export type Credentials = z.output<typeof credentials>;
+export type ServerCredentials = z.output<typeof credentials>;
 
 /**
  * One principal's credentials of servers, each stored by name and URL, so that they are never sent
  * to another server.
  */
 export interface CredentialStore {
-  read(server: RemoteServer): Promise<Credentials | undefined>;
+  read(server: RemoteServer): Promise<ServerCredentials | undefined>;
   /** Stores the credentials, or deletes them if undefined. */
-  write(server: RemoteServer, next: Credentials | undefined): Promise<void>;
+  write(server: RemoteServer, next: ServerCredentials | undefined): Promise<void>;
   /** Runs `work`, which renews a server's tokens, while nobody else does. */
   renew<T>(server: RemoteServer, work: () => Promise<T>): Promise<T>;
 }

@@ -10,13 +10,15 @@ export type Confirmed = { readonly figures: Figures; readonly ways: readonly str
  * The plan beside the work, as calls to add to a turn; empty if there is no planning tool, or it
  * failed.
  */
-export type Plan = { mark(step: number, status: "in_progress" | "completed" | "blocked"): readonly ScriptCall[] };
+export type ScriptedPlan = {
+  mark(step: number, status: "in_progress" | "completed" | "blocked"): readonly ScriptCall[];
+};
 
 /**
  * Computes in one way after another until two agree; otherwise returns a sentence about what went
  * wrong.
  */
-export function* computeTwice(scene: Scene, plan: Plan): Acting<Confirmed | string> {
+export function* computeTwice(scene: Scene, plan: ScriptedPlan): Acting<Confirmed | string> {
   const found: { readonly title: string; readonly figures: Figures }[] = [];
   let news = "The columns are as expected.";
   let marks = plan.mark(0, "completed");

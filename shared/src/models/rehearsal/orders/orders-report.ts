@@ -1,6 +1,6 @@
 import { type Acting, excerpt, finish, type Scene, type Script, type ScriptCall } from "../script.ts";
 import { writeAndVerify } from "../write-and-verify.ts";
-import { computeTwice, type Plan, tellingMore, tellingOf } from "./compute-twice.ts";
+import { computeTwice, type ScriptedPlan, tellingMore, tellingOf } from "./compute-twice.ts";
 import { type Figures, money, totalsOf } from "./orders-figures.ts";
 import { ordersMarkdown } from "./orders-markdown.ts";
 import { waysFor } from "./orders-ways.ts";
@@ -41,7 +41,7 @@ export const ordersReport: Script = {
 };
 
 /** Reads the beginning and the size of the file; returns what is wrong with it, if anything. */
-function* lookAtFile(scene: Scene, plan: Plan): Acting<string | undefined> {
+function* lookAtFile(scene: Scene, plan: ScriptedPlan): Acting<string | undefined> {
   const looks: readonly ScriptCall[] = [
     { name: "bash", args: { command: "head -n 5 orders.csv && wc -l orders.csv" } },
     {
@@ -73,7 +73,7 @@ function capitalised(text: string): string {
 const steps = ["Look at orders.csv", "Compute the figures", "Check them a second way", "Write and verify report.md"];
 
 /** Makes the plan. If the planning tool fails, the work continues without it. */
-function* makePlan(scene: Scene, say: string): Acting<Plan> {
+function* makePlan(scene: Scene, say: string): Acting<ScriptedPlan> {
   const planId = "orders-report";
   if (!scene.tools.has("planning")) return { mark: () => [] };
   const args = { command: "create", plan_id: planId, title: "Summarise orders.csv", steps };

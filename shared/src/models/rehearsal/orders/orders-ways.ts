@@ -4,7 +4,7 @@ import type { Scene, ScriptCall } from "../script.ts";
  * One way to compute the figures: each counts and adds up independently, and prints them as one
  * `RESULT {…}` line.
  */
-export type Way = { readonly title: string; readonly call: ScriptCall };
+export type OrdersWay = { readonly title: string; readonly call: ScriptCall };
 
 const pythonCsv = `import csv, json
 from collections import Counter
@@ -127,7 +127,7 @@ cell AS (SELECT region, date[1:7] AS month, sum(cents) AS cents, sum(CASE WHEN q
 ${oddInSql}
 UNION ALL SELECT CASE WHEN month IS NULL THEN 'region' ELSE 'month' END, coalesce(region, month), cents, orders FROM cell`;
 
-const ways: readonly Way[] = [
+const ways: readonly OrdersWay[] = [
   { title: "SQL with window functions", call: { name: "sql_query", args: { sql: duckWindows } } },
   { title: "Python's csv module", call: { name: "python_execute", args: { code: pythonCsv } } },
   { title: "awk", call: { name: "bash", args: { command: awk } } },
@@ -137,6 +137,6 @@ const ways: readonly Way[] = [
 ];
 
 /** The ways the offered tools allow, best first; neighbours differ in kind where possible. */
-export function waysFor(scene: Scene): readonly Way[] {
+export function waysFor(scene: Scene): readonly OrdersWay[] {
   return ways.filter((way) => scene.tools.has(way.call.name));
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import type { Tool } from "../../../core/tools/tool.ts";
 import type { Browsing } from "../../../machine/browser/browser.ts";
-import { createSecrets, type Secret, type Secrets } from "../../../machine/secrets/secrets.ts";
+import { createSecrets, type NamedSecret, type Secrets } from "../../../machine/secrets/secrets.ts";
 import { type BrowsersForTest, browsersForTest } from "../../../testing/browser/browsers.ts";
 import { refOf } from "../../../testing/browser/desk.ts";
 import { contextForTest, riskContextForTest } from "../../../testing/tool-context.ts";
@@ -69,7 +69,7 @@ let newest: Secrets | undefined;
 /**
  * A conversation at a page, with the secret of the bank. Where nothing is typed, tests share one.
  */
-async function at(path: string, rest: Partial<Secret> = {}, origin = bank.url.origin, name = `c${++count}`) {
+async function at(path: string, rest: Partial<NamedSecret> = {}, origin = bank.url.origin, name = `c${++count}`) {
   const secrets = createSecrets([
     {
       ...{ name: "bank-password", kind: "password", sites: [bank.url.origin], principals: ["alice"], ask: false },
@@ -218,7 +218,7 @@ test("what a page shows of the value is replaced, in no picture, and in no file"
 
 test("a person decides where the settings say so and on hosts nobody named, and of no other principal is anything typed", async () => {
   const named = [`Sign in on ${bank.url.origin}`];
-  const login = (rest: Partial<Secret> = {}) => at("/login", rest, undefined, "asked");
+  const login = (rest: Partial<NamedSecret> = {}) => at("/login", rest, undefined, "asked");
   expect(await (await login()).risk(named)).toBeUndefined();
   expect(await (await login({ ask: true })).risk(named)).toContain("Type the secret “bank-password” on");
   expect(await (await login()).risk(["Find a bank"])).toContain("a host you did not name");

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tools/tool.ts";
-import type { Secret, SecretKind, Secrets } from "../../../machine/secrets/secrets.ts";
+import type { NamedSecret, SecretKind, Secrets } from "../../../machine/secrets/secrets.ts";
 import { findElement } from "../../observation/elements/find-element.ts";
 import type { SecretOrder, SecretOutcome } from "../../observation/in-page/fill-secret.ts";
 import { heldUp } from "../../observation/look.ts";
@@ -71,11 +71,11 @@ async function typeSecret({ ref, secret: name, submit }: Input, call: BrowserCal
   });
 }
 
-function orderOf({ kind, sites }: Secret): SecretOrder {
+function orderOf({ kind, sites }: NamedSecret): SecretOrder {
   return { types: typesOf[kind], sites };
 }
 
-function secretFor(name: string, here: readonly Secret[], url: string): Secret {
+function secretFor(name: string, here: readonly NamedSecret[], url: string): NamedSecret {
   const found = here.find((secret) => secret.name === name);
   if (found !== undefined) return found;
   const names = here.map((secret) => secret.name).join(", ");
@@ -83,7 +83,7 @@ function secretFor(name: string, here: readonly Secret[], url: string): Secret {
   throw new AppError(here.length === 0 ? "forbidden" : "not_found", message);
 }
 
-function checkOutcome({ is, of = "" }: SecretOutcome, { name, kind }: Secret, label: string): void {
+function checkOutcome({ is, of = "" }: SecretOutcome, { name, kind }: NamedSecret, label: string): void {
   if (is === "ready" || is === "filled") return;
   const why = {
     changed: `${label} is no longer what it was. Look again and use the new refs`,

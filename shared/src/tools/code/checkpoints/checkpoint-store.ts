@@ -20,7 +20,7 @@ export type Occasion = Pick<Checkpoint, "key" | "tool" | "about">;
  * The states of workspaces before each call that changed something. Keep one for all tools of a
  * process.
  */
-export interface Checkpoints {
+export interface CheckpointStore {
   /**
    * Saves the state before a call. A second attempt of the same call saves nothing; after a call
    * that changed nothing, its checkpoint is reused.
@@ -37,7 +37,7 @@ export interface Checkpoints {
  * Checkpoints outlive the process: each is one file that is written completely or not at all, after
  * the content that it names.
  */
-export function createCheckpoints(): Checkpoints {
+export function createCheckpointStore(): CheckpointStore {
   const inTurn = createKeyedQueue();
   return {
     take: (workspace, occasion) => inTurn(workspace.root, () => take(workspace, occasion)),

@@ -26,13 +26,17 @@ export const checkpointSchema = z.strictObject({
 /** The state of a workspace's files at one time. */
 export type Checkpoint = z.output<typeof checkpointSchema>;
 /** A file of a checkpoint: its content is stored under its hash. */
-export type SavedFile = z.output<typeof savedFile>;
+export type CheckpointFile = z.output<typeof savedFile>;
 
 /** One difference between two states, at one path. Undefined stands for a missing file. */
-export type Difference = { readonly path: string; readonly before?: SavedFile; readonly after?: SavedFile };
+export type FileDifference = {
+  readonly path: string;
+  readonly before?: CheckpointFile;
+  readonly after?: CheckpointFile;
+};
 
 /** The paths whose content or permissions differ, sorted by name. */
-export function differences(before: readonly SavedFile[], after: readonly SavedFile[]): Difference[] {
+export function differences(before: readonly CheckpointFile[], after: readonly CheckpointFile[]): FileDifference[] {
   const old = new Map(before.map((file) => [file.path, file]));
   const now = new Map(after.map((file) => [file.path, file]));
   const paths = [...new Set([...old.keys(), ...now.keys()])].sort();

@@ -6,7 +6,7 @@ import type { Workspace } from "../../../core/workspace.ts";
 import { recordBaseline } from "../../../machine/workspace/baseline.ts";
 import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/code-place.ts";
 import { changesPatches } from "./changes-patch.ts";
-import { createCheckpoints } from "./checkpoint-store.ts";
+import { createCheckpointStore } from "./checkpoint-store.ts";
 import { checkpointsTool } from "./checkpoints-tool.ts";
 import { fileDiff } from "./file-diff.ts";
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.close());
 
-const checkpoints = createCheckpoints();
+const checkpoints = createCheckpointStore();
 const tool = checkpointsTool(checkpoints);
 const ask = async (workspace: Workspace, input: Record<string, unknown>) => (await callIn(workspace)(tool, input)).text;
 const save = (workspace: Workspace, key: string) => checkpoints.take(workspace, { key, tool: "bash", about: key });

@@ -6,8 +6,8 @@ import type { Workspace } from "../../../core/workspace.ts";
 import { keptContent } from "../../../machine/workspace/kept-content.ts";
 import { workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
 import { changesPatches } from "./changes-patch.ts";
-import { type Checkpoint, type Difference, differences } from "./checkpoint.ts";
-import type { Checkpoints } from "./checkpoint-store.ts";
+import { type Checkpoint, differences, type FileDifference } from "./checkpoint.ts";
+import type { CheckpointStore } from "./checkpoint-store.ts";
 import { fileDiff } from "./file-diff.ts";
 import { putBackProjects, setAsideProjects } from "./projects-aside.ts";
 import { restore } from "./restore.ts";
@@ -25,7 +25,7 @@ const input = z.strictObject({
 });
 
 /** The `checkpoints` tool over what `withCheckpoints` saved. */
-export function checkpointsTool(checkpoints: Checkpoints): Tool {
+export function checkpointsTool(checkpoints: CheckpointStore): Tool {
   return defineTool({
     name: "checkpoints",
     description,
@@ -78,13 +78,17 @@ function stepLines(checkpoint: Checkpoint | undefined, after: Checkpoint["files"
 
 const namedFiles = 8;
 
-function touched(changes: readonly Difference[]): string {
+function touched(changes: readonly FileDifference[]): string {
   const names = changes.map(({ path, before, after }) => `${before ? (after ? "M" : "D") : "A"} ${path}`);
   const more = names.length - namedFiles;
   return names.slice(0, namedFiles).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
-async function stateOf(checkpoints: Checkpoints, workspace: Workspace, id: number | undefined): Promise<Checkpoint> {
+async function stateOf(
+  checkpoints: CheckpointStore,
+  workspace: Workspace,
+  id: number | undefined,
+): Promise<Checkpoint> {
   if (id === undefined)
     throw new AppError("invalid_input", "Give the id of the state to restore, as list numbers them.");
   const state = await checkpoints.find(workspace, id);
@@ -98,8 +102,8 @@ async function sinceBaseline(workspace: Workspace, within: string): Promise<stri
   return parts.join("\n") || "Nothing differs from what was sent.";
 }
 
-async function diff(workspace: Workspace, changes: readonly Difference[]): Promise<string> {
-  const content = (file: Difference["before"]) =>
+async function diff(workspace: Workspace, changes: readonly FileDifference[]): Promise<string> {
+  const content = (file: FileDifference["before"]) =>
     file === undefined ? undefined : keptContent(workspace, file.sha256);
   const parts: string[] = [];
   for (const { path, before, after } of changes) {
@@ -109,7 +113,11 @@ async function diff(workspace: Workspace, changes: readonly Difference[]): Promi
   return parts.join("") || "Nothing differs.";
 }
 
-async function restored(workspace: Workspace, changes: readonly Difference[], id: number | undefined): Promise<string> {
+async function restored(
+  workspace: Workspace,
+  changes: readonly FileDifference[],
+  id: number | undefined,
+): Promise<string> {
   if (changes.length === 0) return `Nothing to restore: the files are as in state ${id}.`;
   await restore(workspace, changes);
   const back = changes.map(({ path, before, after }) => ({

@@ -14,14 +14,14 @@ import { createStrReplaceEditor } from "../../files/str-replace-editor.ts";
 import { bashTool, createShellSessions } from "../../shell/bash-tool.ts";
 import type { SessionPool } from "../../shell/session-pool.ts";
 import { unpackTool } from "../unpack.ts";
-import { createCheckpoints } from "./checkpoint-store.ts";
+import { createCheckpointStore } from "./checkpoint-store.ts";
 import { checkpointsTool } from "./checkpoints-tool.ts";
 import { withCheckpoints } from "./with-checkpoints.ts";
 
 let place: CodePlace;
 let sessions: SessionPool;
 let bash: Tool;
-const checkpoints = createCheckpoints();
+const checkpoints = createCheckpointStore();
 const tool = checkpointsTool(checkpoints);
 const editor = withCheckpoints(createStrReplaceEditor(), checkpoints);
 
@@ -129,7 +129,7 @@ test("a call resumed after a crash has one checkpoint, and a second process sees
   const context = contextForTest(workspace, { key: "run/1" });
   await editor.call({ command: "create", path: "b.txt", file_text: "b" }, context);
   await editor.call({ command: "create", path: "b.txt", file_text: "b" }, context);
-  const all = await Array.fromAsync(createCheckpoints().all(workspace));
+  const all = await Array.fromAsync(createCheckpointStore().all(workspace));
   expect(all.map(({ id, files }) => [id, files.length])).toEqual([[1, 1]]);
 });
 

@@ -5,14 +5,14 @@ import { holdFolder } from "../../../machine/workspace/held-folder.ts";
 import { keptContent } from "../../../machine/workspace/kept-content.ts";
 import { putFile } from "../../../machine/workspace/save-file.ts";
 import { type WorkspacePath, workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
-import type { Difference, SavedFile } from "./checkpoint.ts";
+import type { CheckpointFile, FileDifference } from "./checkpoint.ts";
 
 /**
  * Restores files from `after` to `before`. Nothing is touched when some content no longer exists
  * (`not_found`). Files that something else changes meanwhile are overwritten; a repetition after a
  * crash completes what was started.
  */
-export async function restore(workspace: Workspace, changes: readonly Difference[]): Promise<void> {
+export async function restore(workspace: Workspace, changes: readonly FileDifference[]): Promise<void> {
   for (const { path, before } of changes)
     if (before !== undefined && (await keptContent(workspace, before.sha256)) === undefined)
       throw new AppError("not_found", `The former content of ${path} is not kept any more; nothing was restored.`);
@@ -21,7 +21,7 @@ export async function restore(workspace: Workspace, changes: readonly Difference
   for (const { path, before } of changes) if (before !== undefined) await bringBack(workspace, path, before);
 }
 
-async function bringBack(workspace: Workspace, path: string, file: SavedFile): Promise<void> {
+async function bringBack(workspace: Workspace, path: string, file: CheckpointFile): Promise<void> {
   const place = await checkedPlace(workspace, path);
   const content = await keptContent(workspace, file.sha256);
   if (content !== undefined) await putFile(workspace, place, content, false, file.executable ? 0o755 : 0o644);

@@ -5,7 +5,7 @@ import { keepContent } from "../../../machine/workspace/kept-content.ts";
 import { type Listing, listFiles } from "../../../machine/workspace/list-files.ts";
 import { isProtected } from "../../../machine/workspace/protected-names.ts";
 import { openFile } from "../../../machine/workspace/workspace-file.ts";
-import type { SavedFile } from "./checkpoint.ts";
+import type { CheckpointFile } from "./checkpoint.ts";
 
 const mostFiles = 10_000;
 const largest = 5 * 1024 ** 2;
@@ -39,12 +39,12 @@ export async function listWork(workspace: Workspace): Promise<Listing> {
  */
 export async function scanWorkspace(
   workspace: Workspace,
-  last: readonly SavedFile[],
-): Promise<{ readonly files: readonly SavedFile[]; readonly complete: boolean }> {
+  last: readonly CheckpointFile[],
+): Promise<{ readonly files: readonly CheckpointFile[]; readonly complete: boolean }> {
   const known = new Map(last.map((file) => [file.path, file]));
   const listing = await listWork(workspace);
   const fit = listing.files.filter(({ size }) => size <= largest);
-  const files: SavedFile[] = [];
+  const files: CheckpointFile[] = [];
   for (let from = 0; from < fit.length; from += readTogether) {
     const some = fit.slice(from, from + readTogether).map(({ path, size, modifiedAt, executable }) => {
       const old = known.get(path);
@@ -57,7 +57,7 @@ export async function scanWorkspace(
 }
 
 /** The file, unless it no longer exists or may not be read. */
-async function read(workspace: Workspace, path: string): Promise<SavedFile[]> {
+async function read(workspace: Workspace, path: string): Promise<CheckpointFile[]> {
   try {
     await using file = await openFile(workspace, path);
     const { size, mtimeMs, mode } = file.stats;

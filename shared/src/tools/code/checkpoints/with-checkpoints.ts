@@ -1,10 +1,10 @@
 import type { Tool } from "../../../core/tools/tool.ts";
-import type { Checkpoints } from "./checkpoint-store.ts";
+import type { CheckpointStore } from "./checkpoint-store.ts";
 
 const longestAbout = 80;
 
 /** The tool, with the workspace's state saved before each call that may change it. */
-export function withCheckpoints(tool: Tool, checkpoints: Checkpoints): Tool {
+export function withCheckpoints(tool: Tool, checkpoints: CheckpointStore): Tool {
   return {
     ...tool,
     async call(input, context) {

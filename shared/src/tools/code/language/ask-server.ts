@@ -3,7 +3,7 @@ import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import { connectRpc, type RpcConnection } from "./rpc-connection.ts";
-import { type Language, noServer, serverScript } from "./servers.ts";
+import { type CodeLanguage, noServer, serverScript } from "./servers.ts";
 
 /** Lines and columns from 0, columns in UTF-16 units. */
 export type SourcePosition = { readonly path: string; readonly line: number; readonly column: number };
@@ -13,7 +13,7 @@ export type Problem = SourcePosition & { readonly severity: "error" | "warning";
 
 /** A question about one file of a project. */
 export type ServerQuestion = {
-  readonly language: Language;
+  readonly language: CodeLanguage;
   /** The absolute paths of the workspace, the project's folder and the file. */
   readonly workspace: string;
   readonly folder: string;
@@ -105,19 +105,19 @@ async function opened(
     }),
   );
   let last: z.output<typeof published>["diagnostics"] | undefined;
-  let heard = Promise.withResolvers<void>();
+  let arrived = Promise.withResolvers<void>();
   connection.on("textDocument/publishDiagnostics", (params) => {
     const { data } = published.safeParse(params);
     if (data?.uri !== uri) return;
     last = data.diagnostics;
-    heard.resolve();
-    heard = Promise.withResolvers();
+    arrived.resolve();
+    arrived = Promise.withResolvers();
   });
   /** The last list that a server publishes before it is quiet. */
   const settled = async () => {
-    if (last === undefined) await Promise.race([heard.promise, connection.ended]);
+    if (last === undefined) await Promise.race([arrived.promise, connection.ended]);
     while (
-      (await Promise.race([heard.promise.then(() => "heard"), connection.ended, Bun.sleep(settleMs)])) === "heard"
+      (await Promise.race([arrived.promise.then(() => "arrived"), connection.ended, Bun.sleep(settleMs)])) === "arrived"
     );
     return last ?? [];
   };

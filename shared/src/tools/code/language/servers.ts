@@ -1,7 +1,7 @@
 import { extname } from "node:path";
 
 /** The language servers of one language, in the order they are tried: each a shell command. */
-export type Language = { readonly id: string; readonly servers: readonly string[]; readonly install: string };
+export type CodeLanguage = { readonly id: string; readonly servers: readonly string[]; readonly install: string };
 
 const scripts = {
   servers: [
@@ -12,7 +12,7 @@ const scripts = {
   install: "typescript-language-server, or TypeScript 7 or later in the project",
 };
 
-const languages: Readonly<Record<string, Language>> = {
+const languages: Readonly<Record<string, CodeLanguage>> = {
   ".ts": { id: "typescript", ...scripts },
   ".tsx": { id: "typescriptreact", ...scripts },
   ".js": { id: "javascript", ...scripts },
@@ -40,7 +40,7 @@ const same: Readonly<Record<string, string>> = {
 };
 
 /** The language of a file by its name; undefined for those without a language server here. */
-export function languageOf(path: string): Language | undefined {
+export function languageOf(path: string): CodeLanguage | undefined {
   const extension = extname(path).toLowerCase();
   return languages[same[extension] ?? extension];
 }
@@ -52,7 +52,7 @@ export const noServer = 127;
  * A script for the sandbox that becomes the first server that is installed, on the system or in the
  * project in folder `$1`.
  */
-export function serverScript({ servers }: Language): string {
+export function serverScript({ servers }: CodeLanguage): string {
   const tries = servers.map((command) => {
     const [program = ""] = command.split(" ");
     const fits = program === "tsc" ? ` && tsc --version 2> /dev/null | grep -qE 'Version ([7-9]|[1-9][0-9])'` : "";

@@ -1,4 +1,4 @@
-import type { Language } from "../insights/say-finding.ts";
+import type { FindingLanguage } from "../insights/say-finding.ts";
 import type { ChartKind, Plot } from "./chart-roles.ts";
 import { type ChartSpec, fieldOf } from "./chart-spec.ts";
 import { radarSpec } from "./shapes/radar.ts";
@@ -25,7 +25,7 @@ const mostMarked = 60;
  * shares of a whole, points for two measures, bars for how often values occur, boxes for how they
  * are spread, cells for two sides and a measure; and those whose places are computed in `shapes`.
  */
-export function chooseSpec(plot: Plot, kind: ChartKind, language: Language): ChartSpec {
+export function chooseSpec(plot: Plot, kind: ChartKind, language: FindingLanguage): ChartSpec {
   const word = words[language];
   const { along, measures } = plot.roles;
   const [first = 0, second = 0] = measures;

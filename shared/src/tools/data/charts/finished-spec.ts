@@ -1,4 +1,4 @@
-import type { Language } from "../insights/say-finding.ts";
+import type { FindingLanguage } from "../insights/say-finding.ts";
 import type { ChartSpec } from "./chart-spec.ts";
 import type { ChartValue } from "./chart-table.ts";
 import { wrapText } from "./text-width.ts";
@@ -33,7 +33,7 @@ export function finishedSpec(
     title,
     subtitle,
     language,
-  }: { readonly title: string; readonly subtitle: readonly string[]; readonly language: Language },
+  }: { readonly title: string; readonly subtitle: readonly string[]; readonly language: FindingLanguage },
 ): ChartSpec {
   return {
     width: 640,

@@ -1,5 +1,5 @@
 import type { Finding } from "../insights/finding.ts";
-import { type Language, sayNumber } from "../insights/say-finding.ts";
+import { type FindingLanguage, sayNumber } from "../insights/say-finding.ts";
 import { type ChartFrame, type ChartPoint, chartFrame } from "./chart-frame.ts";
 import type { Plot } from "./chart-roles.ts";
 import type { ChartSpec } from "./chart-spec.ts";
@@ -12,7 +12,7 @@ const words = { en: { mean: "mean", typical: "typical step" }, zh: { mean: "å‡å
  * finding has no place in the picture, the chart is unchanged.
  */
 export function withMarks(
-  chart: Plot & { readonly spec: ChartSpec; readonly language: Language },
+  chart: Plot & { readonly spec: ChartSpec; readonly language: FindingLanguage },
   findings: readonly Finding[],
 ): ChartSpec {
   if (isFaceted(chart.spec.encoding)) return chart.spec;
@@ -32,7 +32,7 @@ function isFaceted(encoding: unknown): boolean {
   return channels.some((channel) => ["row", "column", "facet"].includes(channel));
 }
 
-function marksOf(finding: Finding, frame: ChartFrame, language: Language): ChartSpec[] {
+function marksOf(finding: Finding, frame: ChartFrame, language: FindingLanguage): ChartSpec[] {
   const { type, series, at, figures } = finding;
   const points = frame.pointsOf(series);
   const named = points.filter((point) => at.includes(String(point[frame.along.field])));

@@ -5,7 +5,7 @@ import type { ImagePart } from "../../../core/model.ts";
 import type { ToolContext } from "../../../core/tools/tool.ts";
 import { kindOf } from "../../../machine/workspace/workspace-file.ts";
 import type { Databases } from "../database/databases.ts";
-import { type Language, sayFinding } from "../insights/say-finding.ts";
+import { type FindingLanguage, sayFinding } from "../insights/say-finding.ts";
 import { chartFile, plainChartBase } from "./chart-file.ts";
 import { chartInsights } from "./chart-insights.ts";
 import { type ChartKind, chartRequest, type Plot, requireOneEach } from "./chart-roles.ts";
@@ -32,7 +32,7 @@ type NewChartItem = z.output<typeof newChartItem>;
 /** A drawn chart: a description, and the picture. */
 export type DrawnChart = { readonly text: string; readonly image: ImagePart | undefined };
 
-type Options = { readonly output: OutputType; readonly language: Language };
+type Options = { readonly output: OutputType; readonly language: FindingLanguage };
 
 /**
  * Draws a file's data, stores the chart and its findings, replacing an earlier chart of this file

@@ -14,7 +14,7 @@ export type ColumnProfile = {
 export type Looks = Readonly<Record<string, string>>;
 
 /** The results of a column's counts, by the same names. */
-export type Seen = (name: string) => number;
+export type CountByName = (name: string) => number;
 
 /** One thing to look for in columns of some kind. */
 export type Oddity = {
@@ -24,7 +24,7 @@ export type Oddity = {
    * The sentence for the results, without the column's name; undefined when there is nothing odd.
    * `example` is a text that a look `…Example` found.
    */
-  readonly say: (seen: Seen, example: (name: string) => string, column: ColumnProfile) => string | undefined;
+  readonly say: (seen: CountByName, example: (name: string) => string, column: ColumnProfile) => string | undefined;
 };
 
 /** A count with a word in the singular or plural. */

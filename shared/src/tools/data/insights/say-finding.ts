@@ -1,7 +1,7 @@
 import type { Finding } from "./finding.ts";
 
 /** The languages that findings are written in. */
-export type Language = "en" | "zh";
+export type FindingLanguage = "en" | "zh";
 
 type Say = (finding: Finding, number: (name: string) => string, at: string) => string;
 
@@ -21,7 +21,7 @@ function sharesDirectionOnly({ figures }: Finding): boolean {
   return figures.steps !== undefined && Math.abs(figures.steps) < together;
 }
 
-const sentences: Readonly<Record<string, Readonly<Record<Language, Say>>>> = {
+const sentences: Readonly<Record<string, Readonly<Record<FindingLanguage, Say>>>> = {
   statistics_base: {
     en: ({ series, at, figures }, n) =>
       `${series}: mean ${n("mean")}, median ${n("median")}${figures.sum === undefined ? "" : `, sum ${n("sum")}`}; least ${n("least")} (${at[0]}), greatest ${n("greatest")} (${at[1]}).`,
@@ -93,7 +93,7 @@ function percent(share = Number.NaN): string {
 }
 
 /** A finding as one sentence. */
-export function sayFinding(finding: Finding, language: Language): string {
+export function sayFinding(finding: Finding, language: FindingLanguage): string {
   const number = (name: string) => sayNumber(finding.figures[name] ?? Number.NaN);
   const { count = 0 } = finding.figures;
   const more = count > finding.at.length ? " …" : "";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { fitPieces } from "./fit-pieces.ts";
-import type { Piece } from "./reading.ts";
+import type { DocumentPiece } from "./reading.ts";
 
 /** Pages with these texts; a text in capitals has a picture. */
-function* pages(texts: readonly string[], first: number): Generator<Piece> {
+function* pages(texts: readonly string[], first: number): Generator<DocumentPiece> {
   for (const [at, text] of texts.entries()) {
     const number = at + 1;
     if (number < first) continue;

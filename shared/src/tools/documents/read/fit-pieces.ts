@@ -1,5 +1,5 @@
 import type { DocumentExtract, Picture } from "../document-protocol.ts";
-import type { Piece, Reading } from "./reading.ts";
+import type { DocumentPiece, Reading } from "./reading.ts";
 
 /** How much of a document is wanted: `from` skips characters of the first piece. */
 export type Budget = { readonly from: number; readonly characters: number; readonly pictures: number };
@@ -47,6 +47,6 @@ function cutText(text: string, characters: number): string {
 
 /** A document that is one text. */
 export function oneText(about: string, text: string): Reading {
-  const pieces: Piece[] = [{ label: "text", at: "", text }];
+  const pieces: DocumentPiece[] = [{ label: "text", at: "", text }];
   return { about, pieces };
 }

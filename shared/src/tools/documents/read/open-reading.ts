@@ -2,7 +2,7 @@ import { AppError } from "../../../core/errors.ts";
 import { type DocumentKind, documentKind } from "./document-kind.ts";
 import type { OfficeFile } from "./office/office-file.ts";
 import type { Reading, ReadOptions } from "./reading.ts";
-import { zipContent } from "./zip-content.ts";
+import { listArchive, zipContent } from "./zip-content.ts";
 
 type Reader = (bytes: Uint8Array, options: ReadOptions) => Promise<Reading>;
 
@@ -16,7 +16,7 @@ const readers: Readonly<Record<Exclude<DocumentKind, "unknown">, Reader>> = {
   xls: async (bytes, { part }) => (await import("./office/read-workbook.ts")).readWorkbook("xls", bytes, part),
   ods: async (bytes, { part }) => (await import("./office/read-workbook.ts")).readWorkbook("ods", bytes, part),
   epub: async (bytes, { part }) => (await import("./read-book.ts")).readBook(await officeFile(bytes), part),
-  zip: async (bytes, { part }) => (await import("./list-archive.ts")).listArchive(await zipContent(bytes), part),
+  zip: async (bytes, { part }) => listArchive(await zipContent(bytes), part),
   mail: async (bytes, { part }) => (await import("./read-mail.ts")).readMail(bytes, part),
   image: async (bytes, { scans }) => (await import("./read-picture.ts")).readPicture(bytes, scans),
   html: async (bytes) => (await import("./read-text.ts")).readHtml(bytes),

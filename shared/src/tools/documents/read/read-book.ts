@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { htmlMarkdown } from "./html-markdown.ts";
 import { counted, numberRange } from "./number-range.ts";
 import { fitsInMemory, type OfficeFile } from "./office/office-file.ts";
-import type { Piece, Reading } from "./reading.ts";
+import type { DocumentPiece, Reading } from "./reading.ts";
 import { parseXml, xmlAttribute, xmlElements } from "./xml.ts";
 
 /** A book (.epub), chapter by chapter in the order of its spine. */
@@ -21,7 +21,7 @@ export async function readBook({ zip }: OfficeFile, part: string | undefined): P
   const chapters = spine.flatMap((item) => files.get(xmlAttribute(item, "idref")) ?? []);
   const title = xmlElements(book, "dc:title")[0]?.textContent?.trim() ?? "";
   const { first, last } = numberRange(part, chapters.length, "chapter");
-  async function* pieces(): AsyncGenerator<Piece> {
+  async function* pieces(): AsyncGenerator<DocumentPiece> {
     for (let number = first; number <= last; number++) {
       const text = htmlMarkdown((await zip.text(chapters[number - 1] ?? "")) ?? "");
       const head = number === 1 && title !== "" ? `Title: ${title}\n\n` : "";

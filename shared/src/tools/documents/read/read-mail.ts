@@ -1,7 +1,7 @@
 import PostalMime, { type Address, type Email } from "postal-mime";
 import { htmlMarkdown } from "./html-markdown.ts";
 import { counted, numberRange } from "./number-range.ts";
-import type { Piece, Reading } from "./reading.ts";
+import type { DocumentPiece, Reading } from "./reading.ts";
 
 const mostMessages = 50_000;
 
@@ -9,7 +9,7 @@ const mostMessages = 50_000;
 export function readMail(bytes: Uint8Array, part: string | undefined): Reading {
   const starts = messageStarts(bytes);
   const { first, last } = numberRange(part, starts.length, "message");
-  async function* pieces(): AsyncGenerator<Piece> {
+  async function* pieces(): AsyncGenerator<DocumentPiece> {
     for (let number = first; number <= last; number++) {
       const content = bytes.subarray(starts[number - 1], starts[number]);
       const text = mailText(await PostalMime.parse(withoutFromLine(content), { maxNestingDepth: 64 }));

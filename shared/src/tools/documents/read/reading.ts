@@ -1,7 +1,7 @@
 import type { DocumentRequest, Picture } from "../document-protocol.ts";
 
 /** One piece of a document, in reading order: a page, a slide, a row of a sheet. */
-export type Piece = {
+export type DocumentPiece = {
   /** Names it for a reader: `page 3`. */
   readonly label: string;
   /** The `part` that begins here and ends where the requested one does. */
@@ -14,7 +14,7 @@ export type Piece = {
 export type Reading = {
   /** What it is, in our words only: `PDF, 300 pages`. */
   readonly about: string;
-  readonly pieces: AsyncIterable<Piece> | Iterable<Piece>;
+  readonly pieces: AsyncIterable<DocumentPiece> | Iterable<DocumentPiece>;
   /** All of it as a body of HTML that can be drawn. */
   readonly html?: string;
 };

@@ -1,5 +1,7 @@
 import { fromBufferPromise } from "yauzl";
 import { AppError } from "../../../core/errors.ts";
+import { counted, numberRange } from "./number-range.ts";
+import type { DocumentPiece, Reading } from "./reading.ts";
 
 const mostEntries = 20_000;
 const mostTextBytes = 64 * 2 ** 20;
@@ -60,4 +62,14 @@ export function requireUnpackable({ unpackedBytes }: ZipContent, mostBytes: numb
   if (unpackedBytes <= mostBytes) return;
   const [claimed, most] = [unpackedBytes, mostBytes].map((bytes) => Math.round(bytes / 2 ** 20));
   throw new AppError("too_large", `It unpacks to ${claimed} MB, more than the ${most} MB that are read.`);
+}
+
+/** The names and sizes of what a zip archive holds; nothing is unpacked. */
+export function listArchive({ entries, unpackedBytes }: ZipContent, part: string | undefined): Reading {
+  const { first, last } = numberRange(part, Math.max(1, entries.length), "entry");
+  const pieces = entries.slice(first - 1, last).map(({ path, size }, at): DocumentPiece => {
+    const number = first + at;
+    return { label: `entry ${number}`, at: `${number}-${last}`, text: `- ${path} (${size} bytes)` };
+  });
+  return { about: `Zip archive, ${counted(entries.length, "file")}, ${unpackedBytes} bytes unpacked`, pieces };
 }

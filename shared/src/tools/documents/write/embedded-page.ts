@@ -11,7 +11,7 @@ const mostBytes = 20 * 1024 * 1024;
 const image = /<img src="([^"]*)"/g;
 
 /** A document to be written. */
-export type Composition = {
+export type NewDocument = {
   readonly title: string | undefined;
   readonly markdown: string;
   readonly language: string;
@@ -27,7 +27,7 @@ export type ComposeContext = { readonly workspace: Workspace; readonly signal: A
  * `forbidden` for a chart that cannot be drawn.
  */
 export async function embeddedBody(
-  { title, markdown, language }: Composition,
+  { title, markdown, language }: NewDocument,
   { workspace, signal }: ComposeContext,
   pictures: ChartPictures,
 ): Promise<string> {
@@ -39,7 +39,7 @@ export async function embeddedBody(
 }
 
 /** The document as one self-contained page, which may neither load nor run anything. */
-export async function embeddedPage(composition: Composition, context: ComposeContext): Promise<string> {
+export async function embeddedPage(composition: NewDocument, context: ComposeContext): Promise<string> {
   const body = await embeddedBody(composition, context, "svg");
   return htmlPage(composition.title ?? firstHeading(body), composition.language, body);
 }

@@ -2,7 +2,7 @@ import type { Frame } from "playwright";
 import { type AriaNode, markOf } from "../aria-node.ts";
 import type { DocumentLook } from "../in-page/start-looking.ts";
 import type { Successor } from "./follow-redrawn.ts";
-import { type Branch, type OutlineTree, outlineTree } from "./outline-tree.ts";
+import { type OutlineBranch, type OutlineTree, outlineTree } from "./outline-tree.ts";
 import type { SnapshotState } from "./snapshot-state.ts";
 
 /**
@@ -39,13 +39,13 @@ function sameElements(
 ): readonly Successor[] {
   const [old, fresh] = [outlineTree(before), outlineTree(now)];
   const found: Successor[] = [];
-  const follow = (then: Branch, next: Branch) => {
+  const follow = (then: OutlineBranch, next: OutlineBranch) => {
     const [former, ref] = [then.node.ref, next.node.ref];
     if (former !== undefined && ref !== undefined)
       found.push({ former, now: ref, role: next.node.role, mark: markOf(next.node) });
     for (const [at, child] of next.children.entries()) follow(then.children[at] ?? child, child);
   };
-  const visit = (then: Branch) => {
+  const visit = (then: OutlineBranch) => {
     const next = onlyOne(old, then) === then ? onlyOne(fresh, then) : undefined;
     if (next !== undefined) follow(then, next);
     else if (!rowLike.test(then.node.role)) for (const child of then.children) visit(child);
@@ -54,7 +54,7 @@ function sameElements(
   return found;
 }
 
-function onlyOne({ bySays, root }: OutlineTree, { says }: Branch): Branch | undefined {
+function onlyOne({ bySays, root }: OutlineTree, { says }: OutlineBranch): OutlineBranch | undefined {
   if (root.says === says) return root;
   const [one, ...others] = bySays.get(says) ?? [];
   return others.length === 0 ? one : undefined;

@@ -2,7 +2,7 @@ import type { Frame } from "playwright";
 import { type AriaNode, markOf } from "../aria-node.ts";
 import type { DocumentLook } from "../in-page/start-looking.ts";
 import { lookIn } from "../looking.ts";
-import { type Branch, type OutlineTree, outlineTree, saysWithout } from "./outline-tree.ts";
+import { type OutlineBranch, type OutlineTree, outlineTree, saysWithout } from "./outline-tree.ts";
 import type { SnapshotState } from "./snapshot-state.ts";
 
 /**
@@ -70,9 +70,14 @@ function refsIn(nodes: readonly (string | AriaNode)[], refs = new Set<number>())
   return refs;
 }
 
-type Agree = (then: Branch, now: Branch) => boolean;
+type Agree = (then: OutlineBranch, now: OutlineBranch) => boolean;
 
-function successor(branch: Branch, old: OutlineTree, fresh: OutlineTree, agree: Agree): Branch | undefined {
+function successor(
+  branch: OutlineBranch,
+  old: OutlineTree,
+  fresh: OutlineTree,
+  agree: Agree,
+): OutlineBranch | undefined {
   const row = rowOf(branch, old);
   if (row === undefined) {
     // Only the whole page distinguishes it from others, so the whole page has to have the same
@@ -89,14 +94,14 @@ function successor(branch: Branch, old: OutlineTree, fresh: OutlineTree, agree: 
  * The nearest ancestor, or the element itself, that has others of its kind beside it and has words
  * that nothing else has.
  */
-function rowOf(branch: Branch, { bySays }: OutlineTree): Branch | undefined {
-  for (let at: Branch | undefined = branch; at?.parent !== undefined; at = at.parent)
+function rowOf(branch: OutlineBranch, { bySays }: OutlineTree): OutlineBranch | undefined {
+  for (let at: OutlineBranch | undefined = branch; at?.parent !== undefined; at = at.parent)
     if (bySays.get(at.says)?.length === 1 && kinOf(at).length > 1) return at;
   return undefined;
 }
 
 /** The siblings of a branch with the same structure, itself included. */
-function kinOf({ parent, shape }: Branch): readonly Branch[] {
+function kinOf({ parent, shape }: OutlineBranch): readonly OutlineBranch[] {
   return (parent?.children ?? []).filter((child) => child.shape === shape);
 }
 
@@ -105,7 +110,7 @@ function kinOf({ parent, shape }: Branch): readonly Branch[] {
  * added or removed.
  */
 function agreement(): Agree {
-  const known = new Map<Branch, Map<string, boolean>>();
+  const known = new Map<OutlineBranch, Map<string, boolean>>();
   return (then, now) => {
     if (then.parent === undefined || now.parent === undefined || then.shape !== now.shape) return false;
     const [rows, rowsNow] = [kinOf(then), kinOf(now)];
@@ -124,7 +129,7 @@ function agreement(): Agree {
 }
 
 /** Whether every row occurs among the others, at least as often. */
-function isWithin(rows: readonly Branch[], others: readonly Branch[]): boolean {
+function isWithin(rows: readonly OutlineBranch[], others: readonly OutlineBranch[]): boolean {
   const left = new Map<number | bigint, number>();
   for (const { says } of others) left.set(says, (left.get(says) ?? 0) + 1);
   return rows.every(({ says }) => {
@@ -135,7 +140,7 @@ function isWithin(rows: readonly Branch[], others: readonly Branch[]): boolean {
 }
 
 /** The branch at the same place below a top that another branch has below its own top. */
-function along(top: Branch, branch: Branch, from: Branch): Branch | undefined {
+function along(top: OutlineBranch, branch: OutlineBranch, from: OutlineBranch): OutlineBranch | undefined {
   if (branch === from) return top;
   const parent = branch.parent;
   if (parent === undefined) return undefined;

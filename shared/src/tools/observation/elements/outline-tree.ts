@@ -5,10 +5,10 @@ import { holdsValue } from "../item.ts";
  * A node of an outline among the others, with hashes of its words and of its structure: equal
  * hashes mean equal content.
  */
-export type Branch = {
+export type OutlineBranch = {
   readonly node: AriaNode;
-  readonly parent: Branch | undefined;
-  readonly children: readonly Branch[];
+  readonly parent: OutlineBranch | undefined;
+  readonly children: readonly OutlineBranch[];
   /**
    * A hash of all its words and of where its links lead. What is written in fields, and what is
    * checked or focused, does not count.
@@ -20,18 +20,18 @@ export type Branch = {
 
 /** An outline that is compared with another of the same document. */
 export type OutlineTree = {
-  readonly root: Branch;
+  readonly root: OutlineBranch;
   /** By the element's number. */
-  readonly byRef: ReadonlyMap<number, Branch>;
-  readonly bySays: ReadonlyMap<number | bigint, readonly Branch[]>;
+  readonly byRef: ReadonlyMap<number, OutlineBranch>;
+  readonly bySays: ReadonlyMap<number | bigint, readonly OutlineBranch[]>;
 };
 
 /** The tree of one document's nodes. */
 export function outlineTree(nodes: readonly (string | AriaNode)[]): OutlineTree {
-  const byRef = new Map<number, Branch>();
-  const bySays = new Map<number | bigint, Branch[]>();
-  const grow = (node: AriaNode, parent: Branch | undefined): Branch => {
-    const children: Branch[] = [];
+  const byRef = new Map<number, OutlineBranch>();
+  const bySays = new Map<number | bigint, OutlineBranch[]>();
+  const grow = (node: AriaNode, parent: OutlineBranch | undefined): OutlineBranch => {
+    const children: OutlineBranch[] = [];
     const branch = { node, parent, children, says: 0 as number | bigint, shape: 0 as number | bigint };
     const inside = node.children ?? [];
     for (const child of inside) if (typeof child !== "string") children.push(grow(child, branch));
@@ -56,7 +56,7 @@ function saysOf(node: AriaNode, children: readonly { readonly says: number | big
 }
 
 /** A hash of the document's words without some children of one of its nodes. */
-export function saysWithout(parent: Branch, left: ReadonlySet<Branch>): number | bigint {
+export function saysWithout(parent: OutlineBranch, left: ReadonlySet<OutlineBranch>): number | bigint {
   let says = saysOf(
     parent.node,
     parent.children.filter((child) => !left.has(child)),

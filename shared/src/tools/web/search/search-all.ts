@@ -3,13 +3,13 @@ import type { EngineName, Hit, SearchEngine, SearchQuery } from "./engine.ts";
 import { normalisedUrl } from "./normalised-url.ts";
 
 /** A hit with the engine that found it. */
-export type Found = Hit & { readonly source: EngineName };
+export type FoundHit = Hit & { readonly source: EngineName };
 
 /** An engine that returned nothing, and why. */
 export type Failure = { readonly engine: EngineName; readonly reason: string };
 
 /** The outcome of querying the engines. */
-export type SearchOutcome = { readonly found: readonly Found[]; readonly failures: readonly Failure[] };
+export type SearchOutcome = { readonly found: readonly FoundHit[]; readonly failures: readonly Failure[] };
 
 const allMs = 25_000;
 
@@ -26,7 +26,7 @@ export async function searchAll(
 ): Promise<SearchOutcome> {
   const deadline = AbortSignal.timeout(withinMs);
   const both = AbortSignal.any([signal, deadline]);
-  const found = new Map<string, Found>();
+  const found = new Map<string, FoundHit>();
   const failures: Failure[] = [];
   for (const engine of engines) {
     if (found.size >= query.count || deadline.aborted) break;

@@ -1,4 +1,4 @@
-import { type CallItem, failureOf, type Item } from "./items.ts";
+import { type CallItem, failureOf, type TreeItem } from "./items.ts";
 import { argumentsOf, callsOf } from "./rows.ts";
 
 const edits = /"command"\s*:\s*"(?:create|str_replace|insert)"/;
@@ -10,7 +10,7 @@ const patched = /\*\*\* (?:Update|Add|Delete) File: ([^\\"\n]+)/g;
  * What programs changed is not among them. The arguments are read as text, since long ones come
  * shortened and are no JSON then.
  */
-export function changedFiles(item: Item): ReadonlyMap<string, CallItem> {
+export function changedFiles(item: TreeItem): ReadonlyMap<string, CallItem> {
   const found = new Map<string, CallItem>();
   for (const call of callsOf(item)) {
     if (call.ended === undefined || failureOf(call) !== undefined) continue;

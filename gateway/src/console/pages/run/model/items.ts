@@ -22,11 +22,11 @@ export type CallItem = {
   readonly started: TreeEvent;
   readonly reply: TreeEvent | undefined;
   ended: TreeEvent | undefined;
-  readonly waits: Wait[];
+  readonly waits: PersonWait[];
 };
 
 /** A wait for the person: open until it was answered. */
-export type Wait = { readonly from: number; to: number | undefined };
+export type PersonWait = { readonly from: number; to: number | undefined };
 
 /** A run of a flow or an agent. `askId` is the ask it came from. */
 export type RunItem = {
@@ -38,9 +38,9 @@ export type RunItem = {
   title: string;
   /** Everything that happened in it, in order. */
   readonly events: TreeEvent[];
-  readonly children: Item[];
+  readonly children: TreeItem[];
   readonly replies: TreeEvent[];
-  readonly waits: Wait[];
+  readonly waits: PersonWait[];
   started: number | undefined;
   ended: TreeEvent | undefined;
   /** How the one that asked was told it ended. */
@@ -49,20 +49,20 @@ export type RunItem = {
 };
 
 /** A row of the tree. */
-export type Item = RunItem | CallItem;
+export type TreeItem = RunItem | CallItem;
 
 /** Where the item begins. */
-export function startOf(item: Item): number {
+export function startOf(item: TreeItem): number {
   return item.kind === "call" ? Date.parse(item.started.at) : (item.started ?? 0);
 }
 
 /** Where the item ended; undefined while it goes on. */
-export function endOf(item: Item): number | undefined {
+export function endOf(item: TreeItem): number | undefined {
   return item.ended === undefined ? undefined : Date.parse(item.ended.at);
 }
 
 /** Why an item failed, in a line; undefined if it did not. */
-export function failureOf(item: Item): string | undefined {
+export function failureOf(item: TreeItem): string | undefined {
   if (item.kind === "call") {
     const event = item.ended?.event;
     return event?.type === "tool-ended" && "isError" in event && event.isError ? event.text : undefined;

@@ -1,10 +1,10 @@
-import { type CallItem, endOf, failureOf, type Item, type RunItem } from "./items.ts";
+import { type CallItem, endOf, failureOf, type RunItem, type TreeItem } from "./items.ts";
 
 /** A row of the tree as it is shown. */
 export type Row = {
-  readonly item: Item;
+  readonly item: TreeItem;
   readonly depth: number;
-  readonly parent: Item | undefined;
+  readonly parent: TreeItem | undefined;
   /** The calls that this row stands for, `item` the first: the same call made again and again. */
   readonly repeats?: readonly CallItem[];
   /** Whether the repeated calls have rows of their own below it. */
@@ -12,7 +12,7 @@ export type Row = {
 };
 
 /** Which rows are there: runs that are folded, repeated calls that are opened, what is chosen. */
-export type Shown = {
+export type ShownRows = {
   readonly folded: ReadonlySet<string>;
   readonly opened?: ReadonlySet<string>;
   readonly chosen?: string | undefined;
@@ -22,9 +22,9 @@ export type Shown = {
  * The rows of a tree from top to bottom, without what is folded. A run that does nothing but pass a
  * task on to the agent of its name is shown as that agent's.
  */
-export function rowsOf(root: RunItem, { folded, opened, chosen }: Shown): readonly Row[] {
+export function rowsOf(root: RunItem, { folded, opened, chosen }: ShownRows): readonly Row[] {
   const rows: Row[] = [];
-  const add = (item: Item, depth: number, parent: Item | undefined) => {
+  const add = (item: TreeItem, depth: number, parent: TreeItem | undefined) => {
     const shown = passedOn(item);
     rows.push({ item: shown, depth, parent });
     if (shown.kind !== "run" || folded.has(shown.key)) return;
@@ -39,7 +39,7 @@ export function rowsOf(root: RunItem, { folded, opened, chosen }: Shown): readon
       at += Math.max(1, repeats.length);
     }
   };
-  const addRepeats = (first: CallItem, repeats: readonly CallItem[], depth: number, parent: Item) => {
+  const addRepeats = (first: CallItem, repeats: readonly CallItem[], depth: number, parent: TreeItem) => {
     const isOpen = opened?.has(first.key) === true || repeats.slice(1).some(({ key }) => key === chosen);
     rows.push({ item: first, depth, parent, repeats, opened: isOpen });
     if (isOpen) for (const item of repeats.slice(1)) rows.push({ item, depth: depth + 1, parent: first });
@@ -49,7 +49,7 @@ export function rowsOf(root: RunItem, { folded, opened, chosen }: Shown): readon
 }
 
 /** The call at a place with those after it that ask for just the same. */
-function repeatsAt(children: readonly Item[], at: number): readonly CallItem[] {
+function repeatsAt(children: readonly TreeItem[], at: number): readonly CallItem[] {
   const first = children[at];
   if (first?.kind !== "call") return [];
   const repeats = [first];
@@ -69,7 +69,7 @@ export function failureIn({ item, repeats, opened }: Row): string | undefined {
 }
 
 /** The run that an item only passes its task on to, or the item. */
-function passedOn(item: Item): Item {
+function passedOn(item: TreeItem): TreeItem {
   if (item.kind !== "run" || item.replies.length > 0 || item.children.length !== 1) return item;
   const [only] = item.children;
   return only?.kind === "run" && only.name === item.name && !only.elsewhere ? only : item;
@@ -126,7 +126,7 @@ const editing = /^(view|create|str_replace|insert|undo_edit|list|get|update|mark
 export function extentOf(root: RunItem, now: number): { readonly from: number; readonly to: number } {
   const from = root.started ?? now;
   let to = endOf(root) ?? now;
-  const look = (item: Item) => {
+  const look = (item: TreeItem) => {
     to = Math.max(to, endOf(item) ?? from);
     if (item.kind === "run") for (const child of item.children) look(child);
   };
@@ -135,6 +135,6 @@ export function extentOf(root: RunItem, now: number): { readonly from: number; r
 }
 
 /** All calls below an item, in the order of the tree. */
-export function callsOf(item: Item): readonly CallItem[] {
+export function callsOf(item: TreeItem): readonly CallItem[] {
   return item.kind === "call" ? [item] : item.children.flatMap(callsOf);
 }

@@ -1,6 +1,6 @@
 import { type FlowSent, isEvent, isFlowEvent } from "../../../api/events.ts";
 import type { Asked, TreeEvent } from "../../../api/tree-events.ts";
-import { type CallItem, type Item, noneUsed, type RunItem, type Used } from "./items.ts";
+import { type CallItem, noneUsed, type RunItem, type TreeItem, type Used } from "./items.ts";
 import { type PlanItem, planOf } from "./plan.ts";
 
 /** The tree of a run, built from its events as they come. */
@@ -132,7 +132,7 @@ export class RunTree {
 }
 
 function closeWaits(run: RunItem, at: number): void {
-  const places: readonly Item[] = [run, ...run.children.filter(({ kind }) => kind === "call")];
+  const places: readonly TreeItem[] = [run, ...run.children.filter(({ kind }) => kind === "call")];
   for (const { waits } of places) {
     const open = waits.at(-1);
     if (open !== undefined && open.to === undefined) open.to = at;

@@ -5,13 +5,13 @@ import { safeText, shortLine } from "../../../app/format.ts";
 import { words } from "../../../app/words/words.ts";
 import type { CallItem, RunItem } from "../model/items.ts";
 import { argumentsOf, hintOf, readArguments, resultOf } from "../model/rows.ts";
-import type { RunStore } from "../run-store.ts";
+import type { RunPageStore } from "../run-store.ts";
 import { select } from "../selection.ts";
 import { CodeBlock } from "./code-block.tsx";
 import { artifactPath, Picture, Pictures, picturesIn } from "./pictures.tsx";
 
 /** A step in a page: its picture or its text, its address, what was filled in, and all steps. */
-export function BrowserStep({ call, store }: { call: CallItem; store: RunStore }) {
+export function BrowserStep({ call, store }: { call: CallItem; store: RunPageStore }) {
   const run = store.tree.runs.get(call.runId);
   const picture = run && pictureOf(run, call);
   const where = run && addressOf(run, call);
@@ -43,7 +43,7 @@ export function BrowserStep({ call, store }: { call: CallItem; store: RunStore }
 /** Steps shown in the film strip before and after this one. */
 const around = 30;
 
-function FilmStrip({ run, call, store }: { run: RunItem; call: CallItem; store: RunStore }) {
+function FilmStrip({ run, call, store }: { run: RunItem; call: CallItem; store: RunPageStore }) {
   const steps = run.children.filter(
     (child): child is CallItem => child.kind === "call" && child.name.startsWith("browser_"),
   );
@@ -62,7 +62,7 @@ function FilmStrip({ run, call, store }: { run: RunItem; call: CallItem; store: 
   );
 }
 
-function Shot({ run, step, here, store }: { run: RunItem; step: CallItem; here: boolean; store: RunStore }) {
+function Shot({ run, step, here, store }: { run: RunItem; step: CallItem; here: boolean; store: RunPageStore }) {
   const picture = ownPicture(run, step);
   const name = step.name.replace("browser_", "").replaceAll("_", " ");
   const element = useRef<HTMLButtonElement>(null);

@@ -3,7 +3,7 @@ import { words } from "../../../app/words/words.ts";
 import { Markdown } from "../../../parts/markdown.tsx";
 import { type CallItem, failureOf } from "../model/items.ts";
 import { argumentsOf, readArguments, resultOf } from "../model/rows.ts";
-import type { RunStore } from "../run-store.ts";
+import type { RunPageStore } from "../run-store.ts";
 import { BrowserStep } from "./browser-step.tsx";
 import { ChartView, chartsIn, workspaceFile } from "./chart-view.tsx";
 import { CodeBlock, prettyJson } from "./code-block.tsx";
@@ -19,7 +19,7 @@ const runsCommands = /^(bash|python_execute|run_tests|shell|run_command)/;
 const writesProse = /^(web_fetch|web_search|terminate|delegate|ask_agent|data_visualization|describe_image)/;
 
 /** The result of a call, drawn by what kind of tool it was, else by what the result is. */
-export function CallResult({ call, store }: { call: CallItem; store: RunStore }) {
+export function CallResult({ call, store }: { call: CallItem; store: RunPageStore }) {
   const text = words().run;
   if (call.ended === undefined) return <Running call={call} store={store} />;
   const result = resultOf(call);
@@ -41,7 +41,7 @@ export function CallResult({ call, store }: { call: CallItem; store: RunStore })
 }
 
 /** What a call that still runs has written so far. */
-function Running({ call, store }: { call: CallItem; store: RunStore }) {
+function Running({ call, store }: { call: CallItem; store: RunPageStore }) {
   const output = store.live.of(call.runId).find(({ type }) => type === "tool-output");
   return (
     <>

@@ -5,12 +5,12 @@ import { clockText, safeText, shortLine } from "../../../app/format.ts";
 import { words } from "../../../app/words/words.ts";
 import { Empty } from "../../../parts/empty.tsx";
 import { Inspector } from "../inspector.tsx";
-import type { RunStore } from "../run-store.ts";
+import type { RunPageStore } from "../run-store.ts";
 import { selectEvent, selected } from "../selection.ts";
 import { useWindow } from "../timeline/use-window.ts";
 
 /** Every event of the run and of those it asked for, in the order of their times. */
-export function EventsTab({ store }: { store: RunStore }) {
+export function EventsTab({ store }: { store: RunPageStore }) {
   void store.version.value;
   const { tree } = store;
   const list = useRef<HTMLDivElement>(null);

@@ -8,12 +8,12 @@ import { readDiff } from "../render/diff-lines.ts";
 import { DiffView } from "../render/diff-view.tsx";
 import { Picture } from "../render/pictures.tsx";
 import { readCsv } from "../render/read-table.ts";
-import { mostRows, TableView } from "../render/table-view.tsx";
+import { TableView } from "../render/table-view.tsx";
 import { DocumentView } from "./document-view.tsx";
 import { PageView } from "./page-view.tsx";
 
 /** A file that can be shown: one in a workspace, or one that the run handed over. */
-export type ShownFile = {
+export type PreviewedFile = {
   readonly key: string;
   readonly group: string;
   readonly path: string;
@@ -38,7 +38,7 @@ const pictures: Readonly<Record<string, string>> = {
  * What is in a file, as inert content: a picture, a table, Markdown, changes, a document, a page in
  * a frame of its own, or its text. Drawings that may contain scripts are shown as text.
  */
-export function FilePreview({ file }: { file: ShownFile }) {
+export function FilePreview({ file }: { file: PreviewedFile }) {
   const text = words().run;
   const kind = file.path.split(".").at(-1)?.toLowerCase() ?? "";
   const picture = pictures[kind];
@@ -48,7 +48,7 @@ export function FilePreview({ file }: { file: ShownFile }) {
   return <TextPreview file={file} kind={kind} />;
 }
 
-function TextPreview({ file, kind }: { file: ShownFile; kind: string }) {
+function TextPreview({ file, kind }: { file: PreviewedFile; kind: string }) {
   const [content, setContent] = useState<string | undefined | null>(undefined);
   useEffect(() => {
     const gone = new AbortController();
@@ -75,7 +75,7 @@ function TextPreview({ file, kind }: { file: ShownFile; kind: string }) {
     );
   }
   if (kind === "csv" || kind === "tsv") {
-    const [head = [], ...rows] = readCsv(content, mostRows + 1, kind === "tsv" ? "\t" : ",");
+    const [head = [], ...rows] = readCsv(content, content.length, kind === "tsv" ? "\t" : ",");
     return <TableView head={head} rows={rows} />;
   }
   if (kind === "json")

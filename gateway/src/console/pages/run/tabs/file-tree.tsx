@@ -3,17 +3,17 @@ import { setQuery } from "../../../app/router.ts";
 import { iconOfFile } from "../../../parts/composer.tsx";
 import { Icon } from "../../../parts/icons/icon.tsx";
 import { type Folder, folderOf } from "../model/folder.ts";
-import type { ShownFile } from "./file-preview.tsx";
+import type { PreviewedFile } from "./file-preview.tsx";
 
 /** Folders with more files than this are closed at first. */
 const mostOpen = 40;
 
 /** Files in their folders, which open and close; one file may be chosen. */
-export function FileTree({ files, chosen }: { files: readonly ShownFile[]; chosen: string | undefined }) {
+export function FileTree({ files, chosen }: { files: readonly PreviewedFile[]; chosen: string | undefined }) {
   return <Branch folder={folderOf(files)} chosen={chosen} />;
 }
 
-type BranchProps = { readonly folder: Folder<ShownFile>; readonly chosen: string | undefined };
+type BranchProps = { readonly folder: Folder<PreviewedFile>; readonly chosen: string | undefined };
 
 function Branch({ folder, chosen }: BranchProps) {
   return (

@@ -9,8 +9,8 @@ import { Empty } from "../../../parts/empty.tsx";
 import { complain } from "../../../parts/toast.tsx";
 import { save } from "../dialogs/act-on-runs.ts";
 import { artifactPath } from "../render/pictures.tsx";
-import type { RunStore } from "../run-store.ts";
-import { FilePreview, type ShownFile } from "./file-preview.tsx";
+import type { RunPageStore } from "../run-store.ts";
+import { FilePreview, type PreviewedFile } from "./file-preview.tsx";
 import { FileTree } from "./file-tree.tsx";
 
 type Listed = {
@@ -28,7 +28,7 @@ type Listed = {
 const lookEveryMs = 3_000;
 
 /** The files of a run: what it handed over, and the workspaces of its agents. */
-export function FilesTab({ store }: { store: RunStore }) {
+export function FilesTab({ store }: { store: RunPageStore }) {
   const text = words().run;
   const run = store.run.value;
   const id = store.tree.root.runId;
@@ -48,11 +48,11 @@ export function FilesTab({ store }: { store: RunStore }) {
       clearInterval(timer);
     };
   }, [id, ended]);
-  const results: ShownFile[] = (run?.files ?? []).map((file) => ({
+  const results: PreviewedFile[] = (run?.files ?? []).map((file) => ({
     ...{ key: `result/${file.sha256}/${file.name}`, group: text.results, path: file.name, size: file.size },
     source: artifactPath(file),
   }));
-  const work: ShownFile[] = listed.files.map(({ runId, agent, path, size, modifiedAt }) => ({
+  const work: PreviewedFile[] = listed.files.map(({ runId, agent, path, size, modifiedAt }) => ({
     ...{ key: `${runId}/${path}`, group: agent, path, size, modifiedAt },
     source: `${runPath(runId)}/file?${new URLSearchParams({ path })}`,
   }));
@@ -108,7 +108,7 @@ function SaveAll({ id }: { id: string }) {
   );
 }
 
-function Shown({ file }: { file: ShownFile }) {
+function Shown({ file }: { file: PreviewedFile }) {
   const text = words().run;
   const download = async () => {
     try {

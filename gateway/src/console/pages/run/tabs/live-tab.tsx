@@ -10,7 +10,7 @@ import type { RunItem } from "../model/items.ts";
 import { callsOf, hintOf } from "../model/rows.ts";
 import { Pictures, picturesIn } from "../render/pictures.tsx";
 import { Terminal } from "../render/terminal.tsx";
-import type { RunStore } from "../run-store.ts";
+import type { RunPageStore } from "../run-store.ts";
 import { select } from "../selection.ts";
 import { toolIcon } from "../tool-icon.ts";
 
@@ -20,7 +20,7 @@ const newest = 12;
 /**
  * What is being written and seen right now: each agent's words and output, and its last picture.
  */
-export function LiveTab({ store }: { store: RunStore }) {
+export function LiveTab({ store }: { store: RunPageStore }) {
   void store.version.value;
   const text = words().run;
   const { tree, live } = store;
@@ -87,7 +87,7 @@ export function LiveTab({ store }: { store: RunStore }) {
 type Shown = { readonly run: RunItem; readonly screen: LivePlace["screen"] };
 
 /** The runs that used a browser or a desktop last, if still at work when this was first drawn. */
-function useScreens({ tree }: RunStore): readonly Shown[] {
+function useScreens({ tree }: RunPageStore): readonly Shown[] {
   const seen = useRef(new Map<string, string>());
   const calls = callsOf(tree.root).toSorted((one, other) => one.started.at.localeCompare(other.started.at));
   const uses = {
@@ -108,7 +108,7 @@ function titleOf(type: string): string {
   return { "reasoning-delta": reasoning, "tool-output": output, "notice-given": note }[type] ?? answer;
 }
 
-function lastPicture({ tree }: RunStore): StoredFile | undefined {
+function lastPicture({ tree }: RunPageStore): StoredFile | undefined {
   const pictures = tree.events.findLast(({ event }) => picturesIn(event).length > 0);
   return pictures && picturesIn(pictures.event).at(-1);
 }

@@ -6,9 +6,9 @@ import { words } from "../../../app/words/words.ts";
 import { Button } from "../../../parts/button.tsx";
 import { hasEnded } from "../../../parts/icons/glyph.tsx";
 import { Inspector } from "../inspector.tsx";
-import type { Item } from "../model/items.ts";
+import type { TreeItem } from "../model/items.ts";
 import { extentOf, failureIn, matches, type Row, rowsOf } from "../model/rows.ts";
-import type { RunStore } from "../run-store.ts";
+import type { RunPageStore } from "../run-store.ts";
 import { select, selected } from "../selection.ts";
 import { Axis } from "./time-axis.tsx";
 import { isFoldable, TreeRow } from "./tree-row.tsx";
@@ -21,7 +21,7 @@ const nearEnd = 60;
 const panShare = 0.25;
 
 /** The tree and the waterfall on one grid of rows, and the inspector. */
-export function Timeline({ store }: { store: RunStore }) {
+export function Timeline({ store }: { store: RunPageStore }) {
   return (
     <div class="run">
       <Tree store={store} />
@@ -30,7 +30,7 @@ export function Timeline({ store }: { store: RunStore }) {
   );
 }
 
-function Tree({ store }: { store: RunStore }) {
+function Tree({ store }: { store: RunPageStore }) {
   const folded = useSignal<ReadonlySet<string>>(new Set());
   const opened = useSignal<ReadonlySet<string>>(new Set());
   const find = useSignal("");
@@ -57,7 +57,7 @@ function Tree({ store }: { store: RunStore }) {
     else next.delete(row.item.key);
     held.value = next;
   };
-  const choose = (item: Item) => {
+  const choose = (item: TreeItem) => {
     follow.stop();
     select(tree, item);
   };
@@ -126,7 +126,7 @@ function Rows({
   readonly isFolded: (row: Row) => boolean;
   readonly isDimmed: (row: Row) => boolean;
   readonly onFold: (row: Row, folds: boolean) => void;
-  readonly onSelect: (item: Item) => void;
+  readonly onSelect: (item: TreeItem) => void;
 }) {
   return (
     <>

@@ -3,7 +3,7 @@ import { words } from "../../../app/words/words.ts";
 import { AgentGlyph } from "../../../parts/icons/agent-glyph.tsx";
 import { Glyph } from "../../../parts/icons/glyph.tsx";
 import { Icon } from "../../../parts/icons/icon.tsx";
-import { endOf, failureOf, type Item, startOf } from "../model/items.ts";
+import { endOf, failureOf, startOf, type TreeItem } from "../model/items.ts";
 import { failureIn, hintOf, type Row } from "../model/rows.ts";
 import type { Extent } from "../model/zoom.ts";
 import { toolIcon } from "../tool-icon.ts";
@@ -22,7 +22,7 @@ type Props = {
   readonly folded: boolean;
   readonly dimmed: boolean;
   readonly onFold: (row: Row, folds: boolean) => void;
-  readonly onSelect: (item: Item) => void;
+  readonly onSelect: (item: TreeItem) => void;
 };
 
 /** A row of the tree with its bars. */
@@ -131,7 +131,7 @@ function Name({ row }: { row: Row }) {
   );
 }
 
-function Bars({ item, extent }: { item: Item; extent: Extent }) {
+function Bars({ item, extent }: { item: TreeItem; extent: Extent }) {
   const length = extent.to - extent.from;
   const bar = (kind: string, from: number, to: number | undefined, key: string | number) => {
     const [first, last] = [Math.max(from, extent.from), Math.min(to ?? extent.to, extent.to)];

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useKeys } from "../../../app/keys.ts";
 import { words } from "../../../app/words/words.ts";
 import { Button } from "../../../parts/button.tsx";
-import { endOf, type Item, startOf } from "../model/items.ts";
+import { endOf, startOf, type TreeItem } from "../model/items.ts";
 import { type Extent, panned, zoomed } from "../model/zoom.ts";
 
 /** How much a press zooms. */
@@ -12,7 +12,7 @@ const zoomStep = 2;
 export type Zoom = ReturnType<typeof useZoom>;
 
 /** Which part of a run's time is shown: all of it until the reader zooms. */
-export function useZoom(whole: Extent, chosen: Item | undefined) {
+export function useZoom(whole: Extent, chosen: TreeItem | undefined) {
   const part = useSignal<Extent | undefined>(undefined);
   const shown = part.value ?? whole;
   // What is chosen stays in sight, else the middle.

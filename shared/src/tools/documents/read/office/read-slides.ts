@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { markdownTable } from "../markdown-table.ts";
 import { counted, numberRange } from "../number-range.ts";
-import type { Piece, Reading } from "../reading.ts";
+import type { DocumentPiece, Reading } from "../reading.ts";
 import { parseXml, type XmlNode, xmlAttribute, xmlElements } from "../xml.ts";
 import type { ZipContent } from "../zip-content.ts";
 import { fitsInMemory, type OfficeFile } from "./office-file.ts";
@@ -17,7 +17,7 @@ export async function readSlides({ zip }: OfficeFile, part: string | undefined):
   const order = xmlElements(parseXml((await zip.text(presentation)) ?? "<x/>"), "p:sldId");
   const slides = order.flatMap((slide) => targets.get(xmlAttribute(slide, "r:id"))?.path ?? []);
   const { first, last } = numberRange(part, slides.length, "slide");
-  async function* pieces(): AsyncGenerator<Piece> {
+  async function* pieces(): AsyncGenerator<DocumentPiece> {
     for (let number = first; number <= last; number++) {
       const text = await slideText(zip, slides[number - 1] ?? "");
       yield { label: `slide ${number}`, at: `${number}-${last}`, text: `[slide ${number}]\n${text}\n` };

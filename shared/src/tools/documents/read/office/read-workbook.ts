@@ -4,7 +4,7 @@ import { AppError } from "../../../../core/errors.ts";
 import { calculateFirst, isUncalculated } from "../../../data/foreign/uncalculated.ts";
 import { tableLine } from "../markdown-table.ts";
 import { counted } from "../number-range.ts";
-import type { Piece, Reading } from "../reading.ts";
+import type { DocumentPiece, Reading } from "../reading.ts";
 import { requireUnpackable, zipContent } from "../zip-content.ts";
 import { cellText } from "./cell-text.ts";
 import { macrosNote } from "./office-file.ts";
@@ -61,7 +61,10 @@ function uncalculatedNote({ sheets }: Workbook): string {
   return `, ${counted(count, "formula")} without a stored value (${named.slice(0, 8).join(", ")}). ${calculateFirst.replace(/\.$/, "")}`;
 }
 
-async function* sheetPieces(sheets: readonly OpenSheet[], { from, to, range }: SheetChoice): AsyncGenerator<Piece> {
+async function* sheetPieces(
+  sheets: readonly OpenSheet[],
+  { from, to, range }: SheetChoice,
+): AsyncGenerator<DocumentPiece> {
   for (let at = from; at <= to; at++) {
     const sheet = sheets[at];
     if (sheet === undefined) continue;

@@ -1,10 +1,10 @@
-import type { Cell, Line } from "./page-lines.ts";
+import type { Cell, TextLine } from "./page-lines.ts";
 
 /** Consecutive lines of a table, and where its columns are. */
-export type TableRows = { readonly rows: readonly Line[]; readonly columns: readonly Column[] };
+export type TableRows = { readonly rows: readonly TextLine[]; readonly columns: readonly Column[] };
 
 /** Whether each cell of a row is under one column, no two under the same. */
-export function isUnder({ cells }: Line, columns: readonly Column[]): boolean {
+export function isUnder({ cells }: TextLine, columns: readonly Column[]): boolean {
   const above = cells.map((cell) => columns.filter((column) => overlap(cell, column) > 0));
   return above.every(({ length }) => length === 1) && new Set(above.flat()).size === cells.length;
 }
@@ -13,7 +13,7 @@ export function isUnder({ cells }: Line, columns: readonly Column[]): boolean {
 export type Column = { left: number; right: number };
 
 /** Where the columns are, by the rows that have a cell in each. */
-export function columnsOf(rows: readonly Line[]): Column[] {
+export function columnsOf(rows: readonly TextLine[]): Column[] {
   const columns: Column[] = [];
   for (const { cells } of rows)
     for (const [at, { left, right }] of cells.entries()) {
@@ -25,7 +25,7 @@ export function columnsOf(rows: readonly Line[]): Column[] {
 }
 
 /** The texts of a row by column: each cell in the column that it shares most of its width with. */
-export function inColumns({ cells }: Line, columns: readonly Column[]): string[] {
+export function inColumns({ cells }: TextLine, columns: readonly Column[]): string[] {
   if (cells.length === columns.length) return cells.map(({ text }) => text);
   const texts = columns.map(() => "");
   for (const cell of cells) {

@@ -11,13 +11,13 @@ export type TextPiece = {
 export type Cell = { text: string; readonly left: number; right: number };
 
 /** A line of text: one cell, or several where it has wide gaps. */
-export type Line = { readonly y: number; readonly height: number; readonly cells: readonly Cell[] };
+export type TextLine = { readonly y: number; readonly height: number; readonly cells: readonly Cell[] };
 
 /** A gap this wide, in heights of the text, separates cells; words are a quarter apart. */
 const cellGap = 0.85;
 
 /** Joins what follows each other on a baseline. */
-export function linesOf(pieces: readonly TextPiece[]): Line[] {
+export function linesOf(pieces: readonly TextPiece[]): TextLine[] {
   const lines: { y: number; height: number; cells: Cell[] }[] = [];
   for (const { text, x, y, width, height } of pieces) {
     const line = lines.at(-1);

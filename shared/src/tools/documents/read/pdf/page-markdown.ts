@@ -1,4 +1,4 @@
-import { type Line, linesOf, type TextPiece } from "./page-lines.ts";
+import { linesOf, type TextLine, type TextPiece } from "./page-lines.ts";
 import { tableAt } from "./page-table.ts";
 
 const headingSize = 1.3;
@@ -36,7 +36,7 @@ export function pageMarkdown(pieces: readonly TextPiece[]): string {
 }
 
 /** Whether a line is further down than the next would be, or up again: in another column. */
-function isNewParagraph(before: Line, line: Line): boolean {
+function isNewParagraph(before: TextLine, line: TextLine): boolean {
   const down = before.y - line.y;
   const height = Math.max(line.height, before.height);
   return down > 1.6 * height || down < -0.5 * height;
@@ -47,12 +47,12 @@ function headingMark(size: number): string {
   return size >= headingSize ? "##" : "";
 }
 
-function lineText({ cells }: Line): string {
+function lineText({ cells }: TextLine): string {
   return cells.map(({ text }) => text.trim()).join("  ");
 }
 
 /** The height that most of the text has. */
-function usualHeight(lines: readonly Line[]): number {
+function usualHeight(lines: readonly TextLine[]): number {
   const letters = new Map<number, number>();
   for (const line of lines) {
     const height = Math.round(line.height);

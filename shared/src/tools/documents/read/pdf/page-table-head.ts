@@ -1,5 +1,5 @@
 import { inColumns, isUnder, type TableRows } from "./page-columns.ts";
-import type { Line } from "./page-lines.ts";
+import type { TextLine } from "./page-lines.ts";
 
 const mostHeadLines = 3;
 /** Baselines of one cell are at most this far apart, in heights of the text. */
@@ -13,7 +13,7 @@ const rowsApart = 1.2;
  * The first rows of a table that are lines of its header. Several are when they are closer to each
  * other than to the row below, or when the first has nothing over the first column, above figures.
  */
-export function headLines({ rows, columns }: TableRows): readonly Line[] {
+export function headLines({ rows, columns }: TableRows): readonly TextLine[] {
   for (let count = Math.min(mostHeadLines, rows.length - 1); count > 1; count--) {
     const head = rows.slice(0, count);
     if (!head.every((line) => isUnder(line, columns) && !hasFigures(line)) || !isStack(head)) continue;
@@ -27,7 +27,7 @@ export function headLines({ rows, columns }: TableRows): readonly Line[] {
  * The lines of a header of which these come before a table's rows, with those of its rows that
  * belong to it; undefined if they are no header: a caption, or the text before.
  */
-export function stackedHead(above: readonly Line[], { rows, columns }: TableRows): readonly Line[] | undefined {
+export function stackedHead(above: readonly TextLine[], { rows, columns }: TableRows): readonly TextLine[] | undefined {
   const [first, ...others] = rows;
   if (first === undefined || !above.every((line) => isUnder(line, columns) && !hasFigures(line))) return undefined;
   const onLevel = above.some(({ y }) => y <= first.y + 0.4 * first.height);
@@ -49,12 +49,12 @@ export function stackedHead(above: readonly Line[], { rows, columns }: TableRows
 }
 
 /** Whether something is over another column than the first, where a caption would be. */
-function isOver(lines: readonly Line[], columns: TableRows["columns"]): boolean {
+function isOver(lines: readonly TextLine[], columns: TableRows["columns"]): boolean {
   return lines.some((line) => inColumns(line, columns).some((text, at) => at > 0 && text !== ""));
 }
 
 /** Whether lines are as close to each other as those of one cell. */
-function isStack(lines: readonly Line[]): boolean {
+function isStack(lines: readonly TextLine[]): boolean {
   const sorted = lines.toSorted((one, other) => other.y - one.y);
   return sorted.every((line, at) => {
     const before = sorted[at - 1];
@@ -62,13 +62,13 @@ function isStack(lines: readonly Line[]): boolean {
   });
 }
 
-function isApart(head: readonly Line[], row: Line | undefined): boolean {
+function isApart(head: readonly TextLine[], row: TextLine | undefined): boolean {
   const [last, before] = [head.at(-1), head.at(-2)];
   if (last === undefined || before === undefined || row === undefined) return false;
   return last.y - row.y >= rowsApart * (before.y - last.y);
 }
 
-function isRaised(head: readonly Line[], columns: TableRows["columns"]): boolean {
+function isRaised(head: readonly TextLine[], columns: TableRows["columns"]): boolean {
   const over = head.map((line) => inColumns(line, columns)[0] !== "");
   return over[0] === false && over.at(-1) === true;
 }
@@ -82,7 +82,7 @@ function hasFigureColumn({ rows, columns }: TableRows): boolean {
   });
 }
 
-function hasFigures({ cells }: Line): boolean {
+function hasFigures({ cells }: TextLine): boolean {
   return cells.some(({ text }) => isFigure(text));
 }
 

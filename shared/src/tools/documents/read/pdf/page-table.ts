@@ -1,6 +1,6 @@
 import { markdownTable } from "../markdown-table.ts";
 import { columnsOf, inColumns, isUnder, type TableRows } from "./page-columns.ts";
-import type { Line } from "./page-lines.ts";
+import type { TextLine } from "./page-lines.ts";
 import { headLines, stackedHead } from "./page-table-head.ts";
 
 /** A table of fewer rows is a line with a gap. */
@@ -17,7 +17,7 @@ export type PageTable = { readonly markdown: string; readonly lines: number };
  * The table that begins with this line; undefined if there is none. The lines of its header are one
  * row, whether they were written line by line or column by column.
  */
-export function tableAt(lines: readonly Line[], start: number): PageTable | undefined {
+export function tableAt(lines: readonly TextLine[], start: number): PageTable | undefined {
   const table = rowsAt(lines, start);
   if (table === undefined) return stackedTableAt(lines, start);
   return tableOf(table, headLines(table), table.rows.length);
@@ -27,7 +27,7 @@ export function tableAt(lines: readonly Line[], start: number): PageTable | unde
  * The table whose header was written column by column: the lines of each of its cells come one
  * after the other, before the first row.
  */
-function stackedTableAt(lines: readonly Line[], start: number): PageTable | undefined {
+function stackedTableAt(lines: readonly TextLine[], start: number): PageTable | undefined {
   for (let next = start + 1; next <= start + mostStacked && next < lines.length; next++) {
     const table = rowsAt(lines, next);
     if (table === undefined) continue;
@@ -39,7 +39,7 @@ function stackedTableAt(lines: readonly Line[], start: number): PageTable | unde
 }
 
 /** A table of these rows, of which the lines of `head` are the first. */
-function tableOf({ rows, columns }: TableRows, head: readonly Line[], lines: number): PageTable {
+function tableOf({ rows, columns }: TableRows, head: readonly TextLine[], lines: number): PageTable {
   const texts = head.toSorted((one, other) => other.y - one.y).map((line) => inColumns(line, columns));
   const header = columns.map((_, at) => texts.flatMap((line) => line[at]?.trim() || []).join(" "));
   const body = rows.filter((row) => !head.includes(row)).map((row) => inColumns(row, columns));
@@ -51,7 +51,7 @@ function tableOf({ rows, columns }: TableRows, head: readonly Line[], lines: num
  * them with as many as the widest, or the first with more than the others, each of whose cells is
  * under one of its own.
  */
-function rowsAt(lines: readonly Line[], start: number): TableRows | undefined {
+function rowsAt(lines: readonly TextLine[], start: number): TableRows | undefined {
   let end = start;
   for (; end < lines.length; end++) {
     const [line, before] = [lines[end], lines[end - 1]];
@@ -69,7 +69,7 @@ function rowsAt(lines: readonly Line[], start: number): TableRows | undefined {
   return { rows, columns };
 }
 
-function follows(before: Line, line: Line): boolean {
+function follows(before: TextLine, line: TextLine): boolean {
   const apart = before.y - line.y;
   return apart > 0 && apart < mostApart * Math.max(before.height, line.height);
 }

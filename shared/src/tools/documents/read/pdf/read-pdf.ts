@@ -1,7 +1,7 @@
 import { getDocumentProxy, getMeta } from "unpdf";
 import { AppError } from "../../../../core/errors.ts";
 import { counted, numberRange } from "../number-range.ts";
-import type { Piece, Reading, Scans } from "../reading.ts";
+import type { DocumentPiece, Reading, Scans } from "../reading.ts";
 import type { TextPiece } from "./page-lines.ts";
 import { pageMarkdown } from "./page-markdown.ts";
 import { recogniseText } from "./recognise-text.ts";
@@ -20,7 +20,7 @@ export async function readPdf(bytes: Uint8Array, part: string | undefined, scans
   // The library takes its bytes away.
   const document = await open(bytes.slice());
   const { first, last } = numberRange(part, document.numPages, "page");
-  async function* pieces(): AsyncGenerator<Piece> {
+  async function* pieces(): AsyncGenerator<DocumentPiece> {
     let rendering: Rendering | undefined;
     if (first === 1) yield* titlePiece(await titleOf(document), last);
     for (let number = first; number <= last; number++) {
@@ -54,7 +54,7 @@ async function titleOf(document: Awaited<ReturnType<typeof getDocumentProxy>>): 
   return typeof info.Title === "string" ? info.Title.trim().slice(0, 300) : "";
 }
 
-function titlePiece(title: string, last: number): Piece[] {
+function titlePiece(title: string, last: number): DocumentPiece[] {
   return title === "" ? [] : [{ label: "page 1", at: `1-${last}`, text: `Title: ${title}\n` }];
 }
 
@@ -81,7 +81,7 @@ async function scanned(
   number: number,
   text: string,
   scans: Scans,
-): Promise<Pick<Piece, "text" | "picture">> {
+): Promise<Pick<DocumentPiece, "text" | "picture">> {
   const head = `[page ${number}]\n${text === "" ? "" : `${text}\n`}`;
   const picture = await rendering.picture(number);
   if (picture === undefined) return { text: `${head}(An empty page.)\n` };

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import { agentMetrics } from "./agent-metrics.ts";
+import { agentMetrics, noAgentUp } from "./agent-health.ts";
 import type { KnownAgentState } from "./known-agent.ts";
-import { noAgentUp } from "./no-agent-up.ts";
 
 const agent = (
   name: string,

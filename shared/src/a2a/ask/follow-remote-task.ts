@@ -9,11 +9,11 @@ import type { TaskUpdate } from "../client/task-update.ts";
 import { messageText } from "../client/task-update.ts";
 import { isSettled } from "../task-state.ts";
 import type { RemoteTask } from "./ask.ts";
-import { type ChildQuestion, type ChildState, childQuestion, childState, isOver, waitsForPerson } from "./ask.ts";
+import { isOver, type RemoteQuestion, type RemoteState, remoteQuestion, remoteState, waitsForPerson } from "./ask.ts";
 import { type AskedInForm, askedInForm } from "./asked-in-form.ts";
 import { type Attempt, attempted, inTime } from "./attempt.ts";
 import { type Collected, readResult } from "./collect.ts";
-import { childNotes, type Notes, type ToldLines } from "./notes.ts";
+import { type Notes, remoteNotes, type ToldLines } from "./notes.ts";
 import type { SeenCall } from "./peer-calls.ts";
 import type { Peers } from "./peers.ts";
 import { hasFiles } from "./take-files.ts";
@@ -31,9 +31,9 @@ export type Followed = ToldLines & {
  * The task's state after following it, with its result if it has ended and has no files to fetch.
  */
 export type Seen = Followed & {
-  readonly state: ChildState;
+  readonly state: RemoteState;
   readonly result?: Collected;
-  readonly question?: ChildQuestion & Asked;
+  readonly question?: RemoteQuestion & Asked;
   /**
    * The task is quiet, and the next event in its journal, which is in our own store, brings a
    * signal. Journals of earlier versions have none.
@@ -59,22 +59,22 @@ const rarelyMs = 60_000;
  * `followMs` at most. A stream only prompts a look; the task's state is what GetTask returns.
  * Idempotent.
  */
-export function followChild(run: Run, child: RemoteTask, from: Followed, peers: Peers): Promise<Attempt<Seen>> {
-  const { ask } = child;
+export function followRemoteTask(run: Run, remote: RemoteTask, from: Followed, peers: Peers): Promise<Attempt<Seen>> {
+  const { ask } = remote;
   const attempt = (step: StepContext) =>
     attempted(step, async (): Promise<Seen> => {
       const signal = inTime(step, ask.endsAt);
       const client = await peers.client(ask.agent, signal);
       const started = performance.now();
-      const known = child.ours ? await peers.engine.get(child.taskId, run.principal) : undefined;
-      const ends = AbortSignal.timeout(Math.max(0, Math.min(peers.bounds.followMs, timeLeft(child, step))));
-      const notes = childNotes(ask, from, step);
+      const known = remote.ours ? await peers.engine.get(remote.taskId, run.principal) : undefined;
+      const ends = AbortSignal.timeout(Math.max(0, Math.min(peers.bounds.followMs, timeLeft(remote, step))));
+      const notes = remoteNotes(ask, from, step);
       const look = { notes, signal, ends };
-      const seen = await (child.ours
-        ? watchJournal(client, child, from, look)
-        : pollTask(client, child, from, look, peers));
-      const task = seen.ended ?? (await client.get(child.taskId, { signal }));
-      if (task.id !== child.taskId) throw new AppError("unavailable", "The agent answered about another task");
+      const seen = await (remote.ours
+        ? watchJournal(client, remote, from, look)
+        : pollTask(client, remote, from, look, peers));
+      const task = seen.ended ?? (await client.get(remote.taskId, { signal }));
+      if (task.id !== remote.taskId) throw new AppError("unavailable", "The agent answered about another task");
       const state = stateAfter(task, from.answered);
       // If an agent's stream ends early, for whatever reason, the agent is not asked again at once.
       if (state === "working" && !ends.aborted) {
@@ -83,11 +83,11 @@ export function followChild(run: Run, child: RemoteTask, from: Followed, peers: 
       const result =
         isOver(state) && !hasFiles(task) ? await readResult(task, ask.agent, client, peers, step.signal) : undefined;
       const asked: Asked = state === "auth-required" ? { kind: "authorization" } : (seen.asked ?? askedBy(task));
-      const question = waitsForPerson(state) ? { ...childQuestion(task), ...asked } : undefined;
+      const question = waitsForPerson(state) ? { ...remoteQuestion(task), ...asked } : undefined;
       const waits = known !== undefined && state === "working" && seen.isQuiet && ends.aborted;
       if (waits) {
-        const watched = { after: known.lastEvent, watcher: run.id, signal: eventsOf(child) };
-        await peers.engine.watch(child.taskId, watched);
+        const watched = { after: known.lastEvent, watcher: run.id, signal: eventsOf(remote) };
+        await peers.engine.watch(remote.taskId, watched);
       }
       const calls = notes.calls();
       return {
@@ -108,10 +108,10 @@ export function followChild(run: Run, child: RemoteTask, from: Followed, peers: 
  * Waits for the next event of a quiet task, without a body, but not past the ask's end, nor longer
  * than an agent may be away unnoticed.
  */
-export async function untilEvent(run: Run, child: RemoteTask, now: number, { bounds }: Peers): Promise<void> {
-  const { endsAt = Number.POSITIVE_INFINITY } = child.ask;
+export async function untilEvent(run: Run, remote: RemoteTask, now: number, { bounds }: Peers): Promise<void> {
+  const { endsAt = Number.POSITIVE_INFINITY } = remote.ask;
   await run.race<unknown>([
-    (branch) => branch.signal(eventsOf(child)),
+    (branch) => branch.signal(eventsOf(remote)),
     (branch) => branch.sleep(Math.max(0, Math.min(bounds.quietMs, endsAt - now))),
   ]);
 }
@@ -122,11 +122,11 @@ function eventsOf({ taskId }: RemoteTask): string {
 
 type Look = { readonly notes: Notes; readonly signal: AbortSignal; readonly ends: AbortSignal };
 
-async function watchJournal(client: A2aClient, child: RemoteTask, from: Followed, { notes, signal, ends }: Look) {
+async function watchJournal(client: A2aClient, remote: RemoteTask, from: Followed, { notes, signal, ends }: Look) {
   const looked: { after: number; isQuiet: boolean; asked?: Asked; ended?: Task } = { after: from.after, isQuiet: true };
   const enough = AbortSignal.any([signal, ends, notes.due]);
   try {
-    for await (const update of client.watch(child.taskId, { after: from.after, signal: enough })) {
+    for await (const update of client.watch(remote.taskId, { after: from.after, signal: enough })) {
       if (update.kind !== "task" && "seq" in update) looked.after = Math.max(looked.after, update.seq ?? 0);
       looked.isQuiet &&= looked.after === from.after && update.kind !== "progress";
       const asked = askedIn(update);
@@ -150,19 +150,19 @@ async function watchJournal(client: A2aClient, child: RemoteTask, from: Followed
  */
 async function pollTask(
   client: A2aClient,
-  child: RemoteTask,
+  remote: RemoteTask,
   from: Followed,
   look: Look,
   { pushCallbacks, at }: Pick<Peers, "pushCallbacks" | "at">,
 ) {
   const { notes, signal, ends } = look;
-  const { askId, agent } = child.ask;
-  const subscription = { taskId: child.taskId, askId, agentUrl: at(agent).url };
+  const { askId, agent } = remote.ask;
+  const subscription = { taskId: remote.taskId, askId, agentUrl: at(agent).url };
   const enough = AbortSignal.any([signal, ends, notes.due]);
   try {
     for (let pauseMs = 250; !enough.aborted; pauseMs = Math.min(pauseMs * 1.5, 5_000)) {
       const rung = pushCallbacks?.next(askId) ?? signal;
-      const task = await client.get(child.taskId, { signal });
+      const task = await client.get(remote.taskId, { signal });
       if (stateAfter(task, from.answered) !== "working") break;
       notes.say(messageText(task.status?.message));
       if (pauseMs > longMs) await pushCallbacks?.subscribe(client, subscription, signal);
@@ -179,9 +179,9 @@ async function pollTask(
  * The task's state. An answered question no longer counts, even if the agent has not noticed the
  * answer yet.
  */
-function stateAfter(task: Task, answered: string | undefined): ChildState {
-  const state = childState(task);
-  return waitsForPerson(state) && childQuestion(task).id === answered ? "working" : state;
+function stateAfter(task: Task, answered: string | undefined): RemoteState {
+  const state = remoteState(task);
+  return waitsForPerson(state) && remoteQuestion(task).id === answered ? "working" : state;
 }
 
 /** What a task asks by its status: in the form of the HITL extension, or in words. */

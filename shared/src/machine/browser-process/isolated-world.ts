@@ -4,37 +4,37 @@ import type { ElementHandle, Frame } from "playwright";
  * A script for pages: `source` makes an object of functions, once in each document. Their results
  * are sent as JSON; one named `element` returns an element by its number.
  */
-export type ApartProgram = { readonly id: string; readonly source: string };
+export type IsolatedProgram = { readonly id: string; readonly source: string };
 
 /** A call of one of a program's functions. */
 type Call = { readonly id: string; readonly source?: string; readonly name: string; readonly arg?: unknown };
 
-const engine = "apart";
+const engine = "isolated";
 const unknown = "unknown program";
 let registered: Promise<void> | undefined;
 
 /**
- * Lets programs run in the pages of browsers that are opened after this: in a world of their own,
+ * Lets programs run in the pages of browsers that are opened after this: in an isolated world,
  * which shares the document with the page, but no object and no function that the page's scripts
  * could have replaced. Playwright has such a world for its own scripts, and runs nothing of ours in
  * it but selector engines; so this is one, whose answers are texts.
  */
 export function letProgramsRun(): Promise<void> {
   registered ??= import("playwright").then(({ selectors }) =>
-    selectors.register(engine, { content: `(${apartEngine})(${JSON.stringify(unknown)})` }, { contentScript: true }),
+    selectors.register(engine, { content: `(${isolatedEngine})(${JSON.stringify(unknown)})` }, { contentScript: true }),
   );
   return registered;
 }
 
 /** The result of a program's function in a frame's document. Rejects as Playwright's calls do. */
-export async function callApart<T>(
+export async function callIsolated<T>(
   frame: Frame,
-  { id, source }: ApartProgram,
+  { id, source }: IsolatedProgram,
   { name, arg, timeoutMs }: { readonly name: string; readonly arg?: unknown; readonly timeoutMs: number },
 ): Promise<T> {
   const ask = (call: Call) => frame.textContent(selectorOf(call), { timeout: timeoutMs }).catch(shorten);
   const first = await ask({ id, name, arg });
-  // A document meets the program with the first call.
+  // A document gets the program with the first call.
   const answer = first === unknown ? await ask({ id, source, name, arg }) : first;
   const { value, error } = JSON.parse(answer ?? "") as { value?: T; error?: string };
   if (error !== undefined) throw new Error(error);
@@ -42,7 +42,11 @@ export async function callApart<T>(
 }
 
 /** The element with a number; null when it is gone, or its document. */
-export async function elementApart(frame: Frame, { id }: ApartProgram, number: number): Promise<ElementHandle | null> {
+export async function isolatedElement(
+  frame: Frame,
+  { id }: IsolatedProgram,
+  number: number,
+): Promise<ElementHandle | null> {
   return (await frame.$(selectorOf({ id, name: "element", arg: number }))) as ElementHandle | null;
 }
 
@@ -62,7 +66,7 @@ type TextConstructor = new (text: string) => object;
 declare const Text: TextConstructor;
 
 /** Runs in each document. */
-function apartEngine(unknown: string) {
+function isolatedEngine(unknown: string) {
   type Functions = Readonly<Record<string, ((arg: unknown) => unknown) | undefined>>;
   const programs = new Map<string, Functions>();
   const run = ({ id, name, arg }: Call) => {
