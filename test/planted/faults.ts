@@ -2117,8 +2117,8 @@ export const faults: readonly Fault[] = [
   {
     id: "password-typed-anywhere",
     file: "shared/src/tools/risk/judge-action.ts",
-    find: "return isNamed(url, given) && given.said.some(",
-    becomes: "return given.said.some(",
+    find: "given === undefined || !isNamed(url, given)) return false;",
+    becomes: "given === undefined) return false;",
     harm: "A password that the user gave for one site is typed into another without a question.",
     tests: ["shared/src/tools/risk", "test/attacks/buttons", "test/agents/browser"],
   },

@@ -124,7 +124,9 @@ function differs(page: SeenPage, base: ToldPage): boolean {
   return text !== "" || isNew;
 }
 
-/** What differs from the page that a result has just told whole; a mark to build upon in any case. */
+/**
+ * What differs from the page that a result has just told whole; a mark to build upon in any case.
+ */
 function sinceSnapshot(looks: SnapshotState, page: SeenPage, { base, since }: Base): Observation {
   const { look, lines, told, image } = page;
   const { difference, text, isNew } = changeOf(page, base);

@@ -3,7 +3,9 @@ import type { OutlineLine } from "./lines.ts";
 /** A line that a conversation knows, and the line it belongs to. */
 export type PlacedLine = { readonly text: string; readonly parent: string };
 
-/** Entries whose order differs from the known one: their lines in the new order, and the parent's. */
+/**
+ * Entries whose order differs from the known one: their lines in the new order, and the parent's.
+ */
 export type Reordered = { readonly parent: number; readonly at: readonly number[] };
 
 /**
@@ -68,7 +70,10 @@ function successorsOf(
 
 type Place = { readonly order: number; readonly parent: string };
 
-/** Where lines were whose text was there once and is so now: of others it is not known which is which. */
+/**
+ * Where lines were whose text was there once and is so now: of others it is not known which is
+ * which.
+ */
 function placesOf(
   before: readonly PlacedLine[],
   now: ReadonlySet<string>,
