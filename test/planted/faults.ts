@@ -6525,8 +6525,8 @@ export const faults: readonly Fault[] = [
   {
     id: "compaction-not-counted",
     file: "shared/src/telemetry/work-metrics.ts",
-    find: '    } else if (event.type === "context-compacted") paid("summary", event.usage, event.discarded);\n    else if',
-    becomes: "    } else if",
+    find: `"context-compacted": ({ usage, discarded }) => paid("summary", usage, discarded),`,
+    becomes: `"context-compacted": nothing,`,
     harm: "What compacting a long conversation costs is in no metric.",
     tests: ["shared/src/telemetry/work-metrics.test"],
   },
