@@ -6843,6 +6843,22 @@ export const faults: readonly Fault[] = [
     tests: ["shared/src/machine/workspace/own-files/file-lock.test"],
   },
   {
+    id: "request-keeps-too-much",
+    file: "shared/src/core/runs/asked-request.ts",
+    find: "  while (keep < marks.length && keep < items.length && items[keep] === former[keep]) keep++;",
+    becomes: "  while (keep < marks.length && keep < items.length) keep++;",
+    harm: "After a compaction the console shows messages that the model was not asked with.",
+    tests: ["shared/src/runs/asked-at.test"],
+  },
+  {
+    id: "request-of-another-call",
+    file: "shared/src/agent/model-call/answer-inquiries.ts",
+    find: "      const key = `${step.key}.${++begun}`;",
+    becomes: "      const key = `${step.key}.${begun}`;",
+    harm: "Of two questions that a tool asks the model, the console shows one for both.",
+    tests: ["shared/src/runs/asked-at.test"],
+  },
+  {
     id: "words-before-data",
     file: "shared/src/flow/ask-in-form.ts",
     find: "  const fits = [data, writtenObject(answer)].flatMap(",

@@ -38,6 +38,7 @@ const files: Readonly<Record<string, string>> = {
   "report/index.html": hostilePage,
   "report/paper.pdf": pdf,
   "data/deep/orders.csv": "day,sum\n2026-04-01,12.50\n2026-04-02,7\n",
+  "data/deep/many.csv": `n\n${Array.from({ length: 600 }, (_, at) => `row ${at + 1}\n`).join("")}`,
   "data/deep/people.tsv": "name\tcity\nAnn\tUtrecht, NL\n",
   "notes.md": "# Findings\n\nThe **best** month is April.\n",
   "visualization/sales.json": JSON.stringify({
@@ -116,6 +117,10 @@ test("the files of a workspace stand in their folders, and each is shown as what
   await shown(page).getByRole("cell", { name: "12.50" }).waitFor();
   await choose(page, "people.tsv");
   await shown(page).getByRole("cell", { name: "Utrecht, NL" }).waitFor();
+  await choose(page, "many.csv");
+  await shown(page).getByText("First 500 of 600 rows.").waitFor();
+  await shown(page).getByRole("button", { name: "Show all" }).click();
+  await shown(page).getByRole("cell", { name: "row 600" }).waitFor();
   await choose(page, "notes.md");
   await shown(page).getByRole("heading", { name: "Findings" }).waitFor();
   await choose(page, "main.py");

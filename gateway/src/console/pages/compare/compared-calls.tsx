@@ -1,7 +1,9 @@
-import { durationText, safeText, shortLine } from "../../app/format.ts";
+import { useState } from "preact/hooks";
+import { countText, durationText, safeText, shortLine } from "../../app/format.ts";
 import { titleOfName } from "../../app/names.ts";
 import { address } from "../../app/router.ts";
 import { words } from "../../app/words/words.ts";
+import { CutNote } from "../../parts/cut-note.tsx";
 import { Glyph } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { type CallItem, endOf, failureOf, startOf } from "../run/model/items.ts";
@@ -39,9 +41,11 @@ function Group({
   readonly onlyDiffering: boolean;
 }) {
   const text = words();
+  const [all, setAll] = useState(false);
   const run = group.a ?? group.b;
   const name = text.find.callsOf(titleOfName(safeText(run?.name ?? "")));
   const lines = onlyDiffering ? group.calls.filter((pair) => !isSameCall(pair)) : group.calls;
+  const cut = !all && lines.length > mostLines;
   return (
     <section class="compare-group" aria-label={name}>
       <h2>
@@ -49,14 +53,19 @@ function Group({
       </h2>
       {lines.length === 0 && <p class="t3">{text.find.sameCalls}</p>}
       <ol>
-        {lines.slice(0, mostLines).map((pair, at) => (
+        {(cut ? lines.slice(0, mostLines) : lines).map((pair, at) => (
           <li key={at} class={isSameCall(pair) ? "compare-pair" : "compare-pair differs"}>
             <Call side="A" call={pair.a} tree={trees.a} pair={pair} />
             <Call side="B" call={pair.b} tree={trees.b} pair={pair} />
           </li>
         ))}
       </ol>
-      {lines.length > mostLines && <p class="t3">{text.run.firstRows(mostLines, lines.length)}</p>}
+      {cut && (
+        <CutNote
+          said={text.run.firstRows(countText(mostLines), countText(lines.length))}
+          showAll={() => setAll(true)}
+        />
+      )}
     </section>
   );
 }

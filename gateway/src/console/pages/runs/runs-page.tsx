@@ -36,6 +36,8 @@ export function RunsPage() {
     setChosen(next);
   };
   const runs = store.runs.value;
+  // A run that the list no longer shows is not acted upon.
+  const selected = (runs ?? []).filter(({ id }) => chosen.has(id));
   const fresh = store.fresh.value.length;
   const text = words();
   return (
@@ -68,12 +70,8 @@ export function RunsPage() {
         </ul>
         <ListEnd store={store} filtered={key.trim() !== ""} />
       </section>
-      {chosen.size > 0 && (
-        <ChosenBar
-          runs={(runs ?? []).filter(({ id }) => chosen.has(id))}
-          onDone={() => setChosen(new Set())}
-          onDeleted={(ids) => store.removed(ids)}
-        />
+      {selected.length > 0 && (
+        <ChosenBar runs={selected} onDone={() => setChosen(new Set())} onDeleted={(ids) => store.removed(ids)} />
       )}
     </>
   );
@@ -84,9 +82,17 @@ function ListHead({ store }: { store: ListStore }) {
   const field = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const asked = place.value.query.get("q") ?? "";
+  const typed = useRef(asked);
   const total = store.total.value;
   useKeys({ "/": () => field.current?.focus() });
   useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(() => {
+    // A view, or clearing the filters, has set another search than the one that was typed.
+    if (field.current === null || asked === typed.current) return;
+    clearTimeout(timer.current);
+    typed.current = asked;
+    field.current.value = asked;
+  }, [asked]);
   return (
     <header class="head">
       <h1>{text.runs}</h1>
@@ -107,7 +113,10 @@ function ListHead({ store }: { store: ListStore }) {
           defaultValue={asked}
           onInput={({ currentTarget: { value } }) => {
             clearTimeout(timer.current);
-            timer.current = setTimeout(() => setQuery({ q: value.trim() || undefined }), typingMs);
+            timer.current = setTimeout(() => {
+              typed.current = value.trim();
+              setQuery({ q: typed.current || undefined });
+            }, typingMs);
           }}
         />
       </label>

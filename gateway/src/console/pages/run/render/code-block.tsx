@@ -1,16 +1,28 @@
-import { safeText } from "../../../app/format.ts";
+import { useState } from "preact/hooks";
+import { countText, safeText } from "../../../app/format.ts";
+import { words } from "../../../app/words/words.ts";
+import { CutNote } from "../../../parts/cut-note.tsx";
 
 /** Characters shown of a text at once: more would keep the page from answering. */
 const mostCharacters = 200_000;
 
 /** A text as it is, in a fixed-width font. */
 export function CodeBlock({ text }: { text: string }) {
-  const cut = text.length > mostCharacters;
+  const [all, setAll] = useState(false);
+  const cut = !all && text.length > mostCharacters;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys.
-    <pre class="code mono wraps" tabIndex={0}>
-      {safeText(cut ? `${text.slice(0, mostCharacters)}…` : text)}
-    </pre>
+    <>
+      {cut && (
+        <CutNote
+          said={words().run.firstCharacters(countText(mostCharacters), countText(text.length))}
+          showAll={() => setAll(true)}
+        />
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys. */}
+      <pre class="code mono wraps" tabIndex={0}>
+        {safeText(cut ? `${text.slice(0, mostCharacters)}…` : text)}
+      </pre>
+    </>
   );
 }
 

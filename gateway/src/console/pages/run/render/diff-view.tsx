@@ -1,4 +1,7 @@
-import { safeText } from "../../../app/format.ts";
+import { useState } from "preact/hooks";
+import { countText, safeText } from "../../../app/format.ts";
+import { words } from "../../../app/words/words.ts";
+import { CutNote } from "../../../parts/cut-note.tsx";
 import type { FileDiff } from "./diff-lines.ts";
 
 /** Lines shown of one file. */
@@ -9,27 +12,41 @@ const marks = { add: "+", del: "−", same: "", gap: "⋯" } as const;
 export function DiffView({ files }: { files: readonly FileDiff[] }) {
   return (
     <>
-      {files.map(({ name, lines }, index) => {
-        const count = (kind: string) => lines.filter((line) => line.kind === kind).length;
-        return (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys.
-          <section key={index} class="diff" aria-label={safeText(name)} tabIndex={0}>
-            <header>
-              <span class="cut mono">{safeText(name)}</span>
-              <span class="grow" />
-              <span class="s-ok">+{count("add")}</span>
-              <span class="s-fail">−{count("del")}</span>
-            </header>
-            {lines.slice(0, mostLines).map(({ kind, number, text }, at) => (
-              <div key={at} class={kind === "same" ? "" : kind}>
-                <span>{number}</span>
-                <span>{marks[kind]}</span>
-                <span>{safeText(text)}</span>
-              </div>
-            ))}
-          </section>
-        );
-      })}
+      {files.map((file, index) => (
+        <FileChanges key={index} file={file} />
+      ))}
+    </>
+  );
+}
+
+function FileChanges({ file: { name, lines } }: { file: FileDiff }) {
+  const [all, setAll] = useState(false);
+  const cut = !all && lines.length > mostLines;
+  const count = (kind: string) => lines.filter((line) => line.kind === kind).length;
+  return (
+    <>
+      {cut && (
+        <CutNote
+          said={words().run.firstLines(countText(mostLines), countText(lines.length))}
+          showAll={() => setAll(true)}
+        />
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys. */}
+      <section class="diff" aria-label={safeText(name)} tabIndex={0}>
+        <header>
+          <span class="cut mono">{safeText(name)}</span>
+          <span class="grow" />
+          <span class="s-ok">+{count("add")}</span>
+          <span class="s-fail">−{count("del")}</span>
+        </header>
+        {(cut ? lines.slice(0, mostLines) : lines).map(({ kind, number, text }, at) => (
+          <div key={at} class={kind === "same" ? "" : kind}>
+            <span>{number}</span>
+            <span>{marks[kind]}</span>
+            <span>{safeText(text)}</span>
+          </div>
+        ))}
+      </section>
     </>
   );
 }

@@ -1,13 +1,17 @@
-import { safeText } from "../../../app/format.ts";
+import { useState } from "preact/hooks";
+import { countText, safeText } from "../../../app/format.ts";
 import { words } from "../../../app/words/words.ts";
+import { CutNote } from "../../../parts/cut-note.tsx";
 import { isFigures } from "./read-table.ts";
 
-/** Rows shown at most. */
-export const mostRows = 500;
+/** Rows shown before the rest is asked for. */
+const mostRows = 500;
 
 /** Rows as a table; figures stand to the right. */
 export function TableView({ head, rows }: { head: readonly string[]; rows: readonly (readonly string[])[] }) {
-  const shown = rows.slice(0, mostRows);
+  const [all, setAll] = useState(false);
+  const cut = !all && rows.length > mostRows;
+  const shown = cut ? rows.slice(0, mostRows) : rows;
   const figures = head.map((_, column) => isFigures(shown, column));
   return (
     <>
@@ -36,7 +40,12 @@ export function TableView({ head, rows }: { head: readonly string[]; rows: reado
           </tbody>
         </table>
       </section>
-      {rows.length > mostRows && <p class="t3 small">{words().run.firstRows(mostRows, rows.length)}</p>}
+      {cut && (
+        <CutNote
+          said={words().run.firstRows(countText(mostRows), countText(rows.length))}
+          showAll={() => setAll(true)}
+        />
+      )}
     </>
   );
 }

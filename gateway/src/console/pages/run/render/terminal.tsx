@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { safeText } from "../../../app/format.ts";
 import { words } from "../../../app/words/words.ts";
-import { Button } from "../../../parts/button.tsx";
+import { CutNote } from "../../../parts/cut-note.tsx";
 import { ansiPieces } from "./ansi.ts";
 
 /** Lines shown before the rest is asked for. */
@@ -16,14 +16,7 @@ export function Terminal({ command, output }: { command: string; output: string 
   const shown = cut ? lines.slice(-lastLines).join("\n") : output;
   return (
     <>
-      {cut && (
-        <p class="row t3 small">
-          {text.lastLines(lastLines)}
-          <Button look="ghost" onClick={() => setAll(true)}>
-            {text.showAll}
-          </Button>
-        </p>
-      )}
+      {cut && <CutNote said={text.lastLines(lastLines)} showAll={() => setAll(true)} />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys. */}
       <pre class="term mono" tabIndex={0}>
         {command !== "" && (

@@ -8,7 +8,7 @@ import { readDiff } from "../render/diff-lines.ts";
 import { DiffView } from "../render/diff-view.tsx";
 import { Picture } from "../render/pictures.tsx";
 import { readCsv } from "../render/read-table.ts";
-import { mostRows, TableView } from "../render/table-view.tsx";
+import { TableView } from "../render/table-view.tsx";
 import { DocumentView } from "./document-view.tsx";
 import { PageView } from "./page-view.tsx";
 
@@ -75,7 +75,7 @@ function TextPreview({ file, kind }: { file: PreviewedFile; kind: string }) {
     );
   }
   if (kind === "csv" || kind === "tsv") {
-    const [head = [], ...rows] = readCsv(content, mostRows + 1, kind === "tsv" ? "\t" : ",");
+    const [head = [], ...rows] = readCsv(content, content.length, kind === "tsv" ? "\t" : ",");
     return <TableView head={head} rows={rows} />;
   }
   if (kind === "json")
