@@ -5860,7 +5860,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "agents-files-unchecked",
-    file: "shared/src/config/config.ts",
+    file: "shared/src/config/agents/named-agent.ts",
     find: "    if (entry !== undefined) entryPath(entry);\n",
     becomes: "",
     harm: "A misspelt entry is found when the supervisor has restarted it for minutes.",
@@ -5868,7 +5868,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "flows-files-unchecked",
-    file: "shared/src/config/config.ts",
+    file: "shared/src/config/agents/named-agent.ts",
     find: "  for (const entry of Object.values(flows.added)) entryPath(entry);\n",
     becomes: "",
     harm: "A flow whose file is missing stops the gateway at its start.",
@@ -6525,8 +6525,8 @@ export const faults: readonly Fault[] = [
   {
     id: "compaction-not-counted",
     file: "shared/src/telemetry/work-metrics.ts",
-    find: '    } else if (event.type === "context-compacted") paid("summary", event.usage, event.discarded);\n    else if',
-    becomes: "    } else if",
+    find: `"context-compacted": ({ usage, discarded }) => paid("summary", usage, discarded),`,
+    becomes: `"context-compacted": nothing,`,
     harm: "What compacting a long conversation costs is in no metric.",
     tests: ["shared/src/telemetry/work-metrics.test"],
   },

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError } from "../../core/errors.ts";
-import { checkNamedFiles, loadConfig } from "../config.ts";
+import { checkNamedFiles } from "../agents/named-agent.ts";
+import { loadConfig } from "../config.ts";
 import { originBelow, readSettings } from "./settings.ts";
 
 const folders: string[] = [];
@@ -221,7 +222,7 @@ test("a file named on the command line must exist, may be anywhere, and override
   const env = { MANYHANDS_CONFIG: "other.toml" };
   expect((await loadConfig({ cwd, file: "config.toml", env })).gateway.port).toBe(1);
   expect(loadConfig({ cwd, file: "absent.toml", env: {} })).rejects.toThrow(
-    "The settings file absent.toml is not there.",
+    "The settings file absent.toml does not exist.",
   );
 });
 

@@ -9,7 +9,7 @@ import { Glyph } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
 import { ChartView, chartsIn, workspaceFile } from "../run/render/chart-view.tsx";
-import type { Contribution, ContributionCall, TurnPart } from "./thread.ts";
+import type { Contribution, ContributionCall, TurnPart } from "./thread-items.ts";
 
 const shownCharacters = 8_000;
 
@@ -77,8 +77,8 @@ function PartView({ part }: { part: TurnPart }) {
   if (part.kind === "recalled")
     return (
       <details class="t3 notice">
-        <summary>{words().recalled(part.notes.length)}</summary>
-        <pre class="words small">{safeText(part.notes.join("\n"))}</pre>
+        <summary>{words().recalled(part.entries.length)}</summary>
+        <pre class="words small">{safeText(part.entries.join("\n"))}</pre>
       </details>
     );
   const line = part.text === "" ? words().summarized : safeText(part.text);
