@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { ModelRequest } from "manyhands/internal/core/model";
+import { recordRequest } from "manyhands/internal/core/runs/asked-request";
 import type { RunEvent } from "manyhands/internal/core/runs/run";
 import type { Page } from "playwright";
 import { accessibilityFaults, type ConsoleBrowser, openBrowser } from "../testing/console-browser.ts";
@@ -34,6 +36,17 @@ const usage = {
   source: "provider",
 } as const;
 
+/** What the model was asked before it called this tool. */
+const requestFor = (name: string): ModelRequest => ({
+  messages: [
+    { role: "system", text: "You are under test." },
+    { role: "user", parts: [{ type: "text", text: `Use ${name}.\n<img src=x onerror=alert(1)>` }] },
+  ],
+  tools: [{ name, description: `What ${name} does.`, inputSchema: { type: "object" } }],
+  toolChoice: "auto",
+  maxOutputTokens: 4_000,
+});
+
 /** Makes a call of every kind, each after a reply of a model that has a price. */
 const kinds: TestFlow = {
   runnable: { ...echo, name: "kinds", kind: "kinds", title: "Kinds" },
@@ -42,9 +55,13 @@ const kinds: TestFlow = {
       const call = { callId: `${at}`, name };
       const asked = { id: call.callId, name, arguments: JSON.stringify(given) };
       const reply = { text: `I use ${name} next.`, toolCalls: [asked], usage, model: "priced", milliseconds: 20 };
+      await run.step("model", async ({ emit, key }) => {
+        const request = key.slice(key.indexOf("/") + 1);
+        emit({ type: "step-started", step: at + 1, maxSteps: 9 });
+        emit({ type: "model-replied", ...reply, request });
+        return { asked: recordRequest(requestFor(name), request) };
+      });
       const events: RunEvent[] = [
-        { type: "step-started", step: at + 1, maxSteps: 9 },
-        { type: "model-replied", ...reply },
         { type: "tool-started", ...call, arguments: asked.arguments },
         { type: "tool-ended", ...call, text, isError, milliseconds: 5 },
       ];
@@ -97,4 +114,19 @@ test("what a step cost, what its model read from the cache, and what it replied 
   await inspector(page).getByText("$0.01", { exact: false }).first().waitFor();
   await inspector(page).getByRole("button", { name: "Show request and reply" }).click();
   await inspector(page).getByText("I use sql_query next.").waitFor();
+});
+
+test("what its model was asked is shown word for word: each message, the tools and the settings", async () => {
+  await using opened = await browser.page(`${gateway.url}/#/runs/${id}`);
+  const { page } = opened;
+  await choose(page, "sql_query");
+  await inspector(page).getByRole("button", { name: "Show request and reply" }).click();
+  await inspector(page).getByText("Request: 2 messages").waitFor();
+  await inspector(page).getByText("Use sql_query.").click();
+  await inspector(page).locator("pre", { hasText: "Use sql_query.\n<img src=x onerror=alert(1)>" }).waitFor();
+  await inspector(page).getByText("Tools offered: 1").click();
+  await inspector(page).locator("pre", { hasText: "What sql_query does." }).waitFor();
+  await inspector(page).getByText("Settings", { exact: true }).click();
+  await inspector(page).locator("pre", { hasText: '"maxOutputTokens": 4000' }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
 });

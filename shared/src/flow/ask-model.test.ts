@@ -29,6 +29,7 @@ async function called(changes: object, { now = 0, window = 1_000_000 } = {}): Pr
     },
   } as unknown as Model;
   const step = {
+    key: "run/0",
     now: () => now,
     signal: new AbortController().signal,
     emit: () => undefined,
@@ -86,7 +87,7 @@ async function waited(tokens: number, wasReached: boolean): Promise<number> {
       throw new ModelAway("model_unavailable", "Status 503.", { wasReached, retryAfterMs: undefined });
     },
   } as unknown as Model;
-  const step = { now: () => now, signal: new AbortController().signal, emit: () => undefined };
+  const step = { key: "run/0", now: () => now, signal: new AbortController().signal, emit: () => undefined };
   const run = {
     step: (_: string, work: (context: object) => unknown) => work(step),
     async sleep(ms: number) {

@@ -23,7 +23,7 @@ function flowSaying(...said: readonly Said[]) {
     },
   } as unknown as Model;
   const emit = (event: RunEvent) => void events.push(event);
-  const step = { now: () => 0, signal: new AbortController().signal, emit, progress: () => undefined };
+  const step = { key: "run/0", now: () => 0, signal: new AbortController().signal, emit, progress: () => undefined };
   const run = { emit, step: (_: string, work: (context: object) => unknown) => work(step) } as unknown as Run;
   const limits = { asks: 3, tokens: 100_000, usd: 1, wallMs: 60_000 };
   const begun = { goal: "", files: [], earlier: {}, startedAt: 0, limits, contextWindow: 100_000 };

@@ -9,6 +9,7 @@ import type { Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import { endpoint, type RestEndpoint } from "../endpoint.ts";
+import { requestRoute } from "./request-route.ts";
 import { frameSchema } from "./run-routes.ts";
 
 /** What the routes over a run and those it asked for need. */
@@ -22,9 +23,9 @@ export type FamilyRoutesDeps = {
 
 const params = z.object({ id: z.string().min(1).max(200) });
 
-/** `/runs/{id}/tree`, `/runs/{id}/events/{seq}` and `/runs/{id}/export` */
+/** `/runs/{id}/tree`, `/runs/{id}/events/{seq}`, what is below that, and `/runs/{id}/export` */
 export function familyRoutes(deps: FamilyRoutesDeps): RestEndpoint[] {
-  return [runTree(deps), runEvent(deps), exportRun(deps)];
+  return [runTree(deps), runEvent(deps), requestRoute(deps), exportRun(deps)];
 }
 
 function runTree({ runs, runnables, engine, elsewhere, heartbeatMs }: FamilyRoutesDeps): RestEndpoint {

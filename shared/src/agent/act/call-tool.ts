@@ -1,6 +1,7 @@
 import type { Limits } from "../../core/agent.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Model, ToolCall, Usage } from "../../core/model.ts";
+import type { RecordedRequest } from "../../core/runs/asked-request.ts";
 import type { Run, StepContext } from "../../core/runs/run.ts";
 import { sourcesOf } from "../../core/taken-in.ts";
 import {
@@ -42,6 +43,7 @@ export type CalledTool = {
   readonly milliseconds: number;
   /** One entry for each time the tool asked the model. */
   readonly usage?: readonly Usage[];
+  readonly asked?: readonly RecordedRequest[];
   readonly images?: readonly StoredFile[];
   /** Where its content came from. Earlier versions left it out if the tool's name said it. */
   readonly takenIn?: NonNullable<ToolResult["takenIn"]>;
@@ -134,9 +136,9 @@ async function makeCall(
           { ...result, takenIn: result.takenIn ?? brought },
           { callId, name, workspace, turn, artifacts: deps.artifacts },
         );
-        const { usage } = inquiries;
+        const { usage, asked } = inquiries;
         const milliseconds = Math.ceil(performance.now() - started);
-        const recorded = { ...called, milliseconds, ...(usage.length > 0 && { usage }) };
+        const recorded = { ...called, milliseconds, ...(usage.length > 0 && { usage, asked }) };
         if (recorded.asks === undefined) step.emit(ended(recorded));
         return recorded;
       },

@@ -168,7 +168,7 @@ function inquiring(isAway = false) {
     contextWindow: 100_000,
   };
   const emit = (event: object) => void emitted.push(event);
-  return { pending, during, emitted, ...answerInquiries("call-1", { task, pending }, model, { emit }) };
+  return { pending, during, emitted, ...answerInquiries("call-1", { task, pending }, model, { emit, key: "run/1" }) };
 }
 const question = { instructions: "Say.", text: "What?", maxOutputTokens: 300 };
 const { signal } = new AbortController();
@@ -215,7 +215,10 @@ test("the model that the settings name for tools' inquiries answers them, if it 
     spent: { tokens: 0, usd: 0, unpriced: false, workMs: 0 },
     contextWindow: 100_000,
   };
-  const { ask } = answerInquiries("c", { task, pending: { tokens: 0, usd: 0 } }, own, { emit: () => undefined });
+  const { ask } = answerInquiries("c", { task, pending: { tokens: 0, usd: 0 } }, own, {
+    emit: () => undefined,
+    key: "run/1",
+  });
   const image = { type: "image", mediaType: "image/png", data: "" } as const;
   expect(await ask(question, signal)).toBe("small");
   expect(await ask({ ...question, images: [image] }, signal)).toBe("large");

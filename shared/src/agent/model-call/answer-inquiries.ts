@@ -1,4 +1,5 @@
 import type { Model, ModelRequest, Usage } from "../../core/model.ts";
+import type { RecordedRequest } from "../../core/runs/asked-request.ts";
 import type { StepContext } from "../../core/runs/run.ts";
 import type { Inquiry } from "../../core/tools/tool.ts";
 import { usageOfAnswers } from "../../core/usage.ts";
@@ -13,19 +14,27 @@ const usualAnswer = 2_000;
 
 /**
  * Answers the inquiries of one tool call, within what the task's limits and the other calls of the
- * turn leave. `usage` grows with each answer; the caller records it with the call.
+ * turn leave. `usage` and `asked` grow with each answer; the caller records them with the call.
  */
 export function answerInquiries(
   callId: string,
   { task, pending }: { readonly task: Account; readonly pending: PendingSpending },
   own: Model,
-  step: Pick<StepContext, "emit">,
-): { readonly usage: readonly Usage[]; ask(inquiry: Inquiry, signal: AbortSignal): Promise<string> } {
+  step: Pick<StepContext, "emit" | "key">,
+): {
+  readonly usage: readonly Usage[];
+  readonly asked: readonly RecordedRequest[];
+  ask(inquiry: Inquiry, signal: AbortSignal): Promise<string>;
+} {
   const usage: Usage[] = [];
+  const asked: RecordedRequest[] = [];
+  let begun = 0;
   return {
     usage,
+    asked,
     async ask(inquiry, signal) {
       signal.throwIfAborted();
+      const key = `${step.key}.${++begun}`;
       const model = answering(inquiry, own);
       const messages = messagesOf(inquiry, model);
       const inputTokens = estimateTokens(messages, [], model.imageRule);
@@ -42,7 +51,8 @@ export function answerInquiries(
         const request: ModelRequest = { messages, tools: [], toolChoice: "none", maxOutputTokens };
         const tell = ({ reply: { model: name }, usage, milliseconds }: CalledModel) =>
           ({ type: "model-asked", callId, usage, model: name, milliseconds }) as const;
-        const called = await callModel(request, model, { ...step, signal }, tell);
+        const called = await callModel(request, model, { ...step, key, signal }, tell);
+        asked.push(called.asked);
         usage.push(called.usage, ...(called.discarded === undefined ? [] : [called.discarded]));
         add(pending, usageOfAnswers(called), 1);
         return called.reply.text;

@@ -29,7 +29,8 @@ async function discardedAt(config: object) {
   const parts = [{ type: "text" as const, text: "Hello" }];
   const request = { messages: [{ role: "user" as const, parts }], tools: [], toolChoice: "none" as const };
   const told: JournalEvent[] = [];
-  const hearing = { signal: AbortSignal.timeout(60_000), emit: (event: object) => told.push(event as JournalEvent) };
+  const emit = (event: object) => told.push(event as JournalEvent);
+  const hearing = { signal: AbortSignal.timeout(60_000), emit, key: "run/1" };
   const { discarded } = await callModel(request, model, hearing, ({ usage, milliseconds }) => ({
     type: "model-asked",
     callId: "c",
@@ -71,6 +72,7 @@ async function calling(events: readonly ModelEvent[]) {
   const emitted: JournalEvent[] = [];
   const context = {
     signal: AbortSignal.timeout(60_000),
+    key: "run/1",
     emit: (event: object) => void emitted.push(event as JournalEvent),
     progress: (event: Progress) => void shown.push(event),
   };

@@ -2,6 +2,7 @@ import { AppError } from "../../core/errors.ts";
 import type { JournalEvent } from "../../core/events/events.ts";
 import type { Progress } from "../../core/events/progress.ts";
 import type { Model, ModelReply, ModelRequest, Usage } from "../../core/model.ts";
+import { type RecordedRequest, type RequestMarks, recordRequest } from "../../core/runs/asked-request.ts";
 import type { StepContext } from "../../core/runs/run.ts";
 import type { StoredFile } from "../../core/workspace.ts";
 import type { SeenObservation } from "../task/agent-state.ts";
@@ -16,12 +17,18 @@ export type CalledModel = {
   readonly usage: Usage;
   readonly discarded?: Usage;
   readonly milliseconds: number;
+  /** What the model was asked, for the caller's step to record. */
+  readonly asked: RecordedRequest;
 };
 
 /** The events that report a model call: each has its usage. */
 type ModelCallEvent = Extract<JournalEvent, { type: "model-replied" | "model-asked" | "context-compacted" }>;
 
 type CallContext = Pick<StepContext, "emit"> & {
+  /** The step's key, or another that is unique in the run: the request is recorded under it. */
+  readonly key: string;
+  /** The conversation's former request, which this one continues. */
+  readonly last?: RequestMarks | undefined;
   readonly signal: AbortSignal;
   /** Shows the answer as it arrives; left out for answers that are not the agent's words. */
   progress?(event: Progress): void;
@@ -34,7 +41,7 @@ type CallContext = Pick<StepContext, "emit"> & {
 export async function callModel(
   request: ModelRequest,
   model: Model,
-  { signal, emit, progress }: CallContext,
+  { signal, emit, progress, key, last }: CallContext,
   tell: (called: CalledModel) => ModelCallEvent,
 ): Promise<CalledModel> {
   const started = performance.now();
@@ -52,8 +59,9 @@ export async function callModel(
     else {
       const { reply } = event;
       const milliseconds = Math.round(performance.now() - started);
-      const called = { reply, usage: reply.usage, ...(discarded && { discarded }), milliseconds };
-      emit({ ...tell(called), ...(discarded && { discarded }) });
+      const asked = recordRequest(request, key.slice(key.indexOf("/") + 1), last);
+      const called = { reply, usage: reply.usage, ...(discarded && { discarded }), milliseconds, asked };
+      emit({ ...tell(called), ...(discarded && { discarded }), request: asked.id });
       return called;
     }
   }
@@ -85,6 +93,7 @@ export type Doubts = { readonly spelledCall?: string; readonly unmade?: readonly
 export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "usage" | "carried"> & {
   readonly discarded?: Usage;
   readonly milliseconds: number;
+  readonly asked?: RecordedRequest;
   /** What the model was shown before it replied, and its images. */
   readonly observation?: SeenText;
   readonly images?: readonly StoredFile[];
@@ -108,15 +117,18 @@ export async function recordReply(
   request: ModelRequest,
   model: Model,
   step: StepContext,
-  observation?: SeenObservation,
+  {
+    observation,
+    last,
+  }: { readonly observation?: SeenObservation | undefined; readonly last?: RequestMarks | undefined } = {},
 ): Promise<RecordedReply> {
   const deadline = workDeadline(task, step.signal);
   const shown = observation === undefined ? {} : shownOf(observation);
   try {
-    const { reply, usage, discarded, milliseconds } = await callModel(
+    const { reply, usage, discarded, milliseconds, asked } = await callModel(
       request,
       model,
-      { ...step, signal: deadline.signal },
+      { ...step, signal: deadline.signal, last },
       ({ reply: { text, toolCalls, model }, usage, milliseconds }) => ({
         type: "model-replied",
         text,
@@ -128,7 +140,7 @@ export async function recordReply(
       }),
     );
     const { text, toolCalls, finish, carried } = reply;
-    const about = { usage, ...(discarded && { discarded }), milliseconds, ...shown };
+    const about = { usage, ...(discarded && { discarded }), milliseconds, asked, ...shown };
     return { text, toolCalls, finish, ...(carried && { carried }), ...about };
   } catch (error) {
     throw deadline.passed() ? timeLimit(task) : error;

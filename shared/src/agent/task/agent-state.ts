@@ -2,6 +2,7 @@ import type { Limits } from "../../core/agent.ts";
 import type { Json } from "../../core/json.ts";
 import type { Part, UserMessage } from "../../core/message.ts";
 import type { Carried, ModelMessage, ToolCall } from "../../core/model.ts";
+import type { RequestMarks } from "../../core/runs/asked-request.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { Observation, Shown } from "../../core/tools/tool.ts";
 import type { StoredFile } from "../../core/workspace.ts";
@@ -105,6 +106,8 @@ export type AgentState = {
   readonly views: Views;
   /** `messages` as the model reads them; `think/prompt.ts` keeps it up to date. */
   readonly prompt: Prompt;
+  /** The newest request to the model, which the next one is recorded by. */
+  asked?: RequestMarks | undefined;
   readonly spent: Spending;
   /** The part of the rest that is reserved for tasks of other agents. */
   readonly reserved: { tokens: number; usd: number };

@@ -26,7 +26,7 @@ function taskWith(over: Partial<AgentState> = {}): AgentState {
     contextId: "c",
     emit: () => undefined,
     step: (_: string, work: (step: object) => Promise<unknown>) =>
-      work({ signal: new AbortController().signal, emit: () => undefined, progress: () => undefined }),
+      work({ signal: new AbortController().signal, key: "run/0", emit: () => undefined, progress: () => undefined }),
   };
   const open = messages.flatMap((message) => (message.role === "observation" ? [{ message, turn: 1 }] : []));
   return {

@@ -1,5 +1,6 @@
 import type { AgentDefinition } from "../../core/agent.ts";
 import type { Model, ModelMessage, ModelRequest, ToolCall, ToolSpec } from "../../core/model.ts";
+import { marksAfter } from "../../core/runs/asked-request.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import type { ArtifactStore, Workspace } from "../../core/workspace.ts";
 import { estimateTokens } from "../../models/tokens.ts";
@@ -65,7 +66,7 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
         toolChoice,
         maxOutputTokens: roomForAnswer(task, inputTokens + fixed - task.fixedTokens, model),
       };
-      const reply = await recordReply(task, request, model, step, observation);
+      const reply = await recordReply(task, request, model, step, { observation, last: task.asked });
       const toolNames = toolChoice === "none" ? [] : offered.map(({ name }) => name);
       const open = () => deps.openWorkspace(task.run.principal, task.run.contextId);
       const doubts = await doubtsAbout(reply, task, { toolNames, openWorkspace: open });
@@ -202,7 +203,9 @@ const cutOff = {
 } as const;
 
 function take(reply: RecordedReply, task: AgentState, toolChoice: AgentDefinition["toolChoice"]): void {
-  const { text, toolCalls, usage, observation, images, carried } = reply;
+  const { text, toolCalls, usage, observation, images, carried, asked } = reply;
+  // Runs of earlier versions recorded no requests.
+  task.asked = asked && marksAfter(asked, task.asked);
   const seen = observation && ({ role: "observation", ...observation, ...(images && { images }) } as const);
   const folded = foldViews(task, seen);
   task.messages = folded.messages;

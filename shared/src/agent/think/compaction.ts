@@ -1,5 +1,6 @@
 import { AppError } from "../../core/errors.ts";
 import type { Model, ModelRequest } from "../../core/model.ts";
+import type { RecordedRequest } from "../../core/runs/asked-request.ts";
 import type { StepContext } from "../../core/runs/run.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import { windowNamed } from "../../models/chat/overflow.ts";
@@ -89,6 +90,7 @@ type Recorded = {
   readonly kept?: number;
   readonly pinned?: number;
   readonly reply?: SpentCall;
+  readonly asked?: RecordedRequest;
   /** The window that the provider named, in tokens, if it is smaller than was known. */
   readonly window?: number;
 };
@@ -122,7 +124,7 @@ async function compact(task: AgentState, keepTokens: number, deps: CompactDeps, 
     const { summary } = tell(called?.reply.text ?? "");
     const isSmaller = window !== undefined && window < task.contextWindow;
     const learned = isSmaller && { window };
-    return { summary, kept, pinned: count, ...learned, ...(called && { reply: spentOf(called) }) };
+    return { summary, kept, pinned: count, ...learned, ...(called && { reply: spentOf(called), asked: called.asked }) };
   });
   task.contextWindow = recorded.window ?? task.contextWindow;
   if (recorded.reply !== undefined) spend(task, recorded.reply);
@@ -196,7 +198,7 @@ async function askForSummary(
   { text }: Transcript,
   task: AgentState,
   deps: ThinkDeps,
-  { emit, signal }: StepContext,
+  { emit, signal, key }: StepContext,
   tell: Parameters<typeof callModel>[3],
 ): Promise<CalledModel | undefined> {
   const messages: ModelRequest["messages"] = [
@@ -208,7 +210,7 @@ async function askForSummary(
   try {
     const maxOutputTokens = Math.min(longestSummary, roomForAnswer(task, estimateTokens(messages, []), model));
     const request: ModelRequest = { messages, tools: [], toolChoice: "none", maxOutputTokens };
-    return await callModel(request, model, { emit, signal: deadline.signal }, tell);
+    return await callModel(request, model, { emit, signal: deadline.signal, key }, tell);
   } catch (error) {
     if (deadline.passed()) throw timeLimit(task);
     if (error instanceof AppError && !(error instanceof ModelAway)) return undefined;

@@ -45,7 +45,7 @@ async function fitting(
   } as unknown as Model;
   const emit = (event: JournalEvent) => void told.push(event);
   const step = (_: string, work: (step: object) => Promise<unknown>) =>
-    work({ signal: new AbortController().signal, emit });
+    work({ key: "run/0", signal: new AbortController().signal, emit });
   const task = {
     run: { principal: "ann", contextId: "c", step },
     limits: { steps: 9, tokens: 100_000, usd: 1, wallMs: 60_000 },

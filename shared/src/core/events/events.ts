@@ -71,7 +71,14 @@ const observation = record({
   brief: text.exactOptional(),
 });
 const ask = { askId: text, agent: text };
-const modelCall = { usage, discarded: usage.exactOptional(), model: text, milliseconds: z.number() };
+/** `request` names what the model was asked among the run's recorded requests. */
+const modelCall = {
+  usage,
+  discarded: usage.exactOptional(),
+  model: text,
+  milliseconds: z.number(),
+  request: text.exactOptional(),
+};
 
 type Definition<Shape extends z.ZodRawShape> = { readonly version: number; readonly schema: z.ZodObject<Shape> };
 
@@ -151,6 +158,7 @@ export const eventTypes = {
     pinned: z.number().exactOptional(),
     usage: usage.exactOptional(),
     discarded: usage.exactOptional(),
+    request: text.exactOptional(),
   }),
   /**
    * The task was shown these entries of its principal's memory when it began; `takenIn` is what

@@ -212,6 +212,11 @@ export interface Engine extends Housekeeping {
   indexWords(): Promise<number>;
   /** Whether an event of one of the principal's runs refers to a file with this content. */
   hasFile(principal: string, sha256: string): Promise<boolean>;
+  /**
+   * What the finished steps of a run recorded under this field of their results, in no order:
+   * nothing once its journal was deleted. Rejects with `not_found`.
+   */
+  recorded(runId: string, field: string): Promise<readonly Json[]>;
   /** Stored events with `seq` greater than `after`, up to `last`, in order. */
   events(runId: string, after?: number, last?: number): Promise<readonly StoredEvent[]>;
   /**

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { StepContext } from "../../core/runs/run.ts";
-import { body, type Cases, collect, start, until } from "./cases.ts";
+import { body, type Cases, codeOf, collect, start, until } from "./cases.ts";
 
 /** What a step records and returns. */
 export function stepCases(cases: Cases): void {
@@ -21,6 +21,34 @@ export function stepCases(cases: Cases): void {
         values: [0, "", null, false, [], { a: [1, { b: "ü\u0000\n" }] }],
         nothing: true,
       });
+    });
+
+    test("what finished steps recorded under a field can be read, of any run and no other", async () => {
+      const engine = cases.working(async (run) => {
+        for (const out of [
+          { kept: { n: 1, text: "ü\u0000" } },
+          { kept: [2, 3] },
+          { other: 4 },
+          [5],
+          "kept",
+          null,
+        ] as Json[])
+          await run.step("one", async () => out);
+        await Promise.all([
+          run.step("nothing", async () => undefined),
+          run.step("two", async () => ({ kept: null, a: 1 })),
+        ]);
+        return null;
+      });
+      const [run, other] = [await start(engine), await start(engine)];
+      for (const { id } of [run, other]) await until(engine, id, "completed");
+      const kept = await engine.recorded(run.id, "kept");
+      expect(kept).toHaveLength(3);
+      expect(kept).toEqual(expect.arrayContaining([{ n: 1, text: "ü\u0000" }, [2, 3], null]));
+      expect(await engine.recorded(run.id, "none")).toEqual([]);
+      expect(await codeOf(engine.recorded("missing", "kept"))).toBe("not_found");
+      await engine.deleteJournals({ endedBy: Date.now() + 60_000, limit: 10 });
+      expect(await engine.recorded(other.id, "kept")).toEqual([]);
     });
 
     test("all events of a step are there, in their order and without a gap, before and behind those of others", async () => {

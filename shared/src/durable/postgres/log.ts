@@ -1,4 +1,5 @@
 import { AppError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
 import { type RunStatus, type StoredEvent, terminalStatuses } from "../../core/runs/engine.ts";
 import type { LogPage, RunLog } from "../follow.ts";
 import type { Database } from "./database.ts";
@@ -24,6 +25,22 @@ export async function eventsOf(
   );
   if (rows.length === 0) throw missing(runId);
   return rows.flatMap((row) => storedEvent(runId, row));
+}
+
+/** See Engine.recorded. */
+export async function recordedOf(database: Database, runId: string, field: string): Promise<readonly Json[]> {
+  // Its JSON functions refuse texts with a NUL, so it only finds where the field may be.
+  const rows = await database.query<{ out: string | null }>(
+    `SELECT journal.out FROM runs
+     LEFT JOIN journal ON run = n AND state = 'done' AND strpos(journal.out, $2) > 0 WHERE id = $1`,
+    [runId, `${JSON.stringify(field)}:`],
+  );
+  if (rows.length === 0) throw missing(runId);
+  return rows.flatMap(({ out }) => {
+    const result: Json = JSON.parse(out ?? "null");
+    const isObject = typeof result === "object" && result !== null && !Array.isArray(result);
+    return isObject && Object.hasOwn(result, field) ? [(result as { [field: string]: Json })[field] ?? null] : [];
+  });
 }
 
 /** What following a run needs. */

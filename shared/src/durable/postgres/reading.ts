@@ -1,7 +1,7 @@
 import type { Engine } from "../../core/runs/engine.ts";
 import type { Database } from "./database.ts";
 import { list } from "./listing.ts";
-import { eventsOf } from "./log.ts";
+import { eventsOf, recordedOf } from "./log.ts";
 import { type RunRow, recordOf } from "./run-row.ts";
 import { search } from "./search.ts";
 import { indexWords } from "./word-index.ts";
@@ -11,7 +11,10 @@ import { indexWords } from "./word-index.ts";
  */
 export function reading(
   database: Database,
-): Pick<Engine, "get" | "byKey" | "list" | "search" | "indexWords" | "spend" | "usage" | "hasFile" | "events"> {
+): Pick<
+  Engine,
+  "get" | "byKey" | "list" | "search" | "indexWords" | "spend" | "usage" | "hasFile" | "recorded" | "events"
+> {
   return {
     async get(runId, principal) {
       const rows =
@@ -45,6 +48,7 @@ export function reading(
       ]);
       return rows.length > 0;
     },
+    recorded: (runId, field) => recordedOf(database, runId, field),
     events: (runId, after = 0, last = Number.MAX_SAFE_INTEGER) => eventsOf(database, runId, after, last),
   };
 }

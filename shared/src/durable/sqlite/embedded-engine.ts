@@ -12,6 +12,7 @@ import { type MachineClock, machineClock } from "./machine-clock.ts";
 import { RunClock } from "./run-clock.ts";
 import { search } from "./search.ts";
 import { recordOf } from "./tables/runs-table.ts";
+import type { Tables } from "./tables/tables.ts";
 import { Watch } from "./watch.ts";
 import { Worker } from "./workers/worker.ts";
 import { Writer } from "./writer.ts";
@@ -82,6 +83,38 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
   return {
     ...intake({ writer, live, worker, clock }),
     ...housekeeping({ path: options.path, writer, live, log }),
+    ...reading(writer, clock),
+    follow: (runId, { after = 0, signal }) => follow(live, logOf({ writer, watch }, runId), runId, after, signal),
+    changes: (signal) => changes(live, async () => watch.need(), signal),
+    work: (definitions, { concurrency = defaultConcurrency, dedicatedPool = false } = {}) =>
+      worker.add(definitions, { concurrency, dedicatedPool }),
+    health: () => writer.health(),
+    async close({ graceMs = defaultGraceMs } = {}) {
+      await worker.close(graceMs);
+      live.close();
+      // A follower whose reader has stalled would keep the process alive.
+      watch.close();
+      await writer.close(lastWritesMs);
+    },
+  };
+}
+
+/**
+ * The engine's calls that say what is stored, and the one that counts what was used beside runs.
+ */
+function reading(
+  writer: Writer,
+  clock: RunClock,
+): Pick<
+  Engine,
+  "get" | "byKey" | "list" | "admit" | "spend" | "usage" | "search" | "indexWords" | "hasFile" | "recorded" | "events"
+> {
+  const known = (tables: Tables, runId: string) => {
+    const run = tables.runs.standing(runId);
+    if (run === null) throw new AppError("not_found", `There is no run ${runId}.`);
+    return run;
+  };
+  return {
     get: async (runId, principal) => {
       const row = await writer.read(({ runs }) =>
         principal === undefined ? runs.byId(runId) : runs.ofPrincipal(runId, principal),
@@ -105,23 +138,8 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
     search: (runIds, words) => search(writer, runIds, words),
     indexWords: () => indexWords(writer),
     hasFile: (principal, sha256) => writer.read((tables) => tables.files.has(principal, sha256)),
+    recorded: (runId, field) => writer.read((tables) => tables.journal.recorded(known(tables, runId).n, field)),
     events: (runId, after = 0, last = Number.MAX_SAFE_INTEGER) =>
-      writer.read((tables) => {
-        const run = tables.runs.standing(runId);
-        if (run === null) throw new AppError("not_found", `There is no run ${runId}.`);
-        return tables.events.after(run, after, Math.max(0, last - after));
-      }),
-    follow: (runId, { after = 0, signal }) => follow(live, logOf({ writer, watch }, runId), runId, after, signal),
-    changes: (signal) => changes(live, async () => watch.need(), signal),
-    work: (definitions, { concurrency = defaultConcurrency, dedicatedPool = false } = {}) =>
-      worker.add(definitions, { concurrency, dedicatedPool }),
-    health: () => writer.health(),
-    async close({ graceMs = defaultGraceMs } = {}) {
-      await worker.close(graceMs);
-      live.close();
-      // A follower whose reader has stalled would keep the process alive.
-      watch.close();
-      await writer.close(lastWritesMs);
-    },
+      writer.read((tables) => tables.events.after(known(tables, runId), after, Math.max(0, last - after))),
   };
 }

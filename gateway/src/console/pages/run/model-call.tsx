@@ -5,11 +5,12 @@ import { countText, durationText, moneyText } from "../../app/format.ts";
 import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
+import { ModelRequest } from "./model-request.tsx";
 import { CodeBlock, prettyJson } from "./render/code-block.tsx";
 import { Pictures } from "./render/pictures.tsx";
 import { useFullEvent } from "./tabs/full-event.ts";
 
-/** A model call: what it read, wrote and cost, and on demand what the journal keeps of it. */
+/** A model call: what it read, wrote and cost, and on demand what it was asked and answered. */
 export function ModelCall({ reply, open = false }: { reply: TreeEvent; open?: boolean }) {
   const text = words().run;
   const [shown, setShown] = useState(open);
@@ -48,7 +49,7 @@ function Kept({ reply }: { reply: TreeEvent }) {
   if (!isEvent(event, "model-replied")) return null;
   return (
     <>
-      <p class="t3 small">{text.kept}</p>
+      {event.request === undefined ? <p class="t3 small">{text.noRequest}</p> : <ModelRequest reply={reply} />}
       {event.observation && (
         <>
           <h3>{text.shown}</h3>

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import type { Json } from "../../../core/json.ts";
 import type { JournalRow } from "../../replay/run-store.ts";
 
 type Stored = {
@@ -21,6 +22,9 @@ export function journalTable(db: Database) {
     "UPDATE journal SET state = 'started', out = NULL WHERE run = ? AND path = ?",
   );
   const ofRun = db.query<Stored, [number]>("SELECT path, kind, name, state, out, error FROM journal WHERE run = ?");
+  const recorded = db.query<{ value: string }, [string, number, string]>(
+    `SELECT out -> ? AS value FROM journal WHERE run = ? AND state = 'done' AND out -> ? IS NOT NULL`,
+  );
   return {
     /** Adds the row, or finishes a started one; a finished row does not change. */
     put(run: number, row: JournalRow): void {
@@ -29,6 +33,11 @@ export function journalTable(db: Database) {
     },
     /** Turns a finished row back into a started one. */
     reopen: (run: number, path: string) => void reopen.run(run, path),
+    /** The values of this field in the results of finished steps. */
+    recorded(run: number, field: string): Json[] {
+      const path = `$."${field}"`;
+      return recorded.all(path, run, path).map(({ value }) => JSON.parse(value));
+    },
     ofRun(run: number): JournalRow[] {
       return ofRun.all(run).map(({ path, kind, name, state, out, error }) => ({
         path,
