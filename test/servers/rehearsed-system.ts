@@ -6,7 +6,9 @@ import { freePort } from "manyhands/internal/http/free-port";
 const main = resolve(import.meta.dir, "../../gateway/src/main.ts");
 const { OPENAI_API_KEY: _, OPENAI_BASE_URL: __, MANYHANDS_MODEL: ___, ...rest } = process.env;
 
-/** The whole system as a newcomer starts it: every agent and the gateway, on the rehearsal model. */
+/**
+ * The whole system as a newcomer starts it: every agent and the gateway, on the rehearsal model.
+ */
 export type RehearsedSystem = AsyncDisposable & {
   readonly url: string;
   /** Where it was started: its settings file is here. */
