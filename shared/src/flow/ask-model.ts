@@ -41,7 +41,8 @@ export async function askModel(
     const account = accountOf(state, step);
     const inputTokens = estimateTokens(request.messages, request.tools);
     const maxOutputTokens = roomForAnswer(account, inputTokens, model);
-    return recordReply(account, { ...request, maxOutputTokens }, model, isAnswer ? showingAnswer(step) : step);
+    const shown = isAnswer ? showingAnswer(step) : step;
+    return recordReply(account, { ...request, maxOutputTokens }, model, shown, { principal: run.principal });
   });
   spend(state, usageOfAnswers(reply));
   return reply;
