@@ -121,11 +121,7 @@ function limiterOf(config: ModelConfig, clock: Clock, { shareLimits }: ModelOpti
   );
 }
 
-async function* askWithRetries(
-  scope: Scope,
-  request: ModelRequest,
-  options: AskOptions,
-): AsyncGenerator<ModelEvent> {
+async function* askWithRetries(scope: Scope, request: ModelRequest, options: AskOptions): AsyncGenerator<ModelEvent> {
   const { maxRetries, name } = scope.config;
   let attempts = 0;
   let waitedMs = 0;

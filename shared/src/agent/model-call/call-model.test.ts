@@ -72,7 +72,8 @@ async function calling(events: readonly ModelEvent[]) {
   const emitted: JournalEvent[] = [];
   const context = {
     signal: AbortSignal.timeout(60_000),
-    key: "run/1", principal: "ann",
+    key: "run/1",
+    principal: "ann",
     emit: (event: object) => void emitted.push(event as JournalEvent),
     progress: (event: Progress) => void shown.push(event),
   };

@@ -118,7 +118,10 @@ export async function recordReply(
   request: ModelRequest,
   model: Model,
   step: StepContext,
-  { observation, ...context }: Pick<CallContext, "principal" | "last"> & { readonly observation?: SeenObservation | undefined },
+  {
+    observation,
+    ...context
+  }: Pick<CallContext, "principal" | "last"> & { readonly observation?: SeenObservation | undefined },
 ): Promise<RecordedReply> {
   const deadline = workDeadline(task, step.signal);
   const shown = observation === undefined ? {} : shownOf(observation);

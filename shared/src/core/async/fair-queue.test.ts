@@ -25,7 +25,14 @@ async function served(names: readonly string[], gone: readonly number[] = []): P
 }
 
 test("callers of one name come in order, and names in turn", async () => {
-  expect(await served(["ann", "ann", "ann", "bob", "eve", "bob"])).toEqual(["ann0", "bob3", "eve4", "ann1", "bob5", "ann2"]);
+  expect(await served(["ann", "ann", "ann", "bob", "eve", "bob"])).toEqual([
+    "ann0",
+    "bob3",
+    "eve4",
+    "ann1",
+    "bob5",
+    "ann2",
+  ]);
 });
 
 test("who gives up has no turn, and takes none away", async () => {
