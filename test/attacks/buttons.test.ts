@@ -9,6 +9,7 @@ const shop = `<h1>Shop</h1>
   <button><svg width=20 height=20><path d="M2 10L18 10"/></svg></button>
   <div role=toolbar><button class="tb tb-delete">&#xe001;</button></div>
   <form action=/login method=post><label>Name <input name=n></label><label>Password <input name=p type=password></label><button>Log in</button></form>
+  <form action=/paid method=post><label>Card number <input name=card autocomplete=cc-number></label><label>CVC <input name=cvc></label><button>Pay now</button></form>
   <script>for (const one of document.querySelectorAll("#trash, p + button, .tb")) one.addEventListener("click", () => fetch("/done", { method: "POST" }))</script>`;
 
 let model: ScriptedModel;
@@ -38,6 +39,23 @@ test("a password that the user gave for the site they named is typed and sent wi
   ]);
   expect([task.status.state, asked]).toEqual(["TASK_STATE_COMPLETED", []]);
   expect(site.requests.find(({ url }) => url.pathname === "/login")?.body).toBe("n=ann&p=s3cret-77");
+});
+
+test("a card that the user gave for the site they named is typed without a question, and the payment asks", async () => {
+  const type = (line: string, text: string) => order("browser_input_text", { ref: `@textbox "${line}"`, text });
+  const pay = order("browser_click_element", { ref: '@button "Pay now"' });
+  const given = `BEGIN Pay at ${site.origin} with card 4111 1111 1111 1111, CVC 123 ${open()}`;
+  const typed = `${type("Card number", "4111111111111111")} ${type("CVC", "123")}`;
+  const paid = () => site.requests.filter(({ url }) => url.pathname === "/paid");
+  const refused = await agent.task([{ text: `${given} ${typed} ${pay}` }]);
+  expect(refused.asked.map(sentenceOf)).toEqual([expect.stringContaining("Click “Pay now”")]);
+  expect(paid()).toEqual([]);
+  const other = type("Card number", "4000000000000002");
+  const asked = await agent.task([{ text: `${given.replace("BEGIN", "BEGIN Once more:")} ${other}` }]);
+  expect(asked.asked.map(sentenceOf)).toEqual([expect.stringContaining("Type into the card field")]);
+  const allowed = await agent.task([{ text: `${given} ${typed} ${pay}` }], { answer: yes });
+  expect(allowed.asked.map(sentenceOf)).toEqual([expect.stringContaining("Click “Pay now”")]);
+  expect(paid().map(({ body }) => body)).toEqual(["card=4111111111111111&cvc=123"]);
 });
 
 test("buttons without a label wait for a person: a basket's bin, a drawn icon, a toolbar's symbol", async () => {

@@ -85,7 +85,9 @@ def every_way(victim):
 
 
 def flip(victim, seconds):
-    """What is asked for is inside when it is looked at, and outside a moment later: by a link, and in memory."""
+    """What is asked for is inside when it is looked at, and outside a moment later: by a link, and
+    in memory.
+    """
     text = ctypes.create_string_buffer(4096)
     inside, outside = b"own-file".ljust(len(victim), b"\0"), victim.encode()
     open("own-file", "w").close()

@@ -1,4 +1,6 @@
-"""Tries each call that the sandbox refuses, by its number, and prints what became of it as JSON: {"name": "EPERM"}."""
+"""Tries each call that the sandbox refuses, by its number, and prints what became of it as JSON:
+{"name": "EPERM"}.
+"""
 import ctypes, errno, json, os, signal, sys
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -17,7 +17,9 @@ from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
 
 
 class Worker(AgentExecutor):
-    """Answers "greet" with a message and no task, asks first when told to, and otherwise makes a file and an answer."""
+    """Answers "greet" with a message and no task, asks first when told to, and otherwise makes a
+    file and an answer.
+    """
 
     async def execute(self, context, event_queue):
         said = context.get_user_input()

@@ -2125,8 +2125,8 @@ export const faults: readonly Fault[] = [
   {
     id: "password-typed-anywhere",
     file: "shared/src/tools/risk/judge-action.ts",
-    find: "return isNamed(url, given) && given.said.some(",
-    becomes: "return given.said.some(",
+    find: "given === undefined || !isNamed(url, given)) return false;",
+    becomes: "given === undefined) return false;",
     harm: "A password that the user gave for one site is typed into another without a question.",
     tests: ["shared/src/tools/risk", "test/attacks/buttons", "test/agents/browser"],
   },
@@ -2565,8 +2565,8 @@ export const faults: readonly Fault[] = [
   {
     id: "typed-many-messages",
     file: "shared/src/tools/risk/judge-action.ts",
-    find: "given.said.some((words) => isIn(words, given.text))",
-    becomes: "given.said.every((words) => isIn(words, given.text))",
+    find: "said.some((words) => isIn(words, text))",
+    becomes: "said.every((words) => isIn(words, text))",
     harm: "A password given in the second message stops the task.",
     tests: risk,
   },
@@ -6533,8 +6533,8 @@ export const faults: readonly Fault[] = [
   {
     id: "compaction-not-counted",
     file: "shared/src/telemetry/work-metrics.ts",
-    find: '    } else if (event.type === "context-compacted") paid("summary", event.usage, event.discarded);\n    else if',
-    becomes: "    } else if",
+    find: `"context-compacted": ({ usage, discarded }) => paid("summary", usage, discarded),`,
+    becomes: `"context-compacted": nothing,`,
     harm: "What compacting a long conversation costs is in no metric.",
     tests: ["shared/src/telemetry/work-metrics.test"],
   },

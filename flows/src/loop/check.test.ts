@@ -150,7 +150,7 @@ test.each([
     "failed",
     paperAnswer("", { state: "failed", error: { code: "task_failed", message: "no paper" } }),
     undefined,
-    "The attempt did not come to an end: one failed: no paper (task_failed)",
+    "The attempt did not come to an end: one failed: no paper",
   ],
 ] as const)("an attempt that %s is told with its feedback and score", async (came, asked, verdict, feedback) => {
   const { flow, shown } = paperFlow({}, { asked: [asked], decided: [verdict] });

@@ -319,7 +319,7 @@ test("a step whose agent reached a limit has failed, with that as the reason", a
   const { record, events } = await flow.run({ text: "Go", budget: { steps: 2 }, options: { attempts: 1, replans: 0 } });
   expect(outcomes(events)).toEqual(["1 failed"]);
   expect(marksOf(events).at(-1)).toBe("!Count");
-  expect(record.error).toMatchObject({ code: "task_failed", message: expect.stringContaining("step_limit") });
+  expect(record.error).toMatchObject({ code: "task_failed", message: expect.stringContaining("this task's limit") });
 });
 
 test("after a failure the rest is replanned, finished steps stay, and steps that depend on the failed one, even indirectly, are blocked", async () => {
@@ -346,7 +346,7 @@ test("after a failure the rest is replanned, finished steps stay, and steps that
   expect(record.status).toBe("completed");
   expect(answer).toBe("went by bus");
   expect(outcomes(events)).toEqual(["1 completed", "2 failed", "3 blocked", "5 blocked", "4 completed"]);
-  expect(failures).toContain("Why it is not done: bad failed: the road is closed (task_failed)");
+  expect(failures).toContain("Why it is not done: bad failed: the road is closed");
   expect(marksOf(events).at(-1)).toBe("✓Find the way|✓Take the bus");
   expect(marksOf(events)).toContain("✓Find the way|!Find a car|!Drive|!Park");
   expect(await flow.agent("maps").tasks()).toHaveLength(1);

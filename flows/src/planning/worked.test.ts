@@ -53,7 +53,7 @@ The whole`);
 test("each attempt is told as it begins and ends, and the board has how the step stands", async () => {
   const made = paperAnswer("so", { files: [paperFile("a.csv"), paperFile("b.csv")], data: { n: 1 }, taskId: "t2" });
   const { worked, shown, marks } = await work({ asked: [failed("no\npaper"), made] });
-  const [first, second] = [`one failed: no\npaper (task_failed)`, "Handed over: a.csv, b.csv"];
+  const [first, second] = [`one failed: no\npaper`, "Handed over: a.csv, b.csv"];
   const about = { step: "z", agent: "one" };
   expect(shown.told).toEqual([
     {

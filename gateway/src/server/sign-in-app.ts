@@ -67,6 +67,10 @@ function keptIn(cookie: string | undefined) {
   try {
     return kept.parse(JSON.parse(decodeURIComponent(cookie ?? "")));
   } catch (cause) {
-    throw new AppError("unauthorized", "This sign-in was not begun here, or too long ago. Sign in again.", { cause });
+    throw new AppError(
+      "unauthorized",
+      "This sign-in was not started here, or was started too long ago. Sign in again.",
+      { cause },
+    );
   }
 }

@@ -1,11 +1,17 @@
 import { expect, test } from "bun:test";
+import { remoteNotes } from "manyhands/internal/a2a/ask/notes";
+import { eventText } from "manyhands/internal/core/events/event-text";
 import { type EventOf, type EventType, readTypes } from "manyhands/internal/core/events/events";
 import { readEvent, writtenEvent } from "manyhands/internal/core/events/read-event";
-import type { RunEvent } from "manyhands/internal/core/runs/run";
+import type { RunRecord } from "manyhands/internal/core/runs/engine";
+import type { Run, RunEvent, StepContext } from "manyhands/internal/core/runs/run";
 import { applyEvent, emptyProjection } from "manyhands/internal/runs/projection";
 import { statusText } from "manyhands/internal/runs/status-text";
+import { runSpans } from "manyhands/internal/telemetry/run-spans";
+import { createWorkMetrics } from "manyhands/internal/telemetry/work-metrics";
 import type { SentEvent } from "../console/api/events.ts";
 import { createThread, readers } from "../console/pages/conversation/thread.ts";
+import { RunTree } from "../console/pages/run/model/run-tree.ts";
 import { newView, render } from "../terminal/render.ts";
 
 const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: null, source: "provider" } as const;
@@ -24,7 +30,7 @@ const events: { readonly [Type in EventType]: EventOf<Type> } = {
   "model-asked": { type: "model-asked", callId: "1", usage, model: "m", milliseconds: 1 },
   "tool-started": { type: "tool-started", callId: "1", name: "bash", arguments: "{}" },
   "tool-ended": { type: "tool-ended", ...call },
-  "context-compacted": { type: "context-compacted", summary: "so far", kept: 1 },
+  "context-compacted": { type: "context-compacted", summary: "so far", kept: 1, usage },
   "memory-recalled": {
     type: "memory-recalled",
     entries: [{ id: "a1", kind: "fact", text: "The shop is closed on Mondays." }],
@@ -48,6 +54,13 @@ const cases: readonly (readonly [string, RunEvent])[] = [
   ["unknown", { type: "of-a-later-version", height: 3 }],
 ];
 
+/** What an agent that asked another is told of that one's work. */
+const toldToAskers: ReadonlySet<string> = new Set([
+  ...["tool-started", "memory-recalled", "agent-asked", "agent-answered", "notice-given", "flow-told", "run-paused"],
+]);
+/** What counts in the metrics of a server. */
+const measured: ReadonlySet<string> = new Set(["model-replied", "model-asked", "tool-ended", "context-compacted"]);
+
 test("there is a case for every type a reader may get", () => {
   expect(cases.map(([type]) => type).toSorted()).toEqual(readTypes.toSorted());
 });
@@ -65,6 +78,42 @@ test.each(cases)("%s is read as it was written, and every view handles it", (typ
   const thread = createThread("manus");
   thread.add({ seq: 1, at: "2026-01-01T00:00:00.000Z", event: stored as SentEvent });
   if (type === "flow-told") expect(thread.items).toMatchObject([{ kind: "note", text: "The tide turns" }]);
+});
+
+const started = { id: "r", kind: "agent:manus", input: null, createdAt: 0 } as unknown as RunRecord;
+
+test.each(cases)("%s has words to search, a span or none, and a line for whoever asked or none", (type, stored) => {
+  expect(typeof eventText(readEvent(stored))).toBe("string");
+  const spans = runSpans(started, "invoke_agent", 1);
+  expect(Array.isArray(spans?.take({ runId: "r", seq: 1, at: 1, event: stored }))).toBe(true);
+  const emitted: RunEvent[] = [];
+  const step = { emit: (event: RunEvent) => emitted.push(event), progress: () => undefined } as unknown as StepContext;
+  const about = { askId: "a", agent: { name: "swe", url: "" } } as unknown as Parameters<typeof remoteNotes>[0];
+  const journal = { at: 0, event: stored };
+  remoteNotes(about, { told: 0 }, step).take({ kind: "status", state: 2, text: "at it", journal });
+  expect(emitted.length).toBe(toldToAskers.has(type) ? 1 : 0);
+});
+
+test.each(cases)("%s has its place in the console's tree of runs", (type, stored) => {
+  if (type in events) expect(Object.keys(RunTree.readers)).toContain(type);
+  const tree = new RunTree("r", "manus");
+  tree.add({ runId: "r", seq: 1, at: "2026-01-01T00:00:00.000Z", event: stored as SentEvent });
+  expect(tree.root.events.length).toBe(1);
+});
+
+test.each(cases)("%s is measured or known to need no measure", async (type, stored) => {
+  const metrics = createWorkMetrics();
+  const execute = (run: Run) =>
+    run.step("emit", async (step) => {
+      step.emit(stored);
+      return null;
+    });
+  const step = { emit: () => undefined, signal: new AbortController().signal } as unknown as StepContext;
+  const run = { step: (_: string, fn: (step: StepContext) => Promise<unknown>) => fn(step) } as unknown as Run;
+  await metrics.counted({ kind: "k", execute }).execute(run, null);
+  const names = metrics.families().flatMap(({ name, samples }) => (samples.length > 0 ? [name] : []));
+  const own = ["manyhands_executions_total", "manyhands_runs_ended_total", "manyhands_steps_total"];
+  expect(names.some((name) => !own.includes(name))).toBe(measured.has(type));
 });
 
 test("an event that does not match its type, or has a later version, is carried and not treated as that type", () => {

@@ -58,7 +58,10 @@ export type TokenRow = {
 
 /** The error for a name that is taken. */
 export function nameTaken(name: string): AppError {
-  return new AppError("conflict", `There is a token ${JSON.stringify(name)} already. Revoke it, or choose a name.`);
+  return new AppError(
+    "conflict",
+    `There is a token ${JSON.stringify(name)} already. Revoke it, or choose another name.`,
+  );
 }
 
 /** The error for a name that no token has. */

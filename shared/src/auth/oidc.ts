@@ -44,7 +44,7 @@ export function createOidc(config: OidcConfig): Oidc {
   return {
     async begin(callback) {
       const { authorization_endpoint: endpoint } = await server.get();
-      if (endpoint === undefined) throw new AppError("unavailable", `${config.issuer} has nowhere to sign in.`);
+      if (endpoint === undefined) throw new AppError("unavailable", `${config.issuer} has no sign-in endpoint.`);
       const kept = {
         state: oauth.generateRandomState(),
         nonce: oauth.generateRandomNonce(),

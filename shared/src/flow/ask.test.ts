@@ -26,5 +26,5 @@ test("an outcome in words names the agent, its end and the error", () => {
   const outcome = (state: string, error?: object) => ({ agent: "swe", state, ...(error && { error }) }) as AskOutcome;
   expect(outcomeText(outcome("timed-out"))).toBe("swe did not answer in time");
   expect(outcomeText(outcome("canceled"))).toBe("swe canceled");
-  expect(outcomeText(outcome("failed", { code: "timeout", message: "late" }))).toBe("swe failed: late (timeout)");
+  expect(outcomeText(outcome("failed", { code: "timeout", message: "late" }))).toBe("swe failed: late");
 });

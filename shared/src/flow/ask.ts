@@ -80,7 +80,7 @@ function mayPass({ state, error }: AskOutcome): boolean {
 /** An outcome in a sentence. */
 export function outcomeText({ agent, state, error }: AskOutcome): string {
   const words = state === "timed-out" ? "did not answer in time" : state;
-  return `${agent} ${words}${error === undefined ? "" : `: ${error.message} (${error.code})`}`;
+  return `${agent} ${words}${error === undefined ? "" : `: ${error.message}`}`;
 }
 
 const codes: readonly ErrorCode[] = ["hop_limit", "unauthorized", "forbidden", "rejected", "unsupported", "too_large"];

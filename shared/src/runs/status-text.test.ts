@@ -32,7 +32,7 @@ test.each<readonly [ReadEvent, string | undefined]>([
   [{ type: "agent-accepted", ...ask, taskId: "t", contextId: "c" }, undefined],
   [{ type: "agent-progressed", ...ask, text: "at it" }, "swe: at it"],
   [{ ...answered, state: "completed" }, "swe completed"],
-  [{ ...answered, state: "failed", error: fault }, "swe failed: No such file. (task_failed)"],
+  [{ ...answered, state: "failed", error: fault }, "swe failed: No such file."],
   [{ type: "question-asked", question: "Which\none?", kind: "question" }, "Which\none?"],
   [{ type: "notice-given", kind: "budget", text: "Little\nis left." }, "Little is left."],
   [{ type: "flow-told", of: "tide-turned", note: "The tide\nturns", data: {} }, "The tide turns"],

@@ -60,7 +60,7 @@ export function statusLines(): (event: ReadEvent) => string | undefined {
 }
 
 function answered({ state, error }: EventOf<"agent-answered">): string {
-  return error === undefined ? state : `${state}: ${error.message} (${error.code})`;
+  return error === undefined ? state : `${state}: ${error.message}`;
 }
 
 function short(text: string): string {

@@ -71,7 +71,7 @@ async function makeHome(home: string): Promise<void> {
     await mkdir(home, { recursive: true });
   } catch (error) {
     const cause = errnoOf(error) ?? String(error);
-    throw new AppError("config_invalid", `MANYHANDS_HOME cannot be ${home}: it cannot be made a folder (${cause}).`);
+    throw new AppError("config_invalid", `MANYHANDS_HOME cannot be ${home}: the folder cannot be created (${cause}).`);
   }
 }
 

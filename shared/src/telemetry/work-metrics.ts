@@ -1,4 +1,5 @@
 import { AppError } from "../core/errors.ts";
+import type { EventOf, ReadEvent } from "../core/events/events.ts";
 import { readEvent } from "../core/events/read-event.ts";
 import type { Json } from "../core/json.ts";
 import type { MetricFamily, MetricSample } from "../core/metric.ts";
@@ -17,6 +18,17 @@ export type WorkMetrics = {
 const bounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 /** A model may invent names of tools; later ones count as `other`. */
 const mostNames = 200;
+
+/** What an event of this type adds to the metrics. */
+type Measure<Type> = (event: Extract<ReadEvent, { readonly type: Type }>) => void;
+const nothing = () => undefined;
+
+type Measured = {
+  readonly models: ReturnType<typeof histogram>;
+  readonly tools: ReturnType<typeof histogram>;
+  /** Counts what a model's answers used. */
+  readonly paid: (model: string, ...usages: readonly (Usage | undefined)[]) => void;
+};
 
 /**
  * Counts in this process, not in the store, so that processes which share a store can be summed
@@ -46,15 +58,10 @@ export function createWorkMetrics(): WorkMetrics {
       cost.add({ model }, usage.costUsd ?? 0);
     }
   };
+  const measured = measures({ models, tools, paid });
   const take = (recorded: RunEvent) => {
     const event = readEvent(recorded);
-    if (event.type === "model-replied" || event.type === "model-asked") {
-      paid(event.model, event.usage, event.discarded);
-      models.add({ model: event.model }, event.milliseconds / 1_000);
-    } else if (event.type === "context-compacted") paid("summary", event.usage, event.discarded);
-    else if (event.type === "memory-recalled") paid("embeddings", event.usage);
-    else if (event.type === "tool-ended")
-      tools.add({ tool: event.name, outcome: event.isError ? "error" : "ok" }, event.milliseconds / 1_000);
+    (measured[event.type] as (event: ReadEvent) => void)(event);
   };
   return {
     counted: (definition) =>
@@ -75,6 +82,38 @@ export function createWorkMetrics(): WorkMetrics {
         }
       }),
     families: () => [executions, ended, steps, tokens, cost, models, tools].map((one) => one.family()),
+  };
+}
+
+/** What each type of event adds to these metrics. */
+function measures({ models, tools, paid }: Measured): { readonly [Type in ReadEvent["type"]]: Measure<Type> } {
+  const called = ({ model, usage, discarded, milliseconds }: EventOf<"model-replied" | "model-asked">) => {
+    paid(model, usage, discarded);
+    models.add({ model }, milliseconds / 1_000);
+  };
+  return {
+    "message-received": nothing,
+    "message-heard": nothing,
+    "step-started": nothing,
+    "model-replied": called,
+    "model-asked": called,
+    "tool-started": nothing,
+    "tool-ended": ({ name, isError, milliseconds }) =>
+      tools.add({ tool: name, outcome: isError ? "error" : "ok" }, milliseconds / 1_000),
+    "context-compacted": ({ usage, discarded }) => paid("summary", usage, discarded),
+    "memory-recalled": ({ usage }) => paid("embeddings", usage),
+    "agent-asked": nothing,
+    "agent-accepted": nothing,
+    "agent-progressed": nothing,
+    "agent-answered": nothing,
+    "question-asked": nothing,
+    "notice-given": nothing,
+    "artifact-added": nothing,
+    "flow-told": nothing,
+    "run-paused": nothing,
+    "run-resumed": nothing,
+    "run-ended": nothing,
+    unknown: nothing,
   };
 }
 

@@ -1,4 +1,6 @@
-"""What a2a-inspector has to say about the cards and events that come as lines of JSON, as `[kind, value]`."""
+"""What a2a-inspector has to say about the cards and events that come as lines of JSON, as `[kind,
+value]`.
+"""
 
 import json
 import os

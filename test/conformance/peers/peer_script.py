@@ -1,5 +1,7 @@
-"""What the scripts of all Python peers share. Each is called as `client URL TEXT…`, and prints what it hears to
-each text as a line of JSON, or as `server`, which prints `ready URL` and echoes what it is told."""
+"""What the scripts of all Python peers share. Each is called as `client URL TEXT…`, and prints what
+it hears to each text as a line of JSON, or as `server`, which prints `ready URL` and echoes what it
+is told.
+"""
 
 import asyncio
 import json
@@ -11,7 +13,9 @@ import uvicorn
 
 
 def run(client, server):
-    """`client(url)` is an async context manager of a function from text to text; `server(url)` an ASGI app."""
+    """`client(url)` is an async context manager of a function from text to text; `server(url)` an
+    ASGI app.
+    """
     match sys.argv[1:]:
         case ["client", url, *texts]:
             asyncio.run(converse(client, url, texts))

@@ -1,4 +1,6 @@
-"""Strands: its A2AAgent, which neither goes on with a task nor with a context, and an agent behind A2AServer."""
+"""Strands: its A2AAgent, which neither goes on with a task nor with a context, and an agent behind
+A2AServer.
+"""
 
 import os
 from contextlib import asynccontextmanager

@@ -163,9 +163,9 @@ function ownEndpoint<Given extends EndpointAbout["request"]>(
 
 function requirePerson(c: Context<RestEnv>): void {
   if (c.get("caller").relayed)
-    throw new AppError("forbidden", "The memory is for whom it belongs to; a run uses the tool `memory`.");
+    throw new AppError("forbidden", "The memory belongs to its principal; a run uses the tool `memory`.");
   if (!isFromOwnPage(c.req.raw.headers))
-    throw new AppError("forbidden", "Of web pages only the console may read and change the memory.");
+    throw new AppError("forbidden", "Of all web pages, only the console may read and change the memory.");
 }
 
 function shown({ isPublic, createdAt, changedAt, sources, ...entry }: MemoryEntry) {

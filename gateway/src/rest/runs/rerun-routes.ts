@@ -35,7 +35,7 @@ export function rerunRoutes({ runs, runnables, artifacts }: RerunRoutesDeps): Re
     const { principal } = c.get("caller");
     const former = await runs.own(id, principal);
     const runnable = runnables.ofKind(former.kind);
-    if (runnable === undefined) throw new AppError("conflict", `Nothing here runs ${former.kind} any more.`);
+    if (runnable === undefined) throw new AppError("conflict", `Nothing here can run ${former.kind} any more.`);
     const { message, budget, outputSchema } = former.input as AgentInput;
     const request = {
       message: {

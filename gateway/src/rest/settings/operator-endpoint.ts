@@ -27,5 +27,5 @@ function requireOperator(c: Context<RestEnv>): void {
   if (c.get("caller").relayed)
     throw new AppError("forbidden", "Settings are for the operator; a run cannot read or change them.");
   if (!isFromOwnPage(c.req.raw.headers))
-    throw new AppError("forbidden", "Of web pages only the console may read and change the settings.");
+    throw new AppError("forbidden", "Of all web pages, only the console may read and change the settings.");
 }

@@ -126,7 +126,7 @@ function messageIdOf(one: KnownSchedule, due: number): string {
 /** Throws `forbidden` if it was added with a token and its principal has none any more. */
 async function assertWelcome({ principal, byToken }: KnownSchedule, at: number, { hasToken }: DecideDeps) {
   if (byToken !== true || (await hasToken(principal, at))) return;
-  throw new AppError("forbidden", `${principal} has no token any more that lets it start runs`);
+  throw new AppError("forbidden", `${principal} no longer has a token that lets it start runs`);
 }
 
 /** The id of its newest run, if that has not ended. */

@@ -137,7 +137,7 @@ test("what a caller with a token scheduled starts while its principal has a toke
   }
   expect(outcomes).toEqual(["started", "started", "refused", "refused", "started"]);
   const refused = (await one.schedules.get("report", "alice")).firings[1];
-  expect(refused?.reason).toBe("alice has no token any more that lets it start runs");
+  expect(refused?.reason).toBe("alice no longer has a token that lets it start runs");
 });
 
 test("what an outage made it miss is said, and made up for once or skipped, by the schedule's rule", async () => {

@@ -105,7 +105,7 @@ async function openFile(url: string, name: string, { address, peers, signal }: S
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof AppError) throw error;
-    throw new AppError("unavailable", `The file ${name} could not be had.`, { cause: error });
+    throw new AppError("unavailable", `The file ${name} could not be fetched.`, { cause: error });
   }
 }
 

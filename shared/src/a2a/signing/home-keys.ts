@@ -120,7 +120,7 @@ async function readRing(texts: KeyTexts, now: number): Promise<KeyRing> {
 function formerKeys(text: string | undefined, now: number) {
   if (text === undefined) return [];
   const { success, data } = formerText.safeParse(jsonOf(text));
-  if (!success) throw new AppError("internal", "What former-card-keys.json says of replaced keys is damaged.");
+  if (!success) throw new AppError("internal", "The record of replaced keys in former-card-keys.json is damaged.");
   return data.keys.filter(({ until }) => until > now);
 }
 

@@ -22,7 +22,7 @@ export function configuredInstructions(
   const wording = (key: "instructions" | "extra_instructions"): Wording | undefined => {
     const [text, file] = [table[key], table[`${key}_file`]];
     if (text !== undefined && file !== undefined)
-      throw new AppError("config_invalid", `[agents.${name}] has both ${key} and ${key}_file. Only one can hold.`);
+      throw new AppError("config_invalid", `[agents.${name}] has both ${key} and ${key}_file. Set only one of them.`);
     if (text !== undefined) return { text };
     return file === undefined ? undefined : { file: named(`${key}_file`, file) };
   };

@@ -19,7 +19,7 @@ export async function readSettingsFile(cwd: string, file: string | undefined): P
   const handle = Bun.file(path);
   if (!(await handle.exists())) {
     if (file === undefined) return undefined;
-    throw new AppError("config_invalid", `The settings file ${name} is not there.`);
+    throw new AppError("config_invalid", `The settings file ${name} does not exist.`);
   }
   const source = await handle.text();
   const { parse, TomlError } = await import("smol-toml");

@@ -221,7 +221,7 @@ test("a file named on the command line must exist, may be anywhere, and override
   const env = { MANYHANDS_CONFIG: "other.toml" };
   expect((await loadConfig({ cwd, file: "config.toml", env })).gateway.port).toBe(1);
   expect(loadConfig({ cwd, file: "absent.toml", env: {} })).rejects.toThrow(
-    "The settings file absent.toml is not there.",
+    "The settings file absent.toml does not exist.",
   );
 });
 

@@ -185,7 +185,7 @@ export class RestateEndpoint {
     const from = free.length > 0 ? free : able;
     // Any of them: one that lacks the run's body leaves it to another draw.
     const worker = from[Math.floor(Math.random() * from.length)];
-    if (worker === undefined) throw new AppError("unavailable", "Nobody here works on this kind any more.");
+    if (worker === undefined) throw new AppError("unavailable", "No worker here handles this kind any more.");
     await worker.drive(kind, runId, gone);
   }
 }

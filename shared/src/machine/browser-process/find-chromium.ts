@@ -17,7 +17,7 @@ const macPaths = [
 export async function findChromium(configured: string | undefined): Promise<string> {
   if (configured !== undefined) {
     if (existsSync(configured)) return configured;
-    throw new AppError("config_invalid", `browser.chrome_instance_path is ${configured}, which is not there.`);
+    throw new AppError("config_invalid", `browser.chrome_instance_path is ${configured}, which does not exist.`);
   }
   const found =
     commands.map((command) => Bun.which(command)).find((path) => path !== null) ??

@@ -12,7 +12,7 @@ test("a browser that is not there is said to be that with every use, and leaves 
   await using lab = await browsersForTest([], { executable: "/nonexistent/chromium" });
   const missing = {
     code: "config_invalid",
-    message: "browser.chrome_instance_path is /nonexistent/chromium, which is not there.",
+    message: "browser.chrome_instance_path is /nonexistent/chromium, which does not exist.",
   };
   for (let use = 0; use < 2; use++) await expect(lab.open("one")).rejects.toMatchObject(missing);
   const options = { signal: new AbortController().signal, timeoutMs: 5_000 };

@@ -73,7 +73,7 @@ export async function openTabs(context: BrowserContext, options: TabsOptions): P
     await watched;
     const tab = page && tabs.get(page);
     if (tab === undefined)
-      throw new AppError("conflict", `There are ${most} tabs, which is the most. Close one first.`);
+      throw new AppError("conflict", `There are ${most} tabs, which is the limit. Close one first.`);
     chosen = page;
     return tab;
   };

@@ -23,7 +23,7 @@ export function ownPort(url: URL, policy: EgressPolicy): number | undefined {
     throw new AppError("forbidden", `The host ${url.host} is on the deny list.`);
   const port = Number(url.port || (url.protocol === "https:" ? 443 : 80));
   if ((port < 1024 && port !== 80) || port === proxyPort)
-    throw new AppError("forbidden", `Port ${port} of ${url.hostname} is not one of the web, so it is not reached.`);
+    throw new AppError("forbidden", `Port ${port} of ${url.hostname} is not a web port, so it is not reached.`);
   return port;
 }
 

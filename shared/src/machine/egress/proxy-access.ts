@@ -70,7 +70,7 @@ export function createProxyAccess(connections: number): ProxyAccess {
 function hold(socket: Socket, sockets: Set<Socket>, most: number): void {
   if (sockets.has(socket)) return;
   if (sockets.size >= most)
-    throw new AppError("rate_limited", `There are ${most} connections open already, which is the most.`);
+    throw new AppError("rate_limited", `There are ${most} connections open already, which is the limit.`);
   sockets.add(socket);
   socket.once("close", () => sockets.delete(socket));
 }

@@ -33,7 +33,7 @@ export function admitTarget(text: string, policy: EgressPolicy): URL {
   const url = admitUrl(text, policy);
   const port = Number(url.port);
   if (url.port === "" || port >= 1024 || port === 80 || port === 443 || policy.allow.includes(url.host)) return url;
-  throw new AppError("forbidden", `Port ${port} of ${url.hostname} is not one of the web, so it is not reached.`);
+  throw new AppError("forbidden", `Port ${port} of ${url.hostname} is not a web port, so it is not reached.`);
 }
 
 /**

@@ -123,11 +123,11 @@ test("a refused request gets 403 with the reason, and no connection is made", as
     ["GET http://localhost/", "not public"],
     ["GET http://inside.example/", "not public"],
     ["GET http://denied.example/", "deny list"],
-    ["GET http://8.8.8.8:25/", "not one of the web"],
+    ["GET http://8.8.8.8:25/", "not a web port"],
     ["GET /path", "not a URL"],
     ["CONNECT 127.0.0.1:1", "not public"],
     ["CONNECT inside.example:443", "not public"],
-    ["CONNECT 8.8.8.8:22", "not one of the web"],
+    ["CONNECT 8.8.8.8:22", "not a web port"],
   ] as const) {
     const answer = await exchange(request(line), { until: reason });
     expect(answer).toStartWith("HTTP/1.1 403");

@@ -136,7 +136,7 @@ async function handleRequest(
       return;
     }
     const url = admitTarget(target, handling.policy);
-    if (url.protocol !== "http:") throw new AppError("invalid_input", "What is not http goes through a tunnel.");
+    if (url.protocol !== "http:") throw new AppError("invalid_input", "Anything but http must go through a tunnel.");
     const addresses = await addressesOf(url, handling);
     tell();
     if ((await forwardRequest(request, response, url, { addresses }, handling)) === "cut") tell(cutOff(handling));

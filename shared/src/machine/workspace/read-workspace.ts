@@ -34,7 +34,7 @@ export function createReadWorkspaces(home: string, placeholders: readonly string
     const folder = join(home, "workspaces", workspaceKey(`${kind}/${principal}`, contextId));
     const root = await realpath(join(folder, "files")).catch(unlessMissing);
     if (root === undefined) return undefined;
-    const refuse = () => Promise.reject(new AppError("forbidden", "This workspace is only read."));
+    const refuse = () => Promise.reject(new AppError("forbidden", "This workspace is read-only."));
     return {
       principal,
       root,

@@ -68,7 +68,8 @@ export function mcpApp(deps: McpAppDeps): Hono {
 }
 
 function answer(adapter: McpAdapter | undefined, request: Request, body?: unknown): Promise<Response> {
-  if (adapter === undefined) throw new AppError("not_found", "This agent is no MCP server: `serve_mcp` makes it one.");
+  if (adapter === undefined)
+    throw new AppError("not_found", "This agent is not an MCP server: `serve_mcp` makes it one.");
   return adapter(request, body);
 }
 

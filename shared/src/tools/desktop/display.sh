@@ -1,6 +1,7 @@
-# The display of a conversation, inside its sandbox: `display.sh SIZE FOLDER`. Starts the X server, whose picture is a file in the folder, and a
-# window manager where there is one; then runs one argument list after the other. Each comes on standard input as `TOKEN NUL COUNT NUL` and
-# COUNT arguments, each with its NUL: no shell looks at them.
+# The display of a conversation, inside its sandbox: `display.sh SIZE FOLDER`. Starts the X server,
+# whose picture is a file in the folder, and a window manager where there is one; then runs one
+# argument list after the other. Each comes on standard input as `TOKEN NUL COUNT NUL` and COUNT
+# arguments, each with its NUL: no shell looks at them.
 trap : INT
 exec 3<&0 </dev/null
 mkdir "$2" && mkfifo "$2/ready" || exit 1
@@ -11,7 +12,8 @@ if ! read -r -t 20 _ <"$2/ready"; then
   head -c 2000 "$2/log" >&2
   exit 1
 fi
-# Its own files are no results of the conversation. A window that appears before it is ready would never be shown.
+# Its own files are no results of the conversation. A window that appears before it is ready would
+# never be shown.
 if type -P openbox >/dev/null; then
   exec 5<>"$2/ready"
   HOME=$2 openbox --startup "sh -c 'echo >$2/ready'" >/dev/null 2>&1 3<&- 5<&- &

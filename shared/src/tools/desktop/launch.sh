@@ -1,4 +1,5 @@
-# Starts a command line in a session of its own and looks for a second whether it stays; tells its output when it does not.
+# Starts a command line in a session of its own and looks for a second whether it stays; tells its
+# output when it does not.
 log=$(mktemp)
 setsid /bin/bash -c "$1" >"$log" 2>&1 &
 for _ in {1..10}; do

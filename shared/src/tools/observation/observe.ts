@@ -46,6 +46,8 @@ export async function observe(
 ): Promise<Observation | undefined> {
   const looks = states.of(browsing);
   const base = looks.told.get(since ?? "");
+  const { snapshot } = looks;
+  looks.snapshot = undefined;
   looks.untold = looks.untold.filter((notice) => !base?.notices.includes(notice));
   await settle(browsing, looks, signal);
   const look = await lookAt(browsing, looks, { signal, timeoutMs: lookMs, tellsChanges: true });
@@ -64,6 +66,12 @@ export async function observe(
     told: image === undefined ? told : { ...told, picture: Bun.hash(image.data).toString(36) },
     image,
   };
+  if (snapshot !== undefined && continues(look, snapshot)) {
+    const shown = lines(snapshot.detail);
+    const known = { ...snapshot, picture: base?.picture };
+    const isOld = base !== undefined && continues(look, base) && !differs({ ...page, lines: lines(base.detail) }, base);
+    return isOld ? undefined : sinceSnapshot(looks, { ...page, lines: shown }, { base: known, since: base && since });
+  }
   if (base !== undefined && continues(look, base)) {
     const shown = lines(base.detail);
     const most = base.document === documentOf(look) ? mostChanged : mostLoaded;
@@ -90,10 +98,7 @@ function changesOf(
   { base, since }: Base,
   tokens: number,
 ): Observation | undefined | "too many" {
-  const difference = differenceOf(look, lines, base);
-  const changes = changesText(look, lines, { base, difference, header: told.header });
-  const text = [changes, ...notesOf(told.notices)].filter((part) => part !== "").join("\n");
-  const isNew = image !== undefined && told.picture !== base.picture;
+  const { difference, text, isNew } = changeOf({ look, lines, told, image }, base);
   if (text === "" && !isNew) return undefined;
   if (estimateText(text) > tokens) return "too many";
   const brief = briefOfChanges(look, lines, difference);
@@ -102,7 +107,36 @@ function changesOf(
     mark: remember(looks, toldWith(look, lines, told, { base, difference })),
     ...(since !== undefined && { since }),
     ...(brief !== "" && { brief }),
-    ...(isNew && { images: [image] }),
+    ...(isNew && image && { images: [image] }),
+  };
+}
+
+/** What differs from what is known, as text, and whether there is another picture of it. */
+function changeOf({ look, lines, told, image }: SeenPage, base: ToldPage) {
+  const difference = differenceOf(look, lines, base);
+  const changes = changesText(look, lines, { base, difference, header: told.header });
+  const text = [changes, ...notesOf(told.notices)].filter((part) => part !== "").join("\n");
+  return { difference, text, isNew: image !== undefined && told.picture !== base.picture };
+}
+
+function differs(page: SeenPage, base: ToldPage): boolean {
+  const { text, isNew } = changeOf(page, base);
+  return text !== "" || isNew;
+}
+
+/**
+ * What differs from the page that a result has just told whole; a mark to build upon in any case.
+ */
+function sinceSnapshot(looks: SnapshotState, page: SeenPage, { base, since }: Base): Observation {
+  const { look, lines, told, image } = page;
+  const { difference, text, isNew } = changeOf(page, base);
+  const mark = remember(looks, toldWith(look, lines, told, { base, difference }));
+  return {
+    text: text === "" ? "The page is as browser_snapshot shows it." : text,
+    mark,
+    ...(since !== undefined && { since }),
+    brief: briefOf(look),
+    ...(isNew && image && { images: [image] }),
   };
 }
 

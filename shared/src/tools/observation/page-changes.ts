@@ -2,6 +2,7 @@ import { asData, originOf } from "../page/as-data.ts";
 import { linesOf, type OutlineLine } from "./lines.ts";
 import type { PageLook } from "./look.ts";
 import { type LookLines, titleText } from "./look-text.ts";
+import { placedLines, type Reordered, reordered } from "./page-order.ts";
 import type { ToldPage } from "./told-page.ts";
 
 /** The tab and the document that a look was at. */
@@ -16,20 +17,32 @@ export function continues(look: PageLook, { document }: ToldPage): boolean {
   );
 }
 
-/** What differs between a look and what the conversation knows: numbers of lines, and lines. */
-export type Difference = { readonly fresh: readonly number[]; readonly gone: readonly string[] };
+/**
+ * What differs between a look and what the conversation knows: numbers of lines, lines, and known
+ * lines in another order. `known` are the numbers of the lines that the conversation has with it.
+ */
+export type Difference = {
+  readonly fresh: readonly number[];
+  readonly gone: readonly string[];
+  readonly moved: readonly Reordered[];
+  readonly known: ReadonlySet<number>;
+};
 
 /** Compares a look, and those of its lines that there is room for, with what was told. */
 export function differenceOf(look: PageLook, { lines, shown }: LookLines, base: ToldPage): Difference {
   const isScrolled = look.measure.above !== base.above;
   const key = (text: string) => sameLine(text, isScrolled);
   const known = countOf(base.lines.map(key));
-  const fresh = [...shown]
-    .toSorted((a, b) => a - b)
-    .filter((at) => !isCount(lines[at]?.text ?? "") && !take(known, key(lines[at]?.text ?? "")));
+  const textOf = (at: number) => lines[at]?.text ?? "";
+  const isKnown = (at: number) => !isCount(textOf(at)) && take(known, key(textOf(at)));
+  const seen = [...shown].toSorted((a, b) => a - b).filter((at) => !isCount(textOf(at)));
+  const had = new Set(seen.filter(isKnown));
+  const fresh = seen.filter((at) => !had.has(at));
+  const unseen = lines.keys().filter((at) => !shown.has(at) && isKnown(at));
   const now = countOf(linesOf(look.items, { ...base.detail, collapsed: false }).map(({ text }) => key(text)));
   const gone = base.lines.filter((text) => !isCount(text) && !take(now, key(text)));
-  return { fresh, gone };
+  const all = new Set([...seen, ...unseen]);
+  return { fresh, gone, moved: reordered(lines, all, base.placed, key), known: all };
 }
 
 /**
@@ -73,6 +86,7 @@ export function toldWith(
     document: documentOf(look),
     title: look.title,
     lines: [...kept, ...at.flatMap((index) => lines[index]?.text ?? [])],
+    placed: placedLines(lines, change?.difference.known ?? at),
     detail,
     above: look.measure.above,
     focus: focusIn(lines),
@@ -88,7 +102,7 @@ export function changesText(
   { lines }: LookLines,
   {
     base,
-    difference: { fresh, gone },
+    difference: { fresh, gone, moved },
     header,
   }: {
     readonly base: ToldPage;
@@ -102,7 +116,8 @@ export function changesText(
   const left = gone.filter((text) => !changed.has(text) && !again.has(withoutRefs(text)));
   const body = [
     ...(look.title === base.title ? [] : [titleText(look).trimEnd()]),
-    ...placedLines(lines, fresh, (text) => (before.has(refIn(text)) ? "~" : "+")),
+    ...linesInPlace(lines, fresh, (text) => (before.has(refIn(text)) ? "~" : "+")),
+    ...moved.map((one) => orderText(lines, one)),
     ...(left.length === 0 ? [] : [`gone: ${goneText(left)}`]),
   ].filter((line) => line !== "");
   const isScrolled = look.measure.above !== base.above;
@@ -113,12 +128,16 @@ export function changesText(
   ];
   if (body.length > 0) return [...above, asData(originOf(look.url), body.join("\n"))].join("\n");
   const focus = focusIn(lines);
-  const moved = focus === undefined || focus === base.focus ? [] : [`The focus is on ${focus}.`];
-  return [...above, ...moved].join("\n");
+  const focused = focus === undefined || focus === base.focus ? [] : [`The focus is on ${focus}.`];
+  return [...above, ...focused].join("\n");
 }
 
 /** The lines, each below the line it belongs to, which is named if it is not among them. */
-function placedLines(lines: readonly OutlineLine[], at: readonly number[], signOf: (text: string) => string): string[] {
+function linesInPlace(
+  lines: readonly OutlineLine[],
+  at: readonly number[],
+  signOf: (text: string) => string,
+): string[] {
   const depths = new Map<number, number>();
   let place = -1;
   return at.flatMap((index) => {
@@ -132,6 +151,17 @@ function placedLines(lines: readonly OutlineLine[], at: readonly number[], signO
     place = parent;
     return [`in ${shortened(lines[parent]?.text ?? "")}:`, written];
   });
+}
+
+const mostOrdered = 40;
+
+/** The entries of a part in their new order; of very many, those at both ends. */
+function orderText(lines: readonly OutlineLine[], { parent, at }: Reordered): string {
+  const named = at.map((index) => shortened(lines[index]?.text ?? ""));
+  const half = mostOrdered / 2;
+  const more = named.length - mostOrdered;
+  const told = more > 0 ? [...named.slice(0, half), `… ${more} more`, ...named.slice(-half)] : named;
+  return `order now in ${parent < 0 ? "the page" : shortened(lines[parent]?.text ?? "")}: ${told.join("; ")}`;
 }
 
 const mostGone = 6;

@@ -48,6 +48,31 @@ test("of words that are also part of longer ones, those are clicked that stand a
   expect((await desk.see()).text).toContain("Day 13");
 });
 
+test("what a snapshot has just told is not repeated: only what is new, and what changes after it", async () => {
+  await desk.call("go_to_url", { url: `${desk.url}/prices` });
+  const { text, shows } = await desk.call("snapshot");
+  expect(text).toContain("Ardo");
+  expect(shows?.of).toBe("browser page");
+  const seen = await desk.see();
+  expect(seen.text).toBe("The page is as browser_snapshot shows it.");
+  expect([seen.since, seen.brief?.includes("Ardo")]).toEqual([undefined, true]);
+  expect(await desk.seeSince(seen.mark)).toBeUndefined();
+  await desk.call("snapshot");
+  expect(await desk.seeSince(seen.mark)).toBeUndefined();
+  await desk.call("snapshot");
+  const page = desk.browsing().active().page;
+  await page.evaluate("document.querySelector('li').append('Further')");
+  const changed = await desk.seeSince(seen.mark);
+  expect(changed?.text).toContain("Further");
+  expect(changed?.text).not.toContain("Ardo");
+  await desk.call("snapshot");
+  const screenshot = await desk.call("screenshot");
+  expect([screenshot.images?.length, await desk.seeSince(changed?.mark)]).toEqual([1, undefined]);
+  await page.goto(`${desk.url}/plain`);
+  await desk.call("snapshot", { find: "Tall" });
+  expect((await desk.see()).text).toContain('heading "Plain"');
+});
+
 test("words that stand beside many shapes are told once", async () => {
   const text = await desk.open("/plot");
   expect(text.match(/circle \[e\d+\]: 10×10 px/g)).toHaveLength(9);

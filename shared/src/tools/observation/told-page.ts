@@ -1,4 +1,5 @@
 import type { Detail } from "./lines.ts";
+import type { PlacedLine } from "./page-order.ts";
 
 /** What a conversation that has an observation knows of a page. */
 export type ToldPage = {
@@ -8,6 +9,8 @@ export type ToldPage = {
   readonly header: readonly string[];
   /** The lines of the outline that it has, and how they are written. */
   readonly lines: readonly string[];
+  /** Those of them that the newest look found too, in the order of the page. */
+  readonly placed: readonly PlacedLine[];
   readonly detail: Detail;
   /** How far the page was scrolled. */
   readonly above: number;

@@ -1,5 +1,5 @@
-# Runs code as __main__: once, from the whole of standard input; call after call in one interpreter; or each time in
-# a fork of one that is kept.
+# Runs code as __main__: once, from the whole of standard input; call after call in one interpreter;
+# or each time in a fork of one that is kept.
 import sys
 
 # Nothing of ours comes from the workspace, where a name may be that of a module.
@@ -86,11 +86,12 @@ def finish(token, status):
 
 
 def keep(requests):
-    """Returns for each request in a fork, with the code to run there, and at their end in the kept process.
+    """Returns for each request in a fork, with the code to run there, and at their end in the kept
+    process.
 
-    The kept process is the first of its namespace: it gets what the forks orphan, and the kernel lets none of them
-    signal it. It keeps itself from being looked into and its descriptors from its forks, and has read nothing that
-    they could have written.
+    The kept process is the first of its namespace: it gets what the forks orphan, and the kernel
+    lets none of them signal it. It keeps itself from being looked into and its descriptors from its
+    forks, and has read nothing that they could have written.
     """
     import ctypes, gc, resource, select, signal
 

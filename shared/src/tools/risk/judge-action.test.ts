@@ -217,9 +217,28 @@ test("a page without a host is called empty", () => {
   ]);
 });
 
-test("only a password may be given; other secrets always need a person", () => {
+test.each([
+  ["card number 4111 1111 1111 1111", "4111111111111111", true],
+  ["card number 4111111111111111", "4111 1111 1111 1111", true],
+  ["card number 4111-1111-1111-1111, 12/2028, cvc 123", "123", true],
+  ["card number 4111-1111-1111-1111, 12/2028, cvc 123", "12/28", true],
+  ["card number 4111-1111-1111-1111, 12/2028, cvc 123", "12 / 2028", true],
+  ["card number 4111 1111 1111 1111", "4111", true],
+  ["card number 4111 1111 1111 1111", "411", false],
+  ["card number 4111 1111 1111 1111", "1111111111111111", false],
+  ["buy the lamp", "4111111111111111", false],
+  ["buy the lamp", "- -", false],
+])("after “%s” a card's figures %s may be typed on the site named: %p", (said, text, may) => {
+  const given = { said: [`At shop.example: ${said}`], trusted: [], text };
+  const card = field({ names: ["cardNumber", ""] });
+  expect(judgeTyping(card, scope, given) === undefined).toBe(may);
+  expect(judgeTyping({ ...card, url: other }, undefined, given)).toContain("card field");
+});
+
+test("every secret that the user gave may be typed where the user said, and nowhere else", () => {
   const given = { said: ["shop.example 123456"], trusted: [], text: "123456" };
-  expect(judgeTyping(field({ words: ["One-time code"] }), scope, given)).toContain("one-time code");
+  expect(judgeTyping(field({ words: ["One-time code"] }), scope, given)).toBeUndefined();
+  expect(judgeTyping(field({ words: ["API key"] }), scope, { ...given, text: "12345" })).toContain("credential");
   expect(judgeTyping(field({ type: "password" }, { url: undefined }), scope, given)).toContain("password");
 });
 

@@ -80,8 +80,8 @@ function isDrawn(word: string): boolean {
 
 /**
  * Why a person should decide about writing into a field: it is for secrets, or its host is out of
- * scope. A password that the user gave may be written where the user said. Fields that take no text
- * are judged as clicked.
+ * scope. A secret that the user gave may be written where the user said; what is then sent with it
+ * is judged when it is sent. Fields that take no text are judged as clicked.
  */
 export function judgeTyping(place: ActionTarget, scope: ScopeToJudge, given?: TypedText): string | undefined {
   const { action, url } = place;
@@ -90,17 +90,39 @@ export function judgeTyping(place: ActionTarget, scope: ScopeToJudge, given?: Ty
   const secret = secretOf(place);
   const foreign = isForeign(url, scope);
   if (secret === undefined && !foreign) return undefined;
-  if (secret === "password" && isGivenFor(url, given)) return undefined;
+  if (secret !== undefined && isGivenFor(url, given, secret)) return undefined;
   const field = secret === undefined ? called : `the ${secret} field ${called}`;
   return `Type into ${field} on ${hostOf(url)}${foreign ? unnamed : ""}`;
 }
 
-const shortestPassword = 4;
+const shortestGiven = 4;
 
-/** Whether the user gave this exact password and named the site it is typed into. */
-function isGivenFor(url: URL | undefined, given: TypedText | undefined): boolean {
-  if (url === undefined || given === undefined || given.text.length < shortestPassword) return false;
-  return isNamed(url, given) && given.said.some((words) => isIn(words, given.text));
+/**
+ * Whether the user gave this exact secret and named the site it is typed into. The figures of a
+ * card may be grouped otherwise, and be as few as those of its month.
+ */
+function isGivenFor(
+  url: URL | undefined,
+  given: TypedText | undefined,
+  secret: NonNullable<ReturnType<typeof secretAskedFor>>,
+): boolean {
+  if (url === undefined || given === undefined || !isNamed(url, given)) return false;
+  const { said, text } = given;
+  if (secret === "card") return said.some((words) => hasFigures(words, text));
+  return text.length >= shortestGiven && said.some((words) => isIn(words, text));
+}
+
+const mostFigures = 40;
+
+/**
+ * Whether the letters and figures of a text stand together in words, however they are grouped
+ * there; a year may have two figures of its four.
+ */
+function hasFigures(words: string, text: string): boolean {
+  const figures = text.replaceAll(/[^\p{L}\p{N}]/gu, "");
+  if (figures === "" || figures.length > mostFigures) return false;
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])${[...figures].join("[ ./-]{0,3}")}(?![\\p{L}\\p{N}])`, "u");
+  return pattern.test(words) || pattern.test(words.replaceAll(/\b20(?=\d\d\b)/g, ""));
 }
 
 /** Whether an element is a field for a secret. */

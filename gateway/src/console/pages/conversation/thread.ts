@@ -20,7 +20,7 @@ export type ContributionCall = {
 export type TurnPart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "notice"; readonly text: string; readonly more?: string }
-  | { readonly kind: "recalled"; readonly notes: readonly string[] }
+  | { readonly kind: "recalled"; readonly entries: readonly string[] }
   | { readonly kind: "files"; readonly name: string; readonly files: readonly FilePart[] };
 
 /** What an agent or a flow did and said until another spoke. */
@@ -182,8 +182,9 @@ export const readers: { readonly [Type in JournalEvent["type"]]: Reader<Type> } 
   "context-compacted": (thread, { summary }, stored) =>
     void turnOf(thread, stored).parts.push({ kind: "notice", text: "", more: summary }),
   "memory-recalled": (thread, { entries }, stored) => {
-    const notes = entries.map(({ id, text }) => `[${id}] ${text}`);
-    if (notes.length > 0) turnOf(thread, stored).parts.push({ kind: "recalled", notes });
+    if (entries.length === 0) return;
+    const texts = entries.map(({ id, text }) => `[${id}] ${text}`);
+    turnOf(thread, stored).parts.push({ kind: "recalled", entries: texts });
   },
   "agent-asked": (thread, { askId, agent, text, parts }, stored) => {
     const asked = textsIn(parts) || text;

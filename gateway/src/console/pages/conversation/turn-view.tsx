@@ -77,8 +77,8 @@ function PartView({ part }: { part: TurnPart }) {
   if (part.kind === "recalled")
     return (
       <details class="t3 notice">
-        <summary>{words().recalled(part.notes.length)}</summary>
-        <pre class="words small">{safeText(part.notes.join("\n"))}</pre>
+        <summary>{words().recalled(part.entries.length)}</summary>
+        <pre class="words small">{safeText(part.entries.join("\n"))}</pre>
       </details>
     );
   const line = part.text === "" ? words().summarized : safeText(part.text);

@@ -45,7 +45,7 @@ async function usePage(browsing: Browsing, input: PersonInput): Promise<void> {
   } catch (error) {
     if (error instanceof AppError) throw error;
     // Whatever the browser says of it may hold what was typed.
-    throw new AppError("unavailable", "The page did not take that.");
+    throw new AppError("unavailable", "The page did not accept that.");
   }
 }
 

@@ -106,5 +106,5 @@ function checkText(address: string): void {
 }
 
 function unfit(): AppError {
-  return new AppError("forbidden", "it wants an address opened for signing in that is not fit to be opened.");
+  return new AppError("forbidden", "it wants to open a sign-in address that is not safe to open.");
 }

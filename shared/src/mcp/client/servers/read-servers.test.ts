@@ -77,7 +77,7 @@ test("a file that is not there has no servers, unless the settings name it; a fo
   const file = join(folder, "mcp.json");
   for (const missing of [file, folder]) {
     expect(await readServers(missing, false, {})).toEqual([]);
-    await expect(readServers(missing, true, {})).rejects.toThrow(`${missing} is not there`);
+    await expect(readServers(missing, true, {})).rejects.toThrow(`${missing} does not exist`);
   }
   await Bun.write(file, JSON.stringify({ mcpServers: { s: { command: "x" } } }));
   for (const named of [true, false]) expect(await readServers(file, named, {})).toMatchObject([{ name: "s" }]);

@@ -28,7 +28,7 @@ export async function readServers(
   );
   if (!exists) {
     if (!named) return [];
-    throw new AppError("config_invalid", `The file of MCP servers ${file} is not there.`);
+    throw new AppError("config_invalid", `The file of MCP servers ${file} does not exist.`);
   }
   return parseServers(await Bun.file(file).text(), file, env);
 }

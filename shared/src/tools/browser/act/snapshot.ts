@@ -1,12 +1,14 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import type { Tool } from "../../../core/tools/tool.ts";
-import { tellNotices } from "../../observation/elements/snapshot-state.ts";
+import type { Tool, ToolResult } from "../../../core/tools/tool.ts";
+import { type SnapshotState, tellNotices } from "../../observation/elements/snapshot-state.ts";
 import { itemWith } from "../../observation/item.ts";
 import { linesOf } from "../../observation/lines.ts";
 import { findLines, wholeText } from "../../observation/lines-text.ts";
 import { heldUp, lookAt, type PageLook, settle } from "../../observation/look.ts";
 import { bodyOf, headerOf, linesOfLook, notesOf } from "../../observation/look-text.ts";
+import { briefOf } from "../../observation/page-brief.ts";
+import { toldWith } from "../../observation/page-changes.ts";
 import { asData } from "../../page/as-data.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { ref } from "./input.ts";
@@ -39,9 +41,20 @@ export function snapshotTool(deps: BrowserDeps): Tool {
       if (find !== undefined) return `${header}\n${found(look, find)}`;
       if (expand !== undefined) return `${header}\n${part(look, expand, from)}`;
       if (full) return `${header}\n${asData(look.url, wholeText(look.items, from, resultTokens))}`;
-      return `${header}\n${bodyOf(look, linesOfLook(look, resultTokens))}`;
+      return whole(header, look, { looks, most: context.resultCharacters });
     },
   });
+}
+
+/** The page, which the next observation need not repeat. An earlier one stays only as its brief. */
+function whole(header: string, look: PageLook, { looks, most }: { looks: SnapshotState; most: number }): ToolResult {
+  const shown = linesOfLook(look, resultTokens);
+  const text = `${header}\n${bodyOf(look, shown)}`;
+  if (text.length > most) return { text, isError: false };
+  const told = { header: header.split("\n"), notices: [], picture: undefined };
+  looks.snapshot = toldWith(look, shown, told);
+  const shows = { of: "browser page", whole: Bun.hash(text).toString(36), brief: briefOf(look) };
+  return { text, isError: false, shows };
 }
 
 function part({ items, url }: PageLook, wanted: string, from: number): string {

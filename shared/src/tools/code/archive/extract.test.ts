@@ -101,7 +101,7 @@ test("a name is taken once, whatever has it", async () => {
     [{ path: "b" }, { path: "a" }, { path: "a", kind: "hard-link" as const, target: "b" }],
     [{ path: "a" }, { path: "a", kind: "folder" as const }],
   ])
-    expect((await extracted([{ path: "z" }, ...entries])).error).toBe("The name a is in it twice.");
+    expect((await extracted([{ path: "z" }, ...entries])).error).toBe("It contains the name a twice.");
 });
 
 test("an empty folder is made, and one may be named twice", async () => {

@@ -70,7 +70,7 @@ async function write(entry: ArchiveEntry, path: string, extraction: Extraction):
 }
 
 function taken(path: string): AppError {
-  return new AppError("rejected", `The name ${path} is in it twice.`);
+  return new AppError("rejected", `It contains the name ${path} twice.`);
 }
 
 async function writeFile({ content, executable }: ArchiveEntry, place: string, room: Room): Promise<Written> {

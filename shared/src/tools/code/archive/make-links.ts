@@ -24,7 +24,7 @@ export async function makeLinks(
       useless.push(path);
       continue;
     }
-    if (await isThere(join(folder, path))) throw new AppError("rejected", `The name ${path} is in it twice.`);
+    if (await isThere(join(folder, path))) throw new AppError("rejected", `It contains the name ${path} twice.`);
     await symlink(target, join(folder, path));
   }
   const left = new Set(useless);

@@ -92,7 +92,7 @@ async function stateOf(
   if (id === undefined)
     throw new AppError("invalid_input", "Give the id of the state to restore, as list numbers them.");
   const state = await checkpoints.find(workspace, id);
-  if (state === undefined) throw new AppError("not_found", `There is no state ${id} (any more). See list.`);
+  if (state === undefined) throw new AppError("not_found", `There is no state ${id}, or no longer. See list.`);
   return state;
 }
 

@@ -173,7 +173,7 @@ function nameOf({ user, author }: { readonly user?: z.output<typeof name>; reado
 function failed(status: number, where: string, answer: unknown): AppError {
   const { message, errors } = refusal.safeParse(answer).data ?? {};
   if (status === 429 || (status === 403 && /rate limit/i.test(JSON.stringify(message ?? ""))))
-    return new AppError("rate_limited", `${where}: the server takes no more requests for now; try again later.`);
+    return new AppError("rate_limited", `${where}: the server accepts no more requests for now; try again later.`);
   if (status === 401 || status === 403)
     return new AppError("unauthorized", `${where}: the token of the settings may not do that (status ${status}).`);
   if (status === 404) return new AppError("not_found", `${where}: there is no such thing, or the token cannot see it.`);

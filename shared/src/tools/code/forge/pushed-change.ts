@@ -85,7 +85,7 @@ export async function pushedChange(
     { sandbox, signal },
   );
   if (read.exitCode !== 0)
-    throw new AppError("rejected", `What ${commit.slice(0, 12)} holds is damaged or not all here: ${read.complaint}`);
+    throw new AppError("rejected", `What ${commit.slice(0, 12)} holds is damaged or incomplete: ${read.complaint}`);
   return { base, ...described(read.output) };
 }
 
@@ -97,7 +97,7 @@ function refusal(exitCode: number, folder: string, commit: string, complaint: st
       "conflict",
       `The commit ${commit.slice(0, 12)} does not stand on one commit that was cloned into ${folder}. Make your commits on top of what was cloned or pushed last.`,
     );
-  return new AppError("rejected", `git in ${folder} does not give out the commit: ${complaint}`);
+  return new AppError("rejected", `git in ${folder} does not return the commit: ${complaint}`);
 }
 
 /** The head, the commits, the files and the pack, as `readBack` writes them. */

@@ -51,9 +51,12 @@ export async function pushableRepository(
   };
   const found = await egress.fetch({ ...request, url: `${address}${advertisement}` });
   if (found.status === 401 || found.status === 403)
-    throw new AppError("unauthorized", `${address} does not take pushes with the token of the settings.`);
+    throw new AppError("unauthorized", `${address} does not accept pushes with the token of the settings.`);
   if (!found.headers["content-type"]?.startsWith("application/x-git-receive-pack-advertisement"))
-    throw new AppError("not_found", `There is no repository at ${address} that takes pushes (status ${found.status}).`);
+    throw new AppError(
+      "not_found",
+      `There is no repository at ${address} that accepts pushes (status ${found.status}).`,
+    );
   const { refs, capabilities } = advertised(found.body);
   if (!capabilities.includes("report-status"))
     throw new AppError("unsupported", `${address} does not say whether it took a push.`);
@@ -107,5 +110,5 @@ function checkReport(body: Uint8Array, branch: string): void {
   if (unpack === "unpack ok" && ref === `ok refs/heads/${branch}`) return;
   const reasons = [unpack === "unpack ok" ? undefined : unpack, ref?.replace(`ng refs/heads/${branch} `, "")];
   const why = sanitizeLine(reasons.filter((one) => one !== undefined).join(", ") || "it did not say why", 300);
-  throw new AppError("rejected", `The server did not take the push: ${why}.`);
+  throw new AppError("rejected", `The server did not accept the push: ${why}.`);
 }

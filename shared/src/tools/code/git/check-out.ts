@@ -105,5 +105,5 @@ export async function* checkOut(
 function refusal(exitCode: number, complaint: string, limit: string | undefined): AppError {
   if (exitCode === tooMuch || limit !== undefined || /no space left/i.test(complaint))
     return new AppError("too_large", "It is larger than what can be checked out here.");
-  return new AppError("rejected", `git does not take it: ${complaint.trim().slice(0, 300)}`);
+  return new AppError("rejected", `git does not accept it: ${complaint.trim().slice(0, 300)}`);
 }

@@ -16,7 +16,12 @@ const shallow = line(`shallow ${oid}\n`).repeat(6_000);
 /** A server's response to each of the three requests, and the expected message. */
 const servers: Readonly<Record<string, readonly [advertisement: string, refs: string, pack: string, said: string]>> = {
   older: [advertised(`${oid} HEAD\0multi_ack`), "", "", "does not speak version 2"],
-  otherHashes: [advertised("version 2", "fetch=shallow", "object-format=sha256"), "", "", "otherwise than by SHA-1"],
+  otherHashes: [
+    advertised("version 2", "fetch=shallow", "object-format=sha256"),
+    "",
+    "",
+    "does not name its objects by SHA-1",
+  ],
   nothing: [sound(), "0000", "", "no commit"],
   cutShort: [sound(), "00ff123", "", "cut off, or is not git's"],
   oddLength: [sound(), "0002", "", "cut off, or is not git's"],

@@ -88,7 +88,7 @@ function checkAdvertisement({ status, headers, body, url }: EgressResponse, addr
   if (!lines.includes("version 2") || !fetches?.includes("shallow"))
     throw new AppError("unsupported", `${address} does not speak version 2 of git's protocol.`);
   if (lines.some((line) => line.startsWith("object-format=") && line !== "object-format=sha1"))
-    throw new AppError("unsupported", `${address} names its objects otherwise than by SHA-1.`);
+    throw new AppError("unsupported", `${address} does not name its objects by SHA-1.`);
 }
 
 function readRefs(answer: Uint8Array): RemoteRef[] {

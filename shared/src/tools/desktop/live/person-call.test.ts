@@ -21,6 +21,6 @@ test("presses, turns of the wheel, texts and keys become calls of xdotool, withi
 });
 
 test("what would become another argument, and dialogs, are refused", () => {
-  expect(() => personCall({ type: "text", text: "a\0exec" }, size)).toThrow("A text has no NUL.");
+  expect(() => personCall({ type: "text", text: "a\0exec" }, size)).toThrow("A text cannot contain NUL.");
   expect(() => personCall({ type: "dialog", accept: true }, size)).toThrow("A screen has no dialogs");
 });

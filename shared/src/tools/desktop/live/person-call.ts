@@ -30,7 +30,7 @@ export function personCall(input: PersonInput, { width, height }: ScreenSize): r
     }
     case "text":
       // Arguments end at a NUL.
-      if (input.text.includes("\0")) throw new AppError("invalid_input", "A text has no NUL.");
+      if (input.text.includes("\0")) throw new AppError("invalid_input", "A text cannot contain NUL.");
       return ["type", "--delay", /^[\x20-\x7e\s]*$/.test(input.text) ? "10" : "50", "--", input.text];
     case "key":
       return ["key", "--", keysymsOf(input.key.replace(/Arrow(?=Up|Down|Left|Right)/, ""))];

@@ -56,7 +56,7 @@ export function shareScreens({ displays, size }: Displays, bounds: Partial<HoldB
       } catch (error) {
         if (error instanceof AppError && error.code === "conflict") throw error;
         // What xdotool says of it may hold what was typed.
-        throw new AppError("unavailable", "The screen did not take that.");
+        throw new AppError("unavailable", "The screen did not accept that.");
       }
     },
     async handedBack(session, _, seconds) {

@@ -32,7 +32,7 @@ export async function readBackWord(
     pictures: count(html, /<img /g),
   };
   if (found.headings < wanted.headings || found.tables < wanted.tables || found.pictures < wanted.pictures)
-    throw new AppError("internal", `Of what was to be written, only ${inWords(found)} could be read back.`);
+    throw new AppError("internal", `Only ${inWords(found)} of the content could be read back.`);
   return { told: `${inWords(found)}, ${text.length} characters`, page: htmlPage("Document", "en", look + body) };
 }
 

@@ -16,6 +16,8 @@ export type SnapshotState = {
   readonly refs: Refs;
   /** What the newest observations told, by their marks; the conversation may have any of them. */
   readonly told: Map<string, ToldPage>;
+  /** What a result told of the whole page since the newest observation. */
+  snapshot: ToldPage | undefined;
   /** What happened without an act and the conversation does not have yet. */
   untold: readonly string[];
   /** The dialog that a result has told. */
@@ -48,6 +50,7 @@ export function createSnapshotStates(): SnapshotStates {
       const looks: SnapshotState = {
         refs: createRefs(),
         told: new Map(),
+        snapshot: undefined,
         untold: [],
         outlines: new WeakMap(),
         toldDialog: undefined,

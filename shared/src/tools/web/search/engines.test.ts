@@ -222,7 +222,7 @@ test("a page that demands proof of being human is recognized", async () => {
     '<html><body><div class="anomaly-modal__title">Unfortunately, bots use DuckDuckGo too.</div></body></html>';
   await using site = startSite({ "/": served(page, "text/html") });
   const found = open(only("duckduckgo", site.url))[0]?.search(asked, new AbortController().signal);
-  expect(await found?.catch((error) => error.message)).toContain("being human");
+  expect(await found?.catch((error) => error.message)).toContain("a human is asking");
 });
 
 test("language and country reach each engine under its own parameter names", async () => {

@@ -102,7 +102,7 @@ export function htmlEngine(
       const { document } = parseHTML(/<html[\s>]/i.test(page) ? page : `<html><body>${page}</body></html>`);
       const hits = engine.hits(document).filter((hit): hit is Hit => hit !== undefined);
       if (hits.length === 0 && engine.challenge.test(page))
-        throw new AppError("unavailable", "asked for proof of being human");
+        throw new AppError("unavailable", "asked for proof that a human is asking");
       return hits;
     },
   };

@@ -1,10 +1,63 @@
-import { type FlowSent, isEvent, isFlowEvent } from "../../../api/events.ts";
+import type { EventOf, JournalEvent } from "manyhands/internal/core/events/events";
+import { type FlowSent, isFlowEvent, textsIn } from "../../../api/events.ts";
 import type { Asked, TreeEvent } from "../../../api/tree-events.ts";
 import { type CallItem, noneUsed, type RunItem, type TreeItem, type Used } from "./items.ts";
 import { type PlanItem, planOf } from "./plan.ts";
 
+type TreeReader<Type extends JournalEvent["type"]> = (
+  tree: RunTree,
+  run: RunItem,
+  event: EventOf<Type>,
+  item: TreeEvent,
+) => void;
+
 /** The tree of a run, built from its events as they come. */
 export class RunTree {
+  /** How each type of event changes the tree and the run it belongs to. */
+  static readonly readers: { readonly [Type in JournalEvent["type"]]: TreeReader<Type> } = {
+    "message-received": (_, run, { parts }, { at }) => {
+      if (run.title === "") run.title = textsIn(parts);
+      closeWaits(run, Date.parse(at));
+    },
+    "message-heard": nothing,
+    "step-started": nothing,
+    "model-replied": (_, run, { usage, discarded }, item) => {
+      run.replies.push(item);
+      run.used = withUse(run.used, usage, discarded);
+    },
+    "model-asked": addUse,
+    "tool-started": (tree, run, event, item) => tree.#start(run, item, event),
+    "tool-ended": (tree, run, { callId }, item) => {
+      const call = tree.#calls.get(`${run.runId}/${callId}`);
+      if (call !== undefined) call.ended = item;
+    },
+    "context-compacted": addUse,
+    "memory-recalled": addUse,
+    "agent-asked": (tree, run, { askId, agent, text }) => {
+      tree.#asks.set(askId, { title: tree.#assigned.get(agent) ?? text, agent, parent: run });
+    },
+    "agent-accepted": nothing,
+    "agent-progressed": nothing,
+    "agent-answered": (tree, run, { askId, state, error }, item) => {
+      const asked = tree.#runOfAsk.get(askId) ?? tree.#unseen(askId, item);
+      asked.outcome = { state, ...(error && { error: error.message }) };
+      if (asked.elsewhere || asked.events.length === 0) asked.ended ??= item;
+      closeWaits(run, Date.parse(item.at));
+    },
+    // A question that another agent put is shown where it was asked.
+    "question-asked": (tree, run, { askId, approval }, { at }) => {
+      if (askId === undefined) tree.#wait(run, Date.parse(at), approval?.callId);
+    },
+    "notice-given": nothing,
+    "artifact-added": nothing,
+    "run-paused": nothing,
+    "run-resumed": nothing,
+    "run-ended": (_, run, __, item) => {
+      run.ended = item;
+      closeWaits(run, Date.parse(item.at));
+    },
+  };
+
   readonly root: RunItem;
   readonly runs = new Map<string, RunItem>();
   /** The newest plan of a flow. */
@@ -47,39 +100,10 @@ export class RunTree {
   }
 
   #apply(run: RunItem, item: TreeEvent): void {
-    const { event, at } = item;
-    if (isEvent(event, "message-received")) {
-      const text = event.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-      if (run.title === "") run.title = text;
-      closeWaits(run, Date.parse(at));
-    } else if (isEvent(event, "model-replied")) {
-      run.replies.push(item);
-      run.used = withUse(run.used, event.usage, event.discarded);
-    } else if (isEvent(event, "model-asked")) {
-      run.used = withUse(run.used, event.usage, event.discarded);
-    } else if (isEvent(event, "context-compacted")) {
-      if (event.usage) run.used = withUse(run.used, event.usage, event.discarded);
-    } else if (isEvent(event, "memory-recalled")) {
-      if (event.usage) run.used = withUse(run.used, event.usage);
-    } else if (isEvent(event, "tool-started")) this.#start(run, item, event);
-    else if (isEvent(event, "tool-ended")) {
-      const call = this.#calls.get(`${run.runId}/${event.callId}`);
-      if (call !== undefined) call.ended = item;
-    } else if (isEvent(event, "agent-asked")) {
-      const title = this.#assigned.get(event.agent) ?? event.text;
-      this.#asks.set(event.askId, { title, agent: event.agent, parent: run });
-    } else if (isEvent(event, "agent-answered")) {
-      const asked = this.#runOfAsk.get(event.askId) ?? this.#unseen(event.askId, item);
-      asked.outcome = { state: event.state, ...(event.error && { error: event.error.message }) };
-      if (asked.elsewhere || asked.events.length === 0) asked.ended ??= item;
-      closeWaits(run, Date.parse(at));
-    } else if (isEvent(event, "question-asked")) {
-      // A question that an agent put is shown where it was asked.
-      if (event.askId === undefined) this.#wait(run, Date.parse(at), event.approval?.callId);
-    } else if (isEvent(event, "run-ended")) {
-      run.ended = item;
-      closeWaits(run, Date.parse(at));
-    } else if (isFlowEvent(event)) this.#flow(event);
+    const { event } = item;
+    if (isFlowEvent(event)) this.#flow(event);
+    else if (Object.hasOwn(RunTree.readers, event.type))
+      (RunTree.readers[event.type] as TreeReader<typeof event.type>)(this, run, event as never, item);
   }
 
   /** The plan item that an agent is given next says what its run is about. */
@@ -129,6 +153,16 @@ export class RunTree {
     this.runs.set(id, run);
     return run;
   }
+}
+
+function nothing(): void {}
+
+function addUse(
+  _: RunTree,
+  run: RunItem,
+  { usage, discarded }: { readonly usage?: Usage; readonly discarded?: Usage },
+): void {
+  run.used = withUse(run.used, usage, discarded);
 }
 
 function closeWaits(run: RunItem, at: number): void {
