@@ -1,6 +1,6 @@
 /**
  * While a worker has less room than runs are due, principals take turns. Workers of the version
- * before do not say whom they served last, and claim what has been due for longest.
+ * before claim what has been due for longest.
  */
 export const fairClaims = `
   CREATE INDEX runs_due_of ON runs (kind, principal, due) WHERE due IS NOT NULL;
@@ -55,12 +55,11 @@ export const fairClaims = `
     RETURN array_to_json(claimed);
   END $$;
 
-  -- As before, but in turn where there is less room than runs.
-  ALTER FUNCTION claim_runs(text) RENAME TO claim_longest_due;
-  CREATE FUNCTION claim_runs(p_claim text) RETURNS text LANGUAGE plpgsql AS $$
+  -- Claims what is due, in turn where there is less room than runs.
+  CREATE FUNCTION claim_fairly(p_claim text) RETURNS text LANGUAGE plpgsql AS $$
   DECLARE c json := p_claim::json;
   BEGIN
-    IF c->>'served' IS NULL OR NOT is_scarce(c) THEN RETURN claim_longest_due(p_claim); END IF;
+    IF NOT is_scarce(c) THEN RETURN claim_runs(p_claim); END IF;
     PERFORM FROM workers WHERE id = c->>'owner' FOR SHARE;
     IF NOT FOUND THEN RETURN '[]'; END IF;
     RETURN claim_in_turn(c);
