@@ -49,7 +49,7 @@ test("a person signs in to an MCP server from the page, which then shows its too
   await using opened = await browser.page(`${gateway.url}/#/settings/servers`);
   const { page } = opened;
   await page.getByRole("button", { name: "Test: web" }).click();
-  await page.getByText("It wants you to sign in", { exact: true }).waitFor();
+  await page.getByText("It needs you to sign in", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Sign in" }).click();
   const address = await page.getByRole("link", { name: "Open the sign-in page" }).getAttribute("href");
   // The browser's part: the authorization server sends it back to a port of loopback.

@@ -5868,7 +5868,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "agents-files-unchecked",
-    file: "shared/src/config/config.ts",
+    file: "shared/src/config/agents/named-agent.ts",
     find: "    if (entry !== undefined) entryPath(entry);\n",
     becomes: "",
     harm: "A misspelt entry is found when the supervisor has restarted it for minutes.",
@@ -5876,7 +5876,7 @@ export const faults: readonly Fault[] = [
   },
   {
     id: "flows-files-unchecked",
-    file: "shared/src/config/config.ts",
+    file: "shared/src/config/agents/named-agent.ts",
     find: "  for (const entry of Object.values(flows.added)) entryPath(entry);\n",
     becomes: "",
     harm: "A flow whose file is missing stops the gateway at its start.",

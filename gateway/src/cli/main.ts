@@ -2,7 +2,8 @@
  * Entry point of the command line; `gateway/src/main.ts` starts it once all packages are installed.
  */
 import { resolve } from "node:path";
-import { checkNamedFiles, loadConfig } from "manyhands/internal/config/config";
+import { checkNamedFiles } from "manyhands/internal/config/agents/named-agent";
+import { loadConfig } from "manyhands/internal/config/config";
 import { connectAgent } from "../tasks/a2a-agent-client.ts";
 import { processTerminal } from "../terminal/terminal.ts";
 import { endWithLauncher } from "./launcher-watch.ts";

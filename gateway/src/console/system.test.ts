@@ -76,7 +76,7 @@ test("a model is tried with a real request, saved without losing the file's comm
   await look(page, "model");
   expect(await toml()).not.toContain("scripted");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("running servers still use the former model").waitFor();
+  await page.getByText("running servers still use the previous model").waitFor();
   await page.getByText(/A key is set/).waitFor();
   expect(await toml()).toBe(
     `# Ours.\n[llm]\nmodel = "scripted" # mine\nbase_url = "${model.url}"\napi_key = "sk-very-secret"\n`,
@@ -97,12 +97,12 @@ test("a sandbox tier is tried and written to the configuration, and the page say
   await page.getByText("Works here: bwrap.").waitFor();
   expect(await toml()).toBe(before);
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("running servers still use the former tier").waitFor();
+  await page.getByText("running servers still use the previous tier").waitFor();
   await page.getByText("Stop manyhands and start it again").waitFor();
   expect(await toml()).toEndWith('\n[sandbox]\ntier = "bwrap"\n');
   await look(page, "sandbox");
   await page.reload();
-  await page.getByText("running servers still use the former tier").waitFor();
+  await page.getByText("running servers still use the previous tier").waitFor();
   expect(await page.getByLabel(/^bwrap/).isChecked()).toBe(true);
 });
 

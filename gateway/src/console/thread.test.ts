@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { sentEvent } from "manyhands/internal/core/events/read-event";
 import type { SentEvent } from "./api/events.ts";
-import { type Contribution, createThread, type Note, type Thread } from "./pages/conversation/thread.ts";
+import { createThread, type Thread } from "./pages/conversation/thread.ts";
+import type { Contribution, Note } from "./pages/conversation/thread-items.ts";
 
 const agent = "manus";
 const usage = { inputTokens: 9, cachedInputTokens: 0, outputTokens: 1, costUsd: 0.25, source: "provider" } as const;

@@ -85,7 +85,7 @@ function revokeShare({ shares }: ShareRoutesDeps): RestEndpoint {
     method: "delete",
     path: "/shares/{id}",
     tag: "shares",
-    summary: "Revokes a link: it opens nothing any more, and what it holds open ends within seconds",
+    summary: "Revokes a link: it stops working, and pages that have it open are cut off within seconds",
     request: { params: z.object({ id: z.string().min(1).max(200) }) },
     answers: { 204: { description: "Revoked." } },
     problems: [404],

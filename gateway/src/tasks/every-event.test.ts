@@ -12,7 +12,8 @@ import { createWorkMetrics } from "manyhands/internal/telemetry/work-metrics";
 import type { SentEvent } from "../console/api/events.ts";
 import { createThread, readers } from "../console/pages/conversation/thread.ts";
 import { RunTree } from "../console/pages/run/model/run-tree.ts";
-import { newView, render } from "../terminal/render.ts";
+import { render } from "../terminal/render.ts";
+import { newView } from "../terminal/terminal-view.ts";
 
 const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: null, source: "provider" } as const;
 const call = { callId: "1", name: "bash", text: "ok", isError: false, milliseconds: 1 };

@@ -3,8 +3,8 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tellOutcome } from "./outcome.ts";
-import { newView } from "./render.ts";
 import type { TaskOutcome } from "./render-task.ts";
+import { newView } from "./terminal-view.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-outcome-"));
 afterAll(() => rm(folder, { recursive: true }));

@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import type { Progress } from "manyhands/internal/core/events/progress";
 import { readEvent } from "manyhands/internal/core/events/read-event";
 import type { ShownState, TaskItem } from "../tasks/task-item.ts";
-import { newView, render, summaryText } from "./render.ts";
+import { render, summaryText } from "./render.ts";
 import { safeLine, safeText } from "./safe-text.ts";
+import { newView } from "./terminal-view.ts";
 
 const style = { color: false, columns: 60 };
 const usage = { inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, costUsd: 0, source: "provider" } as const;

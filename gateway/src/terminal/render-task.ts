@@ -5,9 +5,10 @@ import { ownCommand } from "manyhands/internal/core/release";
 import type { AgentClient } from "../tasks/agent-client.ts";
 import type { ShownState, TaskItem } from "../tasks/task-item.ts";
 import { onInterrupt } from "./interrupts.ts";
-import { newView, render, type TerminalView } from "./render.ts";
+import { render } from "./render.ts";
 import { safeJson, safeText } from "./safe-text.ts";
 import type { Terminal } from "./terminal.ts";
+import { newView, type TerminalView } from "./terminal-view.ts";
 
 /** The task at the end of its stream: its state and what it produced. */
 export type TaskOutcome = {

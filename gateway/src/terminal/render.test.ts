@@ -3,8 +3,9 @@ import type { Progress } from "manyhands/internal/core/events/progress";
 import { readEvent } from "manyhands/internal/core/events/read-event";
 import type { RunEvent } from "manyhands/internal/core/runs/run";
 import type { TaskItem } from "../tasks/task-item.ts";
-import { newView, render, summaryText, type TerminalView } from "./render.ts";
+import { render, summaryText } from "./render.ts";
 import { styleOf } from "./style.ts";
+import { newView, type TerminalView } from "./terminal-view.ts";
 
 const plain = { color: false, columns: 60 };
 const usage = {

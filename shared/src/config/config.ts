@@ -1,6 +1,5 @@
 import { dirname, join, resolve } from "node:path";
 import type { Credentials } from "../a2a/client/credentials.ts";
-import { AppError } from "../core/errors.ts";
 import type { QuotaConfig } from "../core/runs/quota.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
 import type { NamedSecret } from "../machine/secrets/secrets.ts";
@@ -11,10 +10,9 @@ import { type AuthConfig, authConfig } from "./access/auth-config.ts";
 import { type CardConfig, cardConfig } from "./access/card-config.ts";
 import { checkExposure } from "./access/exposure.ts";
 import { type TlsConfig, tlsConfig } from "./access/tls-config.ts";
-import { type AgentConfig, type AgentConfigs, agentConfigs } from "./agents/agent-config.ts";
+import { type AgentConfigs, agentConfigs } from "./agents/agent-config.ts";
 import { credentialsOf } from "./agents/credentials.ts";
-import { checkInstructions } from "./agents/instructions.ts";
-import { entryPath, type NamedFile } from "./agents/named-files.ts";
+import type { NamedFile } from "./agents/named-files.ts";
 import { durationMs } from "./duration.ts";
 import { type ComposedFlow, flowConfig } from "./flow-config.ts";
 import { gitConfig } from "./git-config.ts";
@@ -231,34 +229,6 @@ export function toConfig(settings: Settings, cwd: string): Config {
     ...besideSettings(sections, file, cwd),
     notes: notesOn(settings),
   };
-}
-
-/** The settings of an agent of this system. Throws `invalid_input`, listing the known agents. */
-export function agentNamed({ agents }: Pick<Config, "agents">, name: string): AgentConfig {
-  const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
-  if (agent !== undefined) return agent;
-  const known = Object.keys(agents).join(", ") || "none";
-  throw new AppError("invalid_input", `There is no agent ${JSON.stringify(name)}. There are: ${known}.`);
-}
-
-/** The default agent: the first one. Throws `config_invalid` if there is none. */
-export function firstAgent({ agents }: Pick<Config, "agents">): string {
-  const [first] = Object.keys(agents);
-  if (first === undefined)
-    throw new AppError("config_invalid", "There is no agent: the settings switch all of them off.");
-  return first;
-}
-
-/**
- * Rejects with `config_invalid` if a file named in the settings is unusable, whichever process it
- * is for.
- */
-export async function checkNamedFiles({ agents, flows }: Pick<Config, "agents" | "flows">): Promise<void> {
-  for (const { entry, instructions } of Object.values(agents)) {
-    if (entry !== undefined) entryPath(entry);
-    await checkInstructions(instructions);
-  }
-  for (const entry of Object.values(flows.added)) entryPath(entry);
 }
 
 function peersOf(settings: Settings, cwd: string): Config["peers"] {

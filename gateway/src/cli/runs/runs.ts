@@ -1,4 +1,5 @@
-import { type Config, firstAgent } from "manyhands/internal/config/config";
+import { firstAgent } from "manyhands/internal/config/agents/named-agent";
+import type { Config } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import { agentKind } from "../../flows/agent-flow.ts";
 import { flowNamed, loadFlows } from "../../flows/load-flows.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { newView } from "../../terminal/render.ts";
 import type { TaskOutcome } from "../../terminal/render-task.ts";
+import { newView } from "../../terminal/terminal-view.ts";
 import { chatOn, type Spoken, tellWhatNext } from "./what-next.ts";
 
 const settings = { agents: { manus: {}, swe: {} } } as unknown as Parameters<typeof tellWhatNext>[2];

@@ -1,4 +1,5 @@
-import { type Config, firstAgent } from "manyhands/internal/config/config";
+import { firstAgent } from "manyhands/internal/config/agents/named-agent";
+import type { Config } from "manyhands/internal/config/config";
 import { ownCommand } from "manyhands/internal/core/release";
 import { isOwnAgent } from "../../session/agent-session.ts";
 import type { CliContext } from "../../session/context.ts";

@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bearerCredentials } from "../../a2a/client/credentials.ts";
 import { defineAgent } from "../../agent/define-agent.ts";
-import { type Config, checkNamedFiles, loadConfig } from "../config.ts";
+import { type Config, loadConfig } from "../config.ts";
 import { instructed } from "./instructions.ts";
+import { checkNamedFiles } from "./named-agent.ts";
 import { entryPath } from "./named-files.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "manyhands-open-agents-"));

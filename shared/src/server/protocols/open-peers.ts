@@ -6,7 +6,8 @@ import { delegateTool } from "../../a2a/delegate/delegate.ts";
 import { openDirectory } from "../../a2a/delegate/directory.ts";
 import type { CardPolicy } from "../../a2a/signing/card-policy.ts";
 import type { HomeKeys } from "../../a2a/signing/home-keys.ts";
-import { agentNamed, type Config } from "../../config/config.ts";
+import { agentNamed } from "../../config/agents/named-agent.ts";
+import type { Config } from "../../config/config.ts";
 import { AppError } from "../../core/errors.ts";
 import { openCardPolicy, openKeySets } from "./open-card-policy.ts";
 

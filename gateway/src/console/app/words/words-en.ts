@@ -268,7 +268,7 @@ export const english = {
   agentsUpOf: (up: number, all: number) => `${up} of ${all} agents up.`,
   openAgents: "Open agents",
   theme: "Theme",
-  themes: { system: "As the system", light: "Light", dark: "Dark" },
+  themes: { system: "Like the system", light: "Light", dark: "Dark" },
   language: "Language",
   singleKeys: "Single keys act: N for a new task, G then W for what waits",
 

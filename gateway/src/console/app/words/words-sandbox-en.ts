@@ -7,14 +7,14 @@ export const sandboxEnglish = {
   tier: "Tier",
   tiers: {
     auto: "The strongest that works on this machine",
-    srt: "As bwrap; the network as far as allow_domains goes, through a proxy",
-    bwrap: "A file system and processes of their own, no network",
-    landlock: "Files by a list of the kernel's, no sockets; for machines without user namespaces",
+    srt: "Like bwrap, with network access to allow_domains through a proxy",
+    bwrap: "Its own file system and processes, no network",
+    landlock: "Files limited by the kernel, no sockets; for machines without user namespaces",
   },
   testNote: "Runs a command in it, here. Nothing is saved.",
   works: (tier: string) => `Works here: ${tier}.`,
   fails: "It does not work here.",
   domains: (names: string) => `Commands may reach ${names}.`,
-  restartNeeded: "Saved, but running servers still use the former tier.",
+  restartNeeded: "Saved, but running servers still use the previous tier.",
   file: (file: string) => `Written to ${file}.`,
 };

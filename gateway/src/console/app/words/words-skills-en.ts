@@ -14,7 +14,7 @@ export const skillsEnglish = {
   read: "Read",
   close: "Close",
   like: (name: string) => `Its name could be taken for ${name}.`,
-  allowedTools: (names: string) => `Its author names these tools: ${names}. That allows nothing.`,
+  allowedTools: (names: string) => `Its author names these tools: ${names}. That grants nothing.`,
   license: (name: string) => `License: ${name}`,
   files: (count: number) => (count === 1 ? "1 file" : `${count} files`),
   notText: "Not shown: it is not text, or too long. Read it in the folder.",

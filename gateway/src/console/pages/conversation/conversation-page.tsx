@@ -18,7 +18,7 @@ import { complain, toast } from "../../parts/toast.tsx";
 import { Dock } from "./dock.tsx";
 import { RunThread } from "./run-thread.tsx";
 import { SidePanel } from "./side-panel.tsx";
-import type { PlanItem } from "./thread.ts";
+import type { PlanItem } from "./thread-items.ts";
 import { useConversation } from "./use-conversation.ts";
 import { useTail } from "./use-tail.ts";
 

@@ -4,7 +4,7 @@ import { titleOfName } from "../../app/names.ts";
 import { words } from "../../app/words/words.ts";
 import { FileLinks } from "../../parts/file-links.tsx";
 import { Glyph, hasEnded } from "../../parts/icons/glyph.tsx";
-import type { PlanItem } from "./thread.ts";
+import type { PlanItem } from "./thread-items.ts";
 
 const planGlyphs = { not_started: "queued", in_progress: "running", completed: "done", blocked: "failed" } as const;
 

@@ -9,7 +9,7 @@ import { Glyph } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
 import { ApprovalFacts, QuestionCard } from "../../parts/question-card.tsx";
-import type { Contribution, Note, Question, SaidItem, ThreadItem } from "./thread.ts";
+import type { Contribution, Note, Question, SaidItem, ThreadItem } from "./thread-items.ts";
 import { TurnView } from "./turn-view.tsx";
 import type { LiveWords } from "./use-run-events.ts";
 

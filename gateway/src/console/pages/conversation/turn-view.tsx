@@ -9,7 +9,7 @@ import { Glyph } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
 import { ChartView, chartsIn, workspaceFile } from "../run/render/chart-view.tsx";
-import type { Contribution, ContributionCall, TurnPart } from "./thread.ts";
+import type { Contribution, ContributionCall, TurnPart } from "./thread-items.ts";
 
 const shownCharacters = 8_000;
 
