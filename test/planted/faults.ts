@@ -46,8 +46,8 @@ export const faults: readonly Fault[] = [
   {
     id: "claim-newest-first",
     file: "shared/src/durable/sqlite/tables/claims-table.ts",
-    find: "ORDER BY due LIMIT",
-    becomes: "ORDER BY due DESC LIMIT",
+    find: "ORDER BY principal, due LIMIT",
+    becomes: "ORDER BY principal, due DESC LIMIT",
     harm: "A run that waits for its turn is overtaken by every later one.",
     tests: durable,
   },
@@ -2045,8 +2045,8 @@ export const faults: readonly Fault[] = [
   {
     id: "dead-worker-claims",
     file: "shared/src/durable/sqlite/tables/claims-table.ts",
-    find: "WHERE EXISTS (SELECT 1 FROM workers WHERE id = ?3)",
-    becomes: "WHERE ?3 IS NOT NULL",
+    find: "WHERE EXISTS (SELECT 1 FROM workers WHERE id = ?1)",
+    becomes: "WHERE ?1 IS NOT NULL",
     harm: "A run claimed by a worker that was declared dead stands still, since nobody takes it over.",
     tests: durable,
   },
