@@ -90,7 +90,7 @@ test.each(["light", "dark"] as const)(
       await expectAccessible(page);
     }
     await page.goto(`${gateway.url}/#/runs/${failed}`);
-    await page.getByText("It was told to fail.").first().waitFor();
+    await page.getByText("It was told to fail.").filter({ visible: true }).first().waitFor();
     await expectAccessible(page);
     await page.goto(`${gateway.url}/#/runs`);
     await page.getByRole("checkbox").first().click();

@@ -23,7 +23,7 @@ type FlowModelRequest = Pick<ModelRequest, "messages" | "tools" | "toolChoice" |
  * Makes one of the flow's own model calls, in one durable step: a recorded reply is never paid for
  * again. Rejects with the error of a limit that the call would exceed.
  */
-export async function askModel(
+export async function askFlowModel(
   run: Run,
   state: FlowState,
   name: string,

@@ -61,6 +61,11 @@ export function shortLine(text: string, length = 160): string {
   return line.length <= length ? line : `${line.slice(0, length - 1)}…`;
 }
 
+/** Markdown as a line of a list says it: without the marks of headings, items and emphasis. */
+export function plainText(markdown: string): string {
+  return markdown.replaceAll(/^\s*(?:#{1,6}|[-*+>])\s+/gm, "").replaceAll(/\*\*|`/g, "");
+}
+
 /**
  * Characters that move, reorder or hide text: control characters except tab and newline,
  * bidirectional controls, zero-width characters.

@@ -14,5 +14,11 @@ export function titleOfName(name: string): string {
   return known?.title ?? name;
 }
 
-/** Whether it is the name of a flow. */
-export const isFlow = (name: string) => flows.value.some((one) => one.name === name);
+/**
+ * Whether it is the name of a flow; of a name that is not known here, as that of a removed flow,
+ * whether it asks others decides.
+ */
+export function isFlow(name: string, asksOthers = false): boolean {
+  if (flows.value.some((one) => one.name === name)) return true;
+  return asksOthers && !agents.value.some((one) => one.name === name);
+}

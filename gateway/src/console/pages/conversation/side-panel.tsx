@@ -1,9 +1,10 @@
 import type { RunView } from "manyhands/internal/runs/run-view";
-import { costText, countText, durationText, safeText, timeText } from "../../app/format.ts";
+import { costText, countText, durationText, moneyText, safeText, timeText } from "../../app/format.ts";
 import { titleOfName } from "../../app/names.ts";
 import { words } from "../../app/words/words.ts";
 import { FileLinks } from "../../parts/file-links.tsx";
 import { Glyph, hasEnded } from "../../parts/icons/glyph.tsx";
+import { OfLimit } from "../../parts/of-limit.tsx";
 import type { PlanItem } from "./thread-items.ts";
 
 const planGlyphs = { not_started: "queued", in_progress: "running", completed: "done", blocked: "failed" } as const;
@@ -86,6 +87,14 @@ function Spent({ runs }: { runs: readonly RunView[] }) {
           <>
             <dt>{text.written}</dt>
             <dd>{countText(usage.outputTokens)}</dd>
+          </>
+        )}
+        {newest.budget?.usd !== undefined && (
+          <>
+            <dt>{text.limit}</dt>
+            <dd>
+              {moneyText(newest.usage.usd)} <OfLimit usd={newest.usage.usd} limit={newest.budget.usd} />
+            </dd>
           </>
         )}
         <dt>{text.started}</dt>

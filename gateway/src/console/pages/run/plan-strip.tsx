@@ -1,6 +1,7 @@
 import { countText, durationText, moneyText, safeText, shortLine } from "../../app/format.ts";
 import { words } from "../../app/words/words.ts";
 import { Glyph, hasEnded } from "../../parts/icons/glyph.tsx";
+import { OfLimit } from "../../parts/of-limit.tsx";
 import { failureOf, type RunItem } from "./model/items.ts";
 import { type PlanItem, type PlanState, planColumns } from "./model/plan.ts";
 import { callsOf } from "./model/rows.ts";
@@ -146,18 +147,12 @@ function Stats({ store }: { store: RunPageStore }) {
 function Cost({ usd, unpriced, limit }: { usd: number; unpriced: boolean; limit: number | undefined }) {
   const text = words();
   const known = unpriced && usd === 0 ? text.costUnknown : moneyText(usd);
-  const share = limit === undefined || limit === 0 ? 0 : Math.min(1, usd / limit);
   return (
     <div>
       <dt>{text.run.cost}</dt>
       <dd>
         {unpriced && usd > 0 ? text.costPartlyUnknown(known) : known}{" "}
-        {limit !== undefined && <span class="t3">{text.run.ofLimit(moneyText(limit))}</span>}
-        {limit !== undefined && (
-          <span class="meter">
-            <i class={share >= 0.8 ? "near" : ""} style={{ width: `${100 * share}%` }} />
-          </span>
-        )}
+        {limit !== undefined && <OfLimit usd={usd} limit={limit} />}
       </dd>
     </div>
   );

@@ -6,7 +6,9 @@ import { address, go, place, setQuery } from "../../app/router.ts";
 import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { failureOf } from "./model/items.ts";
 import { PlanStrip } from "./plan-strip.tsx";
+import { ErrorBlock } from "./render/error-block.tsx";
 import { RunHead, type RunTab, RunTabs, tabs } from "./run-head.tsx";
 import { openRunStore, type RunPageStore } from "./run-store.ts";
 import { EventsTab } from "./tabs/events-tab.tsx";
@@ -46,8 +48,22 @@ function Body({ store, tab }: { store: RunPageStore; tab: RunTab }) {
   return (
     <>
       <PlanStrip store={store} />
+      <Failure store={store} />
       <Timeline store={store} />
     </>
+  );
+}
+
+/** Why the run failed, where there is no room beside the tree to say it. */
+function Failure({ store }: { store: RunPageStore }) {
+  void store.version.value;
+  const failure = failureOf(store.tree.root);
+  if (failure === undefined) return null;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys.
+    <section class="run-failure" tabIndex={0} aria-label={words().run.whatFailed}>
+      <ErrorBlock text={failure} whole={words().run.inFull} />
+    </section>
   );
 }
 

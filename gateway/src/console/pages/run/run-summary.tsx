@@ -1,12 +1,13 @@
 import { useMemo } from "preact/hooks";
 import { isEvent, textsIn } from "../../api/events.ts";
 import { clockText, countText, durationText, moneyText, safeText } from "../../app/format.ts";
+import { isFlow } from "../../app/names.ts";
 import { words } from "../../app/words/words.ts";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
 import { InspectorTop } from "./inspector-top.tsx";
 import { changedFiles } from "./model/changed-files.ts";
-import { endOf, failureOf, type RunItem, startOf } from "./model/items.ts";
+import { asksOthers, endOf, failureOf, type RunItem, startOf } from "./model/items.ts";
 import { callsOf } from "./model/rows.ts";
 import { ErrorBlock } from "./render/error-block.tsx";
 import type { RunPageStore } from "./run-store.ts";
@@ -27,7 +28,7 @@ export function RunSummary({ item, store }: { item: RunItem; store: RunPageStore
   const said = answer === undefined ? "" : textOfEvent(answer.event);
   const took = end === undefined ? text.run.running : durationText(end - startOf(item));
   const begun = item.events[0] === undefined ? "" : clockText(item.events[0].at);
-  const flow = item.children.some(({ kind }) => kind === "run");
+  const flow = isFlow(item.name, asksOthers(item));
   return (
     <>
       <InspectorTop
@@ -39,7 +40,7 @@ export function RunSummary({ item, store }: { item: RunItem; store: RunPageStore
       />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys. */}
       <section class="scroll insp-body" tabIndex={0} aria-label={text.run.summary}>
-        {failure !== undefined && <ErrorBlock text={failure} />}
+        {failure !== undefined && <ErrorBlock text={failure} whole={text.run.inFull} />}
         {item.elsewhere && item.events.length === 0 && <p class="t2">{text.run.noneOfIt}</p>}
         <Figures key={item.replies.length} item={item} />
         <Changed item={item} store={store} />
@@ -87,19 +88,21 @@ function Changed({ item, store }: { item: RunItem; store: RunPageStore }) {
   );
 }
 
+/** What the run itself used, without those that it asked: the whole is above the tree. */
 function Figures({ item }: { item: RunItem }) {
   const text = words().run;
   const { used, replies } = item;
   if (replies.length === 0 && used.tokens === 0) return null;
+  const calls = item.children.flatMap((child) => (child.kind === "run" ? [] : callsOf(child))).length;
   const rows = [
-    [text.calls, countText(callsOf(item).length)],
+    ...(calls === 0 ? [] : [[text.calls, countText(calls)]]),
     [text.read, text.readTokens(countText(used.input), countText(used.cached))],
     [text.wrote, text.wroteTokens(countText(used.tokens - used.input))],
     [text.cost, used.unpriced && used.usd === 0 ? text.unpriced : moneyText(used.usd)],
   ];
   return (
     <section class="facts">
-      <h3>{text.modelCalls(replies.length)}</h3>
+      <h3>{asksOthers(item) ? text.ownModelCalls(replies.length) : text.modelCalls(replies.length)}</h3>
       <dl>
         {rows.map(([name, value]) => (
           <div key={name}>

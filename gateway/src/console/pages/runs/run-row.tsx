@@ -1,9 +1,11 @@
-import { ageText, durationText, moneyText, safeText, shortLine } from "../../app/format.ts";
+import { ageText, durationText, moneyText, plainText, safeText, shortLine } from "../../app/format.ts";
+import { isFlow } from "../../app/names.ts";
 import { address } from "../../app/router.ts";
 import { words } from "../../app/words/words.ts";
 import { AgentGlyph } from "../../parts/icons/agent-glyph.tsx";
 import { StateGlyph } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
+import { OfLimit } from "../../parts/of-limit.tsx";
 import type { ListedRun } from "./runs-query.ts";
 
 /** Agents drawn of one run. */
@@ -25,6 +27,7 @@ export function RunRow({
   const title = shortLine(safeText(run.input), 140) || text.untitled;
   const took = Date.parse(run.updatedAt) - Date.parse(run.createdAt);
   const { match } = run;
+  const asksOthers = run.agents.some((agent) => agent !== run.name);
   const query = match === undefined ? {} : { event: match.seq, ...(match.runId !== run.id && { run: match.runId }) };
   return (
     <li class={chosen ? "rr x sel" : "rr x"} data-run={run.id}>
@@ -49,7 +52,7 @@ export function RunRow({
         </p>
       </div>
       <span class="ags pd">
-        <AgentGlyph name={safeText(run.name)} flow={run.agents.some((agent) => agent !== run.name)} />
+        <AgentGlyph name={safeText(run.name)} flow={isFlow(run.name, asksOthers)} />
         {run.agents
           .filter((agent) => agent !== run.name)
           .slice(0, mostAgents)
@@ -67,22 +70,17 @@ export function RunRow({
 }
 
 function secondLine({ match, error, question, progress, answer, name }: ListedRun): string {
-  return match?.text ?? error?.message ?? question ?? answer ?? progress ?? name;
+  const said = question ?? answer;
+  return match?.text ?? error?.message ?? (said && plainText(said)) ?? progress ?? name;
 }
 
 function RowCost({ run: { usage, budget } }: { run: ListedRun }) {
   const text = words();
   const limit = budget?.usd;
   const known = usage.tokens === 0 ? "–" : usage.unpriced && usage.usd === 0 ? text.costUnknown : moneyText(usage.usd);
-  const share = limit === undefined || limit === 0 ? 0 : Math.min(1, usage.usd / limit);
   return (
     <>
-      {known} {limit !== undefined && <span class="t3">{text.run.ofLimit(moneyText(limit))}</span>}
-      {limit !== undefined && (
-        <span class="meter">
-          <i class={share >= 0.8 ? "near" : ""} style={{ width: `${100 * share}%` }} />
-        </span>
-      )}
+      {known} {limit !== undefined && <OfLimit usd={usage.usd} limit={limit} />}
     </>
   );
 }

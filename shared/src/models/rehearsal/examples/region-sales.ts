@@ -1,5 +1,14 @@
 import { checking, doing, shownFiles, stepReports } from "../flow-messages.ts";
-import { type Acting, decision, excerpt, finish, type Scene, type Script, words } from "../script.ts";
+import {
+  type Acting,
+  decision,
+  excerpt,
+  finish,
+  type Scene,
+  type Script,
+  type ScriptedTurn,
+  words,
+} from "../script.ts";
 import { writeAndVerify } from "../write-and-verify.ts";
 
 /** The tasks of the examples about revenue by region. */
@@ -47,6 +56,14 @@ function* report(scene: Scene, file: string) {
   return finish(scene, "success", `${file} says that ${most} is the most, with the revenue of each region.`, "Done.");
 }
 
+/** The branch for tables among those that a conditional flow describes, else the first. */
+function branchForTables(text: string): ScriptedTurn {
+  const branches = [...text.matchAll(/^- ([^:\n]+): (.*)$/gm)].map(([, name = "", when = ""]) => ({ name, when }));
+  const chosen = branches.find(({ name, when }) => /table|data/i.test(`${name} ${when}`)) ?? branches[0];
+  const reason = "The task is about figures, and a table of them is with it.";
+  return decision("choose_branch", { branch: chosen?.name ?? "none", confidence: 0.9, reason });
+}
+
 const writing = (task: string, file: string): Script => ({
   task,
   play: (scene): Acting<ReturnType<typeof finish>> => report(scene, file),
@@ -58,6 +75,7 @@ const computing = (task: string): Script => ({ task, play: compute });
  * quote earlier ones.
  */
 export const regionSales: readonly Script[] = [
+  { task: salesTasks.conditional, decides: "choose_branch", play: ({ text }) => branchForTables(text) },
   writing(doing(salesSteps.report), "report.md"),
   computing(doing(salesSteps.compute)),
   writing(`The task: ${salesTasks.sequential}`, "summary.md"),

@@ -61,6 +61,9 @@ export function endOf(item: TreeItem): number | undefined {
   return item.ended === undefined ? undefined : Date.parse(item.ended.at);
 }
 
+/** Whether a run has asked others. */
+export const asksOthers = (item: RunItem): boolean => item.children.some(({ kind }) => kind === "run");
+
 /** Why an item failed, in a line; undefined if it did not. */
 export function failureOf(item: TreeItem): string | undefined {
   if (item.kind === "call") {

@@ -3,8 +3,11 @@ import { words } from "../../../app/words/words.ts";
 import { Glyph } from "../../../parts/icons/glyph.tsx";
 import { CodeBlock } from "./code-block.tsx";
 
-/** What failed, in a sentence, and all that the model was told about it. */
-export function ErrorBlock({ text }: { text: string }) {
+/**
+ * What failed, in a sentence, and under `whole` all that is known of it: of a call what the model
+ * was told.
+ */
+export function ErrorBlock({ text, whole = words().run.modelWasTold }: { text: string; whole?: string }) {
   const first = /^.*?[.!?](?=\s|$)|^.*/s.exec(text.trim())?.[0]?.split("\n")[0] ?? text;
   return (
     <>
@@ -14,7 +17,7 @@ export function ErrorBlock({ text }: { text: string }) {
       </div>
       {text.trim() !== first && (
         <>
-          <h3>{words().run.modelWasTold}</h3>
+          <h3>{whole}</h3>
           <CodeBlock text={text} />
         </>
       )}

@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import { isFlowEvent } from "../../../api/events.ts";
+import { isEvent, isFlowEvent, textsIn } from "../../../api/events.ts";
 import type { TreeEvent } from "../../../api/tree-events.ts";
 import { clockText, safeText, shortLine } from "../../../app/format.ts";
 import { words } from "../../../app/words/words.ts";
@@ -70,6 +70,9 @@ function ordered(events: readonly TreeEvent[]): readonly TreeEvent[] {
 function saidIn({ event }: TreeEvent): string {
   if (isFlowEvent(event)) return event.note;
   const { name, text, question, arguments: given, agent, status, error } = event as Record<string, unknown>;
-  const said = [name, agent, text ?? given ?? question ?? status, (error as { message?: string } | undefined)?.message];
+  const parts = isEvent(event, "message-received") ? textsIn(event.parts) : undefined;
+  const asked = isEvent(event, "model-replied") ? event.toolCalls.map((call) => call.name) : [];
+  const own = text ?? given ?? question ?? parts ?? status;
+  const said = [name, agent, own, ...asked, (error as { message?: string } | undefined)?.message];
   return said.filter((one): one is string => typeof one === "string").join(" ");
 }

@@ -1,9 +1,10 @@
 import { safeText, shortLine } from "../../../app/format.ts";
+import { isFlow } from "../../../app/names.ts";
 import { words } from "../../../app/words/words.ts";
 import { AgentGlyph } from "../../../parts/icons/agent-glyph.tsx";
 import { Glyph } from "../../../parts/icons/glyph.tsx";
 import { Icon } from "../../../parts/icons/icon.tsx";
-import { endOf, failureOf, startOf, type TreeItem } from "../model/items.ts";
+import { asksOthers, endOf, failureOf, startOf, type TreeItem } from "../model/items.ts";
 import { failureIn, hintOf, type Row } from "../model/rows.ts";
 import type { Extent } from "../model/zoom.ts";
 import { toolIcon } from "../tool-icon.ts";
@@ -122,7 +123,7 @@ function Name({ row }: { row: Row }) {
   const title = item.title === "" || depth === 0 ? item.name : item.title;
   return (
     <>
-      <AgentGlyph name={safeText(item.name)} flow={item.children.some(({ kind }) => kind === "run")} />
+      <AgentGlyph name={safeText(item.name)} flow={isFlow(item.name, asksOthers(item))} />
       <span class="cut med">{shortLine(safeText(title), 80)}</span>
       <span class="sr">{safeText(item.name)}</span>
       {item.elsewhere && <span class="t3 small">{text.elsewhere}</span>}
