@@ -94,6 +94,7 @@ export const browserSection = z.strictObject({
       accuracy: z.number().min(0).max(1_000_000).default(10),
     })
     .prefault({}),
+  patience_seconds: z.number().min(1).max(600).default(30),
   idle_seconds: z.number().min(1).max(86_400).default(600),
   max_contexts: z.int().min(1).max(1000).default(8),
   max_tabs: z.int().min(1).max(1000).default(20),

@@ -44,6 +44,8 @@ export type BrowserSettings = {
   readonly geolocation?:
     | { readonly latitude: number; readonly longitude: number; readonly accuracy: number }
     | undefined;
+  /** How long an act waits for a page that is loading or busy, in milliseconds. */
+  readonly patienceMs: number;
   /** A conversation that was idle this long loses its browsing. */
   readonly idleMs: number;
   /**
@@ -76,6 +78,7 @@ export const browserDefaults = {
   extraArgs: [],
   viewport: { width: 1280, height: 800 },
   locale: "en-US",
+  patienceMs: 30_000,
   idleMs: 600_000,
   contexts: 8,
   tabs: 20,

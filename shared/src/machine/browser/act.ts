@@ -1,16 +1,18 @@
 import type { Page } from "playwright";
-import { within } from "../../core/async/within.ts";
+import { abortable, within } from "../../core/async/within.ts";
 import { AppError } from "../../core/errors.ts";
 import type { ActOptions } from "./browser.ts";
 import type { Dialogs } from "./dialogs.ts";
 import type { Downloads } from "./downloads.ts";
 import { type NavigationGuard, wasLeft } from "./navigation-guard.ts";
+import { type Patience, stillLoading } from "./patience.ts";
 
 /** What an action on a page needs besides its bounds. */
 export type ActDeps = ActOptions & {
   readonly dialogs: Dialogs;
   readonly guard: NavigationGuard;
   readonly downloads: Downloads | undefined;
+  readonly patience: Patience;
   /** Replaces a page that does not recover, and returns what became of it, in a sentence. */
   replace(page: Page): Promise<string>;
   /** Why there is nothing to act on any more. */
@@ -19,6 +21,9 @@ export type ActDeps = ActOptions & {
 
 /** Playwright's own limits come first, so that its reason is not lost. */
 const graceMs = 500;
+/** What an act may take after the page it waited for has come. */
+const arrivedMs = 5_000;
+const lookAgainMs = 200;
 const answersWithinMs = 1_000;
 /**
  * Most downloads that an act starts finish almost at once, even on a busy machine; a long one is
@@ -42,15 +47,17 @@ const dialogOpened = Symbol("dialog opened");
 export async function actOn<T>(
   page: Page,
   run: (page: Page) => Promise<T>,
-  { signal, timeoutMs, dialogs, guard, downloads, replace, lost }: ActDeps,
+  { signal, timeoutMs, dialogs, guard, downloads, patience, replace, lost }: ActDeps,
 ): Promise<T | undefined> {
   signal.throwIfAborted();
   await within(settleMs, dialogs.settle(page));
   page.setDefaultTimeout(timeoutMs);
   const ended = new AbortController();
   const downloading = downloadsOf(page, ended.signal);
-  const deadline = AbortSignal.timeout(timeoutMs + graceMs);
-  const stop = AbortSignal.any([signal, deadline]);
+  const late = new AbortController();
+  const begun = performance.now();
+  void timeUp(page, timeoutMs + graceMs, patience, ended.signal).then(() => late.abort(new Error("It took too long.")));
+  const stop = AbortSignal.any([signal, late.signal]);
   try {
     const outcome = await Promise.race([
       run(page),
@@ -60,6 +67,7 @@ export async function actOn<T>(
     ]);
     const url = await guard.left(page);
     if (url !== undefined) throw new AppError("forbidden", wasLeft(url));
+    patience.answered(page);
     if (outcome === dialogOpened) return undefined;
     dialogs.calm(page);
     const began = downloading();
@@ -70,7 +78,11 @@ export async function actOn<T>(
     const url = await guard.left(page);
     if (url !== undefined) throw new AppError("forbidden", wasLeft(url), { cause: error });
     await errorPage(error, page);
-    throw await explained(error, page, { timeoutMs, timedOut: deadline.aborted, replace, lost });
+    const tookMs = performance.now() - begun;
+    throw await abortable(
+      explained(error, page, { tookMs, timedOut: late.signal.aborted, patience, replace, lost }),
+      signal,
+    );
   } finally {
     ended.abort();
   }
@@ -79,7 +91,13 @@ export async function actOn<T>(
 async function explained(
   error: unknown,
   page: Page,
-  { timeoutMs, timedOut, replace, lost }: Pick<ActDeps, "timeoutMs" | "replace" | "lost"> & { timedOut: boolean },
+  {
+    tookMs,
+    timedOut,
+    patience,
+    replace,
+    lost,
+  }: Pick<ActDeps, "patience" | "replace" | "lost"> & { readonly tookMs: number; readonly timedOut: boolean },
 ): Promise<unknown> {
   const broke = brokenBy(error, page);
   if (broke !== undefined) await within(browserGoneMs, browserGone(page));
@@ -90,13 +108,37 @@ async function explained(
     return new AppError("unavailable", `${broke.message}${became}`, { cause: error });
   }
   if (!timedOut && !(error instanceof Error && error.name === "TimeoutError")) return error;
-  const answers = await within(answersWithinMs, page.evaluate("true"));
-  const said = timedOut ? `It took longer than ${timeoutMs / 1000} s.` : firstLine(error);
+  const loading = patience.loading(page);
+  if (loading !== undefined) return stillLoading(loading);
+  const answers = await within(Math.max(answersWithinMs, patience.mostMs - tookMs), page.evaluate("true"));
+  const said = timedOut ? `It took longer than ${Math.floor(tookMs / 100) / 10} s.` : firstLine(error);
+  if (answers === true) patience.answered(page);
+  else if (patience.leavesOpen(page))
+    return new AppError(
+      "timeout",
+      `${said} The page is too busy to answer, and stays open: wait with browser_wait, then look; or leave it.`,
+      { cause: error },
+    );
   if (answers === true)
     return new AppError("timeout", `${said} It may take effect late: look before you try again.`, { cause: error });
   return new AppError("timeout", `${said} The page does not respond any more. ${await replace(page)}`, {
     cause: error,
   });
+}
+
+/**
+ * Resolves when an act has had its time. While the page it waits for is loading, that is the longest
+ * wait for a slow page, and a little more once it has come.
+ */
+async function timeUp(page: Page, timeoutMs: number, patience: Patience, ended: AbortSignal): Promise<void> {
+  const begun = performance.now();
+  let until = timeoutMs;
+  for (;;) {
+    const passed = performance.now() - begun;
+    if (patience.loading(page) !== undefined && passed < patience.mostMs) until = Math.max(until, passed + arrivedMs);
+    if (passed >= until || ended.aborted) return;
+    await Bun.sleep(Math.min(lookAgainMs, until - passed));
+  }
 }
 
 /** Pages report that they crashed or closed a moment before the browser itself is disconnected. */

@@ -1,5 +1,6 @@
 import type { BrowserContext, Page, Request, Route } from "playwright";
 import type { Workspace } from "../../core/workspace.ts";
+import type { LoadingPage } from "./patience.ts";
 import type { JudgeHop } from "./request-hops.ts";
 
 /** A tab and its number: counted from 1 in the order of opening, never reused in a conversation. */
@@ -42,14 +43,16 @@ export interface Browsing {
   /**
    * Runs `act` on the active page. It ends early, with undefined, when a dialog opens that blocks
    * the page. A dialog that is already open is dismissed first. Rejects with `timeout` when it
-   * takes too long (also when Playwright times out first), with `unavailable` when the page or the
-   * browser crashed, and with `forbidden` when the page reached an address that is not http(s). A
-   * page that does not recover is replaced by an empty tab or, where it cannot even be closed, by a
+   * takes too long (also when Playwright times out first; a page that is loading is waited for longer,
+   * as `Patience` says), with `unavailable` when the page or the browser crashed, and with `forbidden` when the page reached an address that is not http(s). A
+   * page that a second time does not answer is replaced by an empty tab or, where it cannot even be closed, by a
    * fresh context; the message says which.
    */
   act<T>(act: (page: Page) => Promise<T>, options: ActOptions): Promise<T | undefined>;
   /** The dialog that blocks the active page. */
   dialog(): OpenDialog | undefined;
+  /** The page that the active tab is about to show, while its server takes its time. */
+  loading(): LoadingPage | undefined;
   /**
    * What happened on its own since the last call, one sentence each, bounded: dialogs closed, tabs
    * opened, files downloaded (with their path in the workspace), requests refused and why, a crash,

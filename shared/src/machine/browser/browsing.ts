@@ -92,12 +92,12 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     return "Everything was closed and begun anew, without the former tabs and cookies.";
   };
   const act = async <T>(run: (page: Page) => Promise<T>, options: ActOptions): Promise<T | undefined> => {
-    const { tabs, dialogs, guard, downloads } = present();
+    const { tabs, dialogs, guard, downloads, patience } = present();
     acts++;
     try {
       await tabs.ready();
       const { page } = tabs.active();
-      return await actOn(page, run, { ...options, dialogs, guard, downloads, replace, lost: () => lost });
+      return await actOn(page, run, { ...options, dialogs, guard, downloads, patience, replace, lost: () => lost });
     } finally {
       acts--;
       usedAt = performance.now();
@@ -113,10 +113,8 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     openTab: async () => await answered(tabMs, present().tabs.open()),
     closeTab: async (id) => await answered(tabMs, present().tabs.close(id)),
     act,
-    dialog() {
-      const { tabs, dialogs } = present();
-      return dialogs.open(tabs.active().page);
-    },
+    dialog: () => present().dialogs.open(present().tabs.active().page),
+    loading: () => present().patience.loading(present().tabs.active().page),
     notices: () => notices.take(),
     tell: notices.add,
     // Any site may know the browser's user: a log-in is not in cookies alone.

@@ -15,6 +15,7 @@ import { followLocalDownloads } from "./local-downloads.ts";
 import { guardNavigation, type NavigationGuard } from "./navigation-guard.ts";
 import type { Notices } from "./notices.ts";
 import { createPageRoutes, type Routes } from "./page-routes.ts";
+import { createPatience, type Patience } from "./patience.ts";
 import { followRemoteDownloads, tellOfDownloads, type WatchedDownloads } from "./remote-downloads.ts";
 import { createRequestHops, type RequestHops } from "./request-hops.ts";
 import { openTabs, type Tabs } from "./tabs.ts";
@@ -28,6 +29,7 @@ export type Surroundings = {
   readonly dialogs: Dialogs;
   readonly guard: NavigationGuard;
   readonly downloads: Downloads | undefined;
+  readonly patience: Patience;
   close(): Promise<void>;
 };
 
@@ -66,10 +68,12 @@ export async function openSurroundings(deps: SurroundingsDeps): Promise<Surround
     const hops = createRequestHops(routes);
     await way.guard(routes, hops);
     const guard = await guardNavigation(routes, notices);
+    const patience = createPatience(settings.patienceMs);
     const remote = await remoteDownloads(deps, ownsAll);
     const watch = async (page: Page) => {
       dialogs.watch(page);
       guard.watch(page);
+      patience.watch(page);
       remote?.watch(page);
       await place.prepare(page);
       await hops.watch(page);
@@ -87,6 +91,7 @@ export async function openSurroundings(deps: SurroundingsDeps): Promise<Surround
       dialogs,
       guard,
       downloads,
+      patience,
       async close() {
         await place.close();
         await downloads?.stop();

@@ -46,6 +46,7 @@ function browserSettings({ home, browser, egress }: BrowserConfig): BrowserSetti
     locale: browser.locale,
     timezone: browser.timezone,
     geolocation: placeOf(browser.geolocation),
+    patienceMs: browser.patience_seconds * 1000,
     idleMs: browser.idle_seconds * 1000,
     contexts: browser.max_contexts,
     tabs: browser.max_tabs,

@@ -1,5 +1,6 @@
 import { AppError } from "../../core/errors.ts";
 import type { ActOptions, Browsing, Tab } from "../../machine/browser/browser.ts";
+import { stillLoading } from "../../machine/browser/patience.ts";
 import { allDocuments, type Document, readDocuments } from "./documents.ts";
 import { drawnItems } from "./drawn-items.ts";
 import { followLoaded } from "./elements/follow-loaded.ts";
@@ -43,6 +44,8 @@ export async function lookAt(
 ): Promise<PageLook | undefined> {
   // An act would dismiss the dialog.
   if (browsing.dialog() !== undefined) return undefined;
+  const loading = browsing.loading();
+  if (loading !== undefined) throw stillLoading(loading);
   const tab = browsing.active();
   return await browsing.act(async (page) => {
     const [document, title] = await Promise.all([
@@ -109,6 +112,7 @@ export function heldUp(browsing: Browsing): AppError {
 
 const quiet: QuietPage = { quietMs: 80, mostMs: 1_000 };
 const loadMs = 5_000;
+const pollMs = 100;
 
 /**
  * After an act on a page: waits until the page has loaded and stopped changing, for some seconds at
@@ -117,6 +121,13 @@ const loadMs = 5_000;
 export async function settle(browsing: Browsing, looks: SnapshotState, signal: AbortSignal): Promise<void> {
   if (!looks.restless || browsing.dialog() !== undefined) return;
   looks.restless = false;
+  for (const until = performance.now() + loadMs; browsing.loading() && performance.now() < until; ) {
+    signal.throwIfAborted();
+    await Bun.sleep(pollMs);
+  }
+  // Nothing can be asked of a page that is about to become another.
+  looks.restless = browsing.loading() !== undefined;
+  if (looks.restless) return;
   await browsing.act(
     async (page) => {
       await page.waitForLoadState("domcontentloaded", { timeout: loadMs }).catch(() => undefined);

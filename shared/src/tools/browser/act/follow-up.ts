@@ -26,6 +26,9 @@ export async function followUp(
   const said: string[] = [];
   if (now.tab !== before.tab) said.push(`Tab ${now.tab} is active now: ${shortUrl(now.url)}.`);
   else if (now.url !== before.url) said.push(`The page is now ${addressFrom(before.url, now.url)}.`);
+  const loading = browsing.loading();
+  if (loading !== undefined)
+    said.push(`The page ${shortUrl(loading.url)} is still loading: wait for it with browser_wait, then look.`);
   const notices = tellNotices(browsing, looks);
   const dialog = browsing.dialog();
   looks.toldDialog = dialog;

@@ -121,6 +121,7 @@ function visit(...errors: readonly string[]) {
     active: () => ({ id: 1, page }),
     dialog: () => undefined,
     notices: () => [],
+    loading: () => undefined,
   };
   const call = { browsing, looks: { untold: [], told: new Map() }, context: { signal: new AbortController().signal } };
   return goTo(call as unknown as BrowserCall, "https://a.example/").catch((error: unknown) => error);

@@ -5,6 +5,7 @@ import { judgeForm, judgeInput, judgeKeys } from "../../risk/acts.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { ref } from "./input.ts";
 import { actMs, explainFailure, perform } from "./perform.ts";
+import { evenIfSlow } from "./press.ts";
 import { addText, setField, setText } from "./set-field.ts";
 
 const longestText = 100_000;
@@ -32,7 +33,7 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
             say(`Wrote into ${element.label}${submit ? " and pressed Enter" : ""}.`);
             if (clear) say(`Wrote into ${await setText(element, text)}${submit ? ", and pressed Enter" : ""}.`);
             else await addText(element, text);
-            if (submit) await element.handle.press("Enter", { timeout: actMs });
+            if (submit) await evenIfSlow(element.handle.press("Enter", { timeout: actMs }));
           },
         ),
     }),

@@ -7,6 +7,7 @@ import { sameHosts } from "../../risk/same-kind.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { addressFrom, followUp, placeOf } from "./follow-up.ts";
 import { pageAddress } from "./input.ts";
+import { tellLoading } from "./tell-loading.ts";
 
 const loadMs = 30_000;
 
@@ -118,7 +119,7 @@ async function visited(call: BrowserCall, go: (page: Page) => Promise<Response |
   let failed = "";
   let title = "";
   let downloads = false;
-  await browsing.act(
+  const acting = browsing.act(
     async (page) => {
       try {
         failed = failureOf(await go(page));
@@ -130,6 +131,7 @@ async function visited(call: BrowserCall, go: (page: Page) => Promise<Response |
     },
     { signal: context.signal, timeoutMs: loadMs },
   );
+  await tellLoading(call, acting);
   const now = placeOf(browsing);
   const rest = await followUp(call, now, undefined);
   if (downloads) return ["The address is a file: it is downloaded, and the page stays.", ...rest].join(" ");

@@ -5,6 +5,7 @@ import { describeCover } from "../../observation/in-page/describe-cover.ts";
 import { type Changes, endWatch, watchChanges } from "../../observation/in-page/watch-changes.ts";
 import type { BrowserCall } from "./browser-tool.ts";
 import { followUp, placeOf } from "./follow-up.ts";
+import { tellLoading } from "./tell-loading.ts";
 
 /**
  * How long one act on an element may take, in milliseconds, including the wait until it can be
@@ -38,7 +39,7 @@ export async function perform(
   const before = placeOf(browsing);
   let said = "";
   looks.restless = true;
-  const changes = await browsing.act(
+  const acting = browsing.act(
     async (page) => {
       const frame = looks.refs.get(refs[0] ?? "")?.frame ?? page.mainFrame();
       const watching = watched ? startWatch(frame) : undefined;
@@ -65,6 +66,7 @@ export async function perform(
     // The elements' own limit is shorter, so that the reason is known when it is reached.
     { signal: context.signal, timeoutMs: timeoutMs + 8_000 },
   );
+  const changes = await tellLoading(call, acting);
   return [said, ...(await followUp(call, before, changes))].join(" ");
 }
 

@@ -22,14 +22,23 @@ export async function press(page: Page, handle: ElementHandle, how: Press): Prom
     try {
       // The mouse arrives before the click, which first waits for two frames in which the element
       // rests.
-      await Promise.all([at && page.mouse.move(at.x, at.y), handle.click({ ...how, timeout: actMs })]);
+      await Promise.all([at && page.mouse.move(at.x, at.y), evenIfSlow(handle.click({ ...how, timeout: actMs }))]);
       return;
     } catch (error) {
       if (!isRestless(error)) throw error;
     }
   }
   const rests = await moveOnto(handle, { ...(position && { position }), ...(modifiers && { modifiers }) });
-  await handle.click({ ...how, force: !rests, timeout: actMs - restMs });
+  await evenIfSlow(handle.click({ ...how, force: !rests, timeout: actMs - restMs }));
+}
+
+/** An act that is done once only the page it has asked for is waited for: that one may be slow. */
+export async function evenIfSlow(act: Promise<void>): Promise<void> {
+  try {
+    await act;
+  } catch (error) {
+    if (!(error instanceof Error && /waiting for scheduled navigations to finish/.test(error.message))) throw error;
+  }
 }
 
 /** Where an element will be clicked; undefined when it has no box. */

@@ -11,6 +11,7 @@ import { judgeSecret } from "../../risk/judge-secret.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "../act/browser-tool.ts";
 import { ref } from "../act/input.ts";
 import { actMs, perform } from "../act/perform.ts";
+import { evenIfSlow } from "../act/press.ts";
 
 const lookMs = 10_000;
 
@@ -65,7 +66,7 @@ async function typeSecret({ ref, secret: name, submit }: Input, call: BrowserCal
     say(`Typed the secret ${name} into ${label}.${counts}`);
     if (!submit) return;
     say(`Typed the secret ${name} into ${label} and pressed Enter.`);
-    await handle.press("Enter", { timeout: actMs });
+    await evenIfSlow(handle.press("Enter", { timeout: actMs }));
   });
 }
 
