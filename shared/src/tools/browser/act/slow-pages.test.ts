@@ -22,10 +22,7 @@ test("a page whose server takes its time is waited for, and stays open when that
   const text = await desk.open("/shop");
   const { id } = desk.browsing().active();
   const clicked = await desk.call("click_element", { ref: refOf(text, "Orders") });
-  expect(clicked).toMatchObject({
-    isError: false,
-    text: expect.stringMatching(/^Clicked .*\/slow is still loading: wait/),
-  });
+  expect(clicked).toMatchObject({ isError: true, text: expect.stringContaining("/slow is still loading after ") });
   expect(desk.browsing().active().id).toBe(id);
   await expect(desk.see()).rejects.toThrow("is still loading after ");
   answer.resolve();
