@@ -127,8 +127,8 @@ async function explained(
 }
 
 /**
- * Resolves when an act has had its time. While the page it waits for is loading, that is the longest
- * wait for a slow page, and a little more once it has come.
+ * Resolves when an act has had its time. While the page it waits for is loading, that is the
+ * longest wait for a slow page, and a little more once it has come.
  */
 async function timeUp(page: Page, timeoutMs: number, patience: Patience, ended: AbortSignal): Promise<void> {
   const begun = performance.now();

@@ -43,10 +43,11 @@ export interface Browsing {
   /**
    * Runs `act` on the active page. It ends early, with undefined, when a dialog opens that blocks
    * the page. A dialog that is already open is dismissed first. Rejects with `timeout` when it
-   * takes too long (also when Playwright times out first; a page that is loading is waited for longer,
-   * as `Patience` says), with `unavailable` when the page or the browser crashed, and with `forbidden` when the page reached an address that is not http(s). A
-   * page that a second time does not answer is replaced by an empty tab or, where it cannot even be closed, by a
-   * fresh context; the message says which.
+   * takes too long (also when Playwright times out first; a page that is loading is waited for
+   * longer, as `Patience` says), with `unavailable` when the page or the browser crashed, and with
+   * `forbidden` when the page reached an address that is not http(s). A page that a second time
+   * does not answer is replaced by an empty tab or, where it cannot even be closed, by a fresh
+   * context; the message says which.
    */
   act<T>(act: (page: Page) => Promise<T>, options: ActOptions): Promise<T | undefined>;
   /** The dialog that blocks the active page. */
