@@ -4,7 +4,7 @@ import type { Flow } from "manyhands/flows";
 import { handOnSteps, undelivered, unowned } from "./deliverables.ts";
 import type { StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
-import { unbegun } from "./work-step.ts";
+import { notStarted } from "./work-step.ts";
 
 const file = (name: string, content: string): StoredFile => ({
   name,
@@ -15,7 +15,7 @@ const file = (name: string, content: string): StoredFile => ({
 
 function step(id: string, dependsOn: readonly string[], ...files: StoredFile[]): StepResult {
   const about = { id, text: id, agent: "one", dependsOn, expected: "", delivers: [] };
-  return { ...unbegun(about), outcome: "completed", files };
+  return { ...notStarted(about), outcome: "completed", files };
 }
 
 /** The files handed on from these results, as `name content`. */

@@ -3,7 +3,7 @@ import { unlessAborted } from "../unless-aborted.ts";
 import type { Board } from "./board.ts";
 import type { StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
-import { unbegun, type WorkOptions, workStep } from "./work-step.ts";
+import { notStarted, type WorkOptions, workStep } from "./work-step.ts";
 
 /**
  * Carries out the steps, each as soon as those it depends on are done, at most `concurrency` at
@@ -51,7 +51,7 @@ function blocked(flow: Flow, step: TaskStep, missing: readonly StepResult[], boa
   const note = `Step ${id}: blocked: ${reason}`;
   flow.tell({ type: "step-ended", note, data: { step: id, agent, attempt: 0, outcome: "blocked", reason } });
   board.mark(flow, id, "blocked", reason, note);
-  return { ...unbegun(step), reason };
+  return { ...notStarted(step), reason };
 }
 
 /**

@@ -7,7 +7,7 @@ import { judgeTask } from "./judge-task.ts";
 import { makePlan, revisePlan } from "./make-plan.ts";
 import { resultsText, type StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
-import { unbegun, workStep } from "./work-step.ts";
+import { notStarted, workStep } from "./work-step.ts";
 
 const step = (id: string, changes: Partial<TaskStep> = {}): TaskStep => ({
   id,
@@ -19,7 +19,7 @@ const step = (id: string, changes: Partial<TaskStep> = {}): TaskStep => ({
   ...changes,
 });
 const result = (id: string, changes: Partial<StepResult> = {}): StepResult => ({
-  ...unbegun(step(id)),
+  ...notStarted(step(id)),
   outcome: "completed",
   answer: `did ${id}`,
   ...changes,

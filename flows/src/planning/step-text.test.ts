@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { StepResult } from "./step-result.ts";
 import { stepText, unknownInputs } from "./step-text.ts";
-import { unbegun } from "./work-step.ts";
+import { notStarted } from "./work-step.ts";
 
 const step = (id: string) => ({
   id,
@@ -12,7 +12,7 @@ const step = (id: string) => ({
   delivers: [],
 });
 const done = (id: string, contextId: string, goal = "the task"): StepResult => ({
-  ...unbegun(step(id)),
+  ...notStarted(step(id)),
   outcome: "completed",
   answer: `${id} reports`,
   contextId,

@@ -40,7 +40,7 @@ export async function workStep(
   let reason = "";
   const before = inputs.find(({ step: { id } }) => id === options.goesOnIn);
   const { goal } = options;
-  let last: StepResult = { ...unbegun(step), attempts: 0 };
+  let last: StepResult = { ...notStarted(step), attempts: 0 };
   for (let attempt = 1; attempt <= options.attempts; attempt++) {
     try {
       begin(flow, step, attempt, board);
@@ -78,7 +78,7 @@ export async function workStep(
 }
 
 /** The result of a step that was not started. */
-export function unbegun(step: TaskStep): StepResult {
+export function notStarted(step: TaskStep): StepResult {
   return {
     step,
     outcome: "blocked",

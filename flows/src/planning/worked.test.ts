@@ -5,7 +5,7 @@ import type { Board } from "./board.ts";
 import { runSteps } from "./run-steps.ts";
 import type { StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
-import { unbegun, workStep } from "./work-step.ts";
+import { notStarted, workStep } from "./work-step.ts";
 
 const step = (id: string, changes: Partial<TaskStep> = {}): TaskStep => ({
   id,
@@ -173,7 +173,7 @@ test("a step whose dependencies did not complete is never begun, and says which 
     "completed",
   ]);
   const reason = "It needs step a, b, which did not complete.";
-  expect(results[3]).toEqual({ ...unbegun(step("d", { dependsOn: ["a", "b", "c"] })), reason });
+  expect(results[3]).toEqual({ ...notStarted(step("d", { dependsOn: ["a", "b", "c"] })), reason });
   expect(results[4]?.reason).toBe("It needs step d, which did not complete.");
   expect(marks.filter(([id]) => id === "d")).toEqual([["d", "blocked", reason, `Step d: blocked: ${reason}`]]);
   expect(told.filter(({ note }) => note.startsWith("Step d"))).toEqual([
@@ -186,7 +186,7 @@ test("a step whose dependencies did not complete is never begun, and says which 
 });
 
 test("a step goes on in the conversation of its agent's last dependency, which is then taken", async () => {
-  const done: StepResult = { ...unbegun(step("x")), outcome: "completed", answer: "did x", contextId: "of x" };
+  const done: StepResult = { ...notStarted(step("x")), outcome: "completed", answer: "did x", contextId: "of x" };
   const steps = [
     step("a", { dependsOn: ["x"] }),
     step("b", { dependsOn: ["x"] }),

@@ -56,10 +56,10 @@ export function recalledMessages({ entries }: Pick<Recalled, "entries">): TaskMe
 }
 
 /** What those tasks left: the conversation, and what they took in. */
-export type Earlier = { readonly messages: readonly TaskMessage[]; readonly takenIn: TakenIn };
+export type EarlierTasks = { readonly messages: readonly TaskMessage[]; readonly takenIn: TakenIn };
 
 /** Reads the conversation so far from the journals of these tasks. */
-export async function readEarlier(ids: readonly string[], engine: Pick<Engine, "events">): Promise<Earlier> {
+export async function readEarlier(ids: readonly string[], engine: Pick<Engine, "events">): Promise<EarlierTasks> {
   let messages: TaskMessage[] = [];
   const takenIn = new Set<string>();
   for (const id of ids) {

@@ -18,8 +18,8 @@ const longestPauseMs = 1_000;
 
 /**
  * A limiter whose limits hold for all processes with this database together; its own come first,
- * and they alone hold while the database does not answer. Calls of one process start in order of
- * arrival, those of several in any order.
+ * and they alone hold while the database does not answer. Calls of one process start as its own
+ * limiter lets them, those of several in any order.
  */
 export function sharedLimiter(
   { endpoint, concurrency, tokensPerMinute }: EndpointLimits,
@@ -72,8 +72,8 @@ export function sharedLimiter(
   };
 
   return {
-    async enter(tokens, signal) {
-      const place = await own.enter(tokens, signal);
+    async enter(tokens, signal, principal) {
+      const place = await own.enter(tokens, signal, principal);
       const id = crypto.randomUUID();
       try {
         await enter(id, Math.ceil(tokens), signal);

@@ -151,6 +151,9 @@ export type ImageRule =
       readonly longest?: number;
     };
 
+/** `principal`: whose call it is; principals that wait for the same limit take turns. */
+export type AskOptions = { readonly signal: AbortSignal; readonly principal?: string };
+
 /**
  * A language model. `ask` rejects with an AppError (`model_rejected`, `model_unavailable`,
  * `rate_limited`, `context_overflow`) or with the signal's reason; it never ends without a `reply`.
@@ -168,7 +171,7 @@ export interface Model {
   readonly roles?: ModelRoles;
   /** US dollars for these tokens; null when no price is known. */
   cost(tokens: PricedTokens): number | null;
-  ask(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelEvent>;
+  ask(request: ModelRequest, options: AskOptions): AsyncIterable<ModelEvent>;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Run } from "../core/runs/run.ts";
 import { noUsage } from "../core/usage.ts";
 import { ModelAway } from "../models/model-failure.ts";
 import { estimateTokens } from "../models/tokens.ts";
-import { askModel } from "./ask-model.ts";
+import { askFlowModel } from "./ask-model.ts";
 import { newState, type StartedFlow } from "./flow-state.ts";
 
 const limits = { asks: 3, tokens: 10_000, usd: 1, wallMs: 60_000 };
@@ -37,7 +37,7 @@ async function called(changes: object, { now = 0, window = 1_000_000 } = {}): Pr
   };
   const run = { step: (_: string, work: (context: object) => unknown) => work(step) } as unknown as Run;
   const before = state.spent;
-  await askModel(run, state, "think", { messages, tools: [], toolChoice: "none" }, { model });
+  await askFlowModel(run, state, "think", { messages, tools: [], toolChoice: "none" }, { model });
   expect([state.spent.tokens - before.tokens, state.spent.usd - before.usd]).toEqual([12, 0.25]);
   const [request] = requests;
   if (request === undefined || requests.length > 1) throw new Error(`${requests.length} requests were made`);
@@ -97,7 +97,7 @@ async function waited(tokens: number, wasReached: boolean): Promise<number> {
   } as unknown as Run;
   const modelPauses = { firstMs: 7_000, longestMs: 7_000 };
   const request = { messages, tools: [], toolChoice: "none" } as const;
-  await expect(askModel(run, state, "think", request, { model, modelPauses })).rejects.toBeInstanceOf(ModelAway);
+  await expect(askFlowModel(run, state, "think", request, { model, modelPauses })).rejects.toBeInstanceOf(ModelAway);
   return now;
 }
 

@@ -23,7 +23,7 @@ type FlowModelRequest = Pick<ModelRequest, "messages" | "tools" | "toolChoice" |
  * Makes one of the flow's own model calls, in one durable step: a recorded reply is never paid for
  * again. Rejects with the error of a limit that the call would exceed.
  */
-export async function askModel(
+export async function askFlowModel(
   run: Run,
   state: FlowState,
   name: string,
@@ -41,7 +41,8 @@ export async function askModel(
     const account = accountOf(state, step);
     const inputTokens = estimateTokens(request.messages, request.tools);
     const maxOutputTokens = roomForAnswer(account, inputTokens, model);
-    return recordReply(account, { ...request, maxOutputTokens }, model, isAnswer ? showingAnswer(step) : step);
+    const shown = isAnswer ? showingAnswer(step) : step;
+    return recordReply(account, { ...request, maxOutputTokens }, model, shown, { principal: run.principal });
   });
   spend(state, usageOfAnswers(reply));
   return reply;

@@ -4,7 +4,7 @@ import type { Part, PeerArtifact } from "../core/message.ts";
 import type { Run } from "../core/runs/run.ts";
 import type { ArtifactStore, StoredFile } from "../core/workspace.ts";
 import { type AskDeps, ask } from "./ask.ts";
-import { askModel, type ModelDeps } from "./ask-model.ts";
+import { askFlowModel, type ModelDeps } from "./ask-model.ts";
 import { decide, decideUnlessWritten, tellCutOff } from "./decide.ts";
 import { isAddress, namedAgent } from "./find-agent.ts";
 import type { FlowState } from "./flow-state.ts";
@@ -132,7 +132,7 @@ async function write(
     { role: "user" as const, parts: [{ type: "text" as const, text }] },
   ];
   const request = { messages, tools: [], toolChoice: "none" as const, isAnswer };
-  const reply = await askModel(run, state, name, request, deps);
+  const reply = await askFlowModel(run, state, name, request, deps);
   if (reply.finish === "length") tellCutOff(run);
   return reply.text;
 }

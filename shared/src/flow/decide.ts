@@ -7,7 +7,7 @@ import type { ModelMessage, ModelRequest, ToolSpec } from "../core/model.ts";
 import type { Run } from "../core/runs/run.ts";
 import { inputSchemaOf, parseInput } from "../core/tools/tool-input.ts";
 import { parseArguments } from "../models/arguments.ts";
-import { askModel, type ModelDeps } from "./ask-model.ts";
+import { askFlowModel, type ModelDeps } from "./ask-model.ts";
 import { cut } from "./cut.ts";
 import type { FlowState } from "./flow-state.ts";
 
@@ -27,7 +27,7 @@ export async function decide<Schema extends z.ZodObject>(
   deps: ModelDeps,
 ): Promise<z.output<Schema>> {
   const ask: Ask = (messages, tool, written) =>
-    askModel(run, state, decision.name, { messages, ...(written ? asJson(tool) : asCall(tool)) }, deps);
+    askFlowModel(run, state, decision.name, { messages, ...(written ? asJson(tool) : asCall(tool)) }, deps);
   return repaired(decision, ask, (reply) => readReply(reply, decision));
 }
 
@@ -61,7 +61,7 @@ export async function decideUnlessWritten<Schema extends z.ZodObject>(
   deps: ModelDeps,
 ): Promise<{ readonly text: string } | { readonly value: z.output<Schema> }> {
   const ask: Ask = (messages, tool) =>
-    askModel(run, state, name, { messages, tools: [tool], toolChoice: "auto", isAnswer }, deps);
+    askFlowModel(run, state, name, { messages, tools: [tool], toolChoice: "auto", isAnswer }, deps);
   return repaired<Schema, { readonly text: string } | { readonly value: z.output<Schema> }>(
     { ...decision, ...said },
     ask,

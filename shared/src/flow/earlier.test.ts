@@ -6,7 +6,7 @@ import type { Part } from "../core/message.ts";
 import type { Engine, ListFilter, RunRecord } from "../core/runs/engine.ts";
 import type { Run, RunEvent } from "../core/runs/run.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
-import { earlierTasks } from "./earlier.ts";
+import { earlierFlowTasks } from "./earlier.ts";
 
 const home = await mkdtemp(join(tmpdir(), "manyhands-earlier-"));
 afterAll(() => rm(home, { recursive: true }));
@@ -34,7 +34,7 @@ test("a flow reads its own earlier tasks of the conversation, and never another 
     await ended("other", "alice", "c1");
     await ended("talk", "alice", "c2");
     await ended("talk", "bob", "c1");
-    const { text, takenIn } = await earlierTasks({ principal: "alice", contextId: "c1" } as Run, "talk", engine);
+    const { text, takenIn } = await earlierFlowTasks({ principal: "alice", contextId: "c1" } as Run, "talk", engine);
     expect(text).toBe("Asked: talk of alice in c1\nAnswered: told alice");
     expect(takenIn).toEqual(["alice"]);
   } finally {
@@ -59,7 +59,7 @@ async function read(...tasks: readonly { asked: string; answered?: string; event
     },
     events: async (id: string) => (tasks[Number(id)]?.events ?? []).map((event) => ({ event })),
   } as unknown as Pick<Engine, "list" | "events">;
-  const earlier = await earlierTasks({ principal: "alice", contextId: "c1" } as Run, "talk", engine);
+  const earlier = await earlierFlowTasks({ principal: "alice", contextId: "c1" } as Run, "talk", engine);
   return { ...earlier, filters };
 }
 

@@ -6,7 +6,7 @@ import { foreignTask, type TakenIn } from "../core/taken-in.ts";
 import type { StoredFile } from "../core/workspace.ts";
 
 /** The conversation with a flow so far: its tasks as text, and the files of the newest. */
-export type Earlier = {
+export type EarlierFlow = {
   readonly text: string;
   readonly files: readonly StoredFile[];
   /** What those tasks had taken in; absent in runs of earlier versions. */
@@ -24,11 +24,11 @@ const mostBytes = 4 * 1024 * 1024;
  * What this flow has done earlier in this conversation. Only for use inside a step. Leaves out
  * tasks that did not complete.
  */
-export async function earlierTasks(
+export async function earlierFlowTasks(
   { contextId, principal }: Run,
   kind: string,
   engine: Pick<Engine, "list" | "events">,
-): Promise<Earlier> {
+): Promise<EarlierFlow> {
   const { runs } = await engine.list({ contextId, principal, kind, statuses: ["completed"], limit: mostTasks });
   const [newest] = runs;
   const takenIn = await Promise.all(runs.map((run) => takenInBy(run, engine)));

@@ -10,7 +10,7 @@ import type { Run, RunBody, RunDefinition, StepContext } from "../core/runs/run.
 import type { AgentInput, AgentOutput } from "../core/runs/task.ts";
 import { writtenObject } from "../models/arguments.ts";
 import { createFlow, type FlowVerbDeps } from "./create-flow.ts";
-import { earlierTasks } from "./earlier.ts";
+import { earlierFlowTasks } from "./earlier.ts";
 import { chooseAgents } from "./find-agent.ts";
 import { flowRequest } from "./flow-request.ts";
 import { type FlowLimits, type FlowState, newState, type StartedFlow } from "./flow-state.ts";
@@ -85,7 +85,7 @@ async function begin(
   const own = { ...defaultLimits, ...limits };
   return {
     ...request,
-    earlier: await earlierTasks(run, definition.name, peers.engine),
+    earlier: await earlierFlowTasks(run, definition.name, peers.engine),
     ...(await chooseAgents(request.agents, agents, step.signal, definition.asks)),
     limits: {
       asks: own.asks,

@@ -5,7 +5,7 @@ import type { StepContext } from "../core/runs/run.ts";
 import { type AgentInput, takenInAtStart } from "../core/runs/task.ts";
 import { sourcesIn } from "../core/taken-in.ts";
 import { addUsage, noUsage, type TaskUsage } from "../core/usage.ts";
-import type { Earlier } from "./earlier.ts";
+import type { EarlierFlow } from "./earlier.ts";
 import type { FlowRequest } from "./flow-request.ts";
 
 /**
@@ -22,7 +22,7 @@ export type FlowLimits = {
 
 /** What was recorded when the flow started. The start is in milliseconds on the clock of runs. */
 export type StartedFlow = FlowRequest & {
-  readonly earlier: Earlier;
+  readonly earlier: EarlierFlow;
   /** The agents the flow works with, and others that names in its options may refer to. */
   readonly entries: readonly AgentEntry[];
   readonly known: readonly AgentEntry[];

@@ -1,5 +1,5 @@
 import { AppError } from "../core/errors.ts";
-import type { ImageRule, Model, ModelEvent, ModelRequest } from "../core/model.ts";
+import type { AskOptions, ImageRule, Model, ModelEvent, ModelRequest } from "../core/model.ts";
 import { sha256Of } from "../core/text/sha256.ts";
 import { traced } from "../core/trace.ts";
 import { plainName, type Traits, traitsOf, withoutRefused } from "./capabilities.ts";
@@ -90,18 +90,19 @@ export function createModel(settings: ModelSettings, deps: ModelOptions = {}): M
     capabilities: { tools, parallelToolCalls, vision, contextWindow, maxOutputTokens },
     imageRule,
     cost: (tokens) => costOf(tokens, config),
-    async *ask(request, { signal }) {
+    async *ask(request, options) {
+      const { signal } = options;
       signal.throwIfAborted();
       try {
         const fitted = scope.traits.vision ? await fitImages(request, signal) : request;
-        yield* askWithRetries(scope, fitted, signal);
+        yield* askWithRetries(scope, fitted, options);
       } catch (error) {
         if (!(error instanceof ModelFailure)) throw error;
         if (fallback === undefined || !mayFallBack(error)) throw error.toAppError(identity);
         const cause = `${error.message}; ${fallback.name} takes over`;
         deps.logger?.warn({ model: config.name, fallback: fallback.name, cause }, "the fallback model takes over");
         yield { type: "retry", attempt: config.maxRetries + 1, waitMs: 0, cause };
-        yield* askFallback(fallback, request, { signal, failure: error, identity });
+        yield* askFallback(fallback, request, { options, failure: error, identity });
       }
     },
   };
@@ -120,13 +121,13 @@ function limiterOf(config: ModelConfig, clock: Clock, { shareLimits }: ModelOpti
   );
 }
 
-async function* askWithRetries(scope: Scope, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+async function* askWithRetries(scope: Scope, request: ModelRequest, options: AskOptions): AsyncGenerator<ModelEvent> {
   const { maxRetries, name } = scope.config;
   let attempts = 0;
   let waitedMs = 0;
   let cuts = 0;
   for (;;) {
-    const result = yield* askOnce(scope, request, signal);
+    const result = yield* askOnce(scope, request, options);
     if (result === "again") continue;
     attempts += 1;
     const failure = failureOf(result);
@@ -143,7 +144,7 @@ async function* askWithRetries(scope: Scope, request: ModelRequest, signal: Abor
     scope.logger?.warn({ model: name, attempt: attempts, waitMs, cause }, "the model is asked again");
     const usage = result instanceof ModelFailure ? {} : { usage: result.reply.usage };
     yield { type: "retry", attempt: attempts, waitMs, cause, ...usage };
-    await scope.clock.sleep(waitMs, signal);
+    await scope.clock.sleep(waitMs, options.signal);
     waitedMs += waitMs;
   }
 }
@@ -160,14 +161,14 @@ function failureOf(result: AttemptResult | ModelFailure): ModelFailure | undefin
 async function* askOnce(
   scope: Scope,
   request: ModelRequest,
-  signal: AbortSignal,
+  { signal, principal }: AskOptions,
 ): AsyncGenerator<ModelEvent, AttemptResult | ModelFailure | "again"> {
   const { traits } = scope;
   scope.asking ??= loadProtocol(scope.config, scope.fetch);
   const { attempt, protocol } = await scope.asking;
   const isLimited = scope.config.tokensPerMinute !== undefined;
   let spent = isLimited ? estimateTokens(request.messages, request.tools, scope.imageRule) : 0;
-  const admission = await scope.limiter.enter(spent, signal);
+  const admission = await scope.limiter.enter(spent, signal, principal);
   try {
     const result = yield* attempt({ config: scope.config, protocol }, request, traits, signal);
     spent = result.reply.usage.inputTokens + result.reply.usage.outputTokens;
@@ -197,13 +198,13 @@ async function* askFallback(
   fallback: Model,
   request: ModelRequest,
   {
-    signal,
+    options,
     failure,
     identity,
-  }: { signal: AbortSignal; failure: ModelFailure; identity: Pick<Model, "name" | "provider"> },
+  }: { options: AskOptions; failure: ModelFailure; identity: Pick<Model, "name" | "provider"> },
 ): AsyncGenerator<ModelEvent> {
   try {
-    yield* fallback.ask(request, { signal });
+    yield* fallback.ask(request, options);
   } catch (error) {
     if (error instanceof AppError && !error.retryable && mayPass(failure)) throw failure.toAppError(identity);
     throw error;

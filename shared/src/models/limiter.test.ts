@@ -68,6 +68,20 @@ test("calls are admitted in order, and one that gives up does not change the ord
   expect(order).toEqual(["second", "third"]);
 });
 
+test("principals take turns: one with many calls waiting does not keep another from its first", async () => {
+  const limiter = createLimiter({ concurrency: 1 }, manualClock());
+  const order: string[] = [];
+  const first = await limiter.enter(1, never, "ann");
+  const calls = ["ann", "ann", "ann", "bob"].map(async (principal, at) => {
+    const admission = await limiter.enter(1, never, principal);
+    order.push(`${principal}${at}`);
+    admission.end(1);
+  });
+  first.end(1);
+  await Promise.all(calls);
+  expect(order).toEqual(["ann0", "bob3", "ann1", "ann2"]);
+});
+
 test("a small call does not overtake a big one that waits for room, even if one between them gives up", async () => {
   const room = Promise.withResolvers<void>();
   let now = 1_000_000;

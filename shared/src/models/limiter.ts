@@ -1,12 +1,15 @@
+import { createFairQueue } from "../core/async/fair-queue.ts";
 import type { Clock } from "./clock.ts";
 
-/** Admits calls to one endpoint, in order of arrival. */
+/**
+ * Admits calls to one endpoint: those of one principal in order of arrival, principals in turn.
+ */
 export interface Limiter {
   /**
    * Waits until a call of about this many tokens may start; rejects with the signal's reason. The
    * caller must call `end` with the tokens actually spent.
    */
-  enter(tokens: number, signal: AbortSignal): Promise<{ end(spentTokens: number): void }>;
+  enter(tokens: number, signal: AbortSignal, principal?: string): Promise<{ end(spentTokens: number): void }>;
 }
 
 /** The limits of an endpoint, for all its callers together; an omitted one does not apply. */
@@ -27,7 +30,7 @@ export function createLimiter(
   limits: { readonly concurrency: number; readonly tokensPerMinute?: number | undefined },
   clock: Clock,
 ): Limiter {
-  let line: Promise<void> = Promise.resolve();
+  const queue = createFairQueue();
   let running = 0;
   let freed = Promise.withResolvers<void>();
   let spent: { readonly at: number; tokens: number }[] = [];
@@ -60,17 +63,12 @@ export function createLimiter(
   }
 
   return {
-    async enter(tokens, signal) {
-      const before = line;
-      const mine = Promise.withResolvers<void>();
-      line = mine.promise;
+    async enter(tokens, signal, principal = "") {
+      const leave = await queue.turn(principal, signal);
       try {
-        await unlessAborted(before, signal);
         return await admit(tokens, signal);
       } finally {
-        // A caller that gives up early keeps its place in the queue until it would have been
-        // admitted.
-        void before.then(mine.resolve);
+        leave();
       }
     },
   };

@@ -29,7 +29,7 @@ import { rpcApp } from "./json-rpc.ts";
 import { keySetApp, signedCard } from "./key-set-route.ts";
 import { type LiveDeps, liveApp } from "./live-route.ts";
 import { createRequestHandler } from "./request-handler.ts";
-import { restApp, restFailure, restMethodNotAllowed } from "./rest.ts";
+import { httpJsonApp, restFailure, restMethodNotAllowed } from "./rest.ts";
 
 /** The parts of an agent's server. */
 export type AgentAppDeps = {
@@ -157,7 +157,7 @@ export function agentApp(deps: AgentAppDeps): AgentApp {
   if (deps.mcp !== undefined) app.route("/", deps.mcp);
   if (deps.livePage) app.route("/", liveApp({ kind, engine, identify, heartbeatMs, report, pageOf: deps.livePage }));
   app.route("/", rpcApp({ handler, identify, heartbeatMs, report }));
-  app.route("/", restApp({ handler, identify, heartbeatMs, report }));
+  app.route("/", httpJsonApp({ handler, identify, heartbeatMs, report }));
   return { fetch: (request) => app.fetch(request), routes: app.routes, handler };
 }
 

@@ -5,7 +5,7 @@ import { callerNamed } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
 import { callFacts } from "./call-context.ts";
 import type { RequestHandler } from "./request-handler.ts";
-import { restApp, restMethodNotAllowed } from "./rest.ts";
+import { httpJsonApp, restMethodNotAllowed } from "./rest.ts";
 
 const task = (metadata: object = {}) => Task.fromJSON({ id: "t", contextId: "c", metadata });
 const update = (seq: number): StreamResponse => ({
@@ -44,7 +44,7 @@ function binding(over: object = {}) {
     ...over,
   } as unknown as RequestHandler;
   const report = () => undefined;
-  const app = restApp({ handler, identify: async () => callerNamed("ann"), heartbeatMs: 60_000, report });
+  const app = httpJsonApp({ handler, identify: async () => callerNamed("ann"), heartbeatMs: 60_000, report });
   const send = (method: string, path: string, body?: object, headers: Record<string, string> = {}) =>
     app.request(path, {
       method,

@@ -27,7 +27,7 @@ import { seqOf } from "./rpc-frame.ts";
  * The HTTP+JSON binding of A2A 1.0 (section 11), to be mounted at the agent's root. A tenant before
  * the path is accepted and tells nothing apart.
  */
-export function restApp(deps: RestDeps): Hono {
+export function httpJsonApp(deps: RestDeps): Hono {
   const app = new Hono({ strict: false });
   app.onError((error) => restFailure(error, deps.report));
   const routes = operations(deps);

@@ -126,7 +126,7 @@ async function makeCall(
       async (step) => {
         const started = performance.now();
         const workspace = await deps.openWorkspace(run.principal, run.contextId);
-        const inquiries = answerInquiries(callId, turn, deps.model, step);
+        const inquiries = answerInquiries(callId, turn, deps.model, { ...step, principal: run.principal });
         const within = { workspace, step, deps, ask: inquiries.ask, ...(answer && { answer }) };
         const result = noticed(
           workspace,

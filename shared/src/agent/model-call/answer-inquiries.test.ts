@@ -168,7 +168,12 @@ function inquiring(isAway = false) {
     contextWindow: 100_000,
   };
   const emit = (event: object) => void emitted.push(event);
-  return { pending, during, emitted, ...answerInquiries("call-1", { task, pending }, model, { emit, key: "run/1" }) };
+  return {
+    pending,
+    during,
+    emitted,
+    ...answerInquiries("call-1", { task, pending }, model, { emit, key: "run/1", principal: "ann" }),
+  };
 }
 const question = { instructions: "Say.", text: "What?", maxOutputTokens: 300 };
 const { signal } = new AbortController();
@@ -218,6 +223,7 @@ test("the model that the settings name for tools' inquiries answers them, if it 
   const { ask } = answerInquiries("c", { task, pending: { tokens: 0, usd: 0 } }, own, {
     emit: () => undefined,
     key: "run/1",
+    principal: "ann",
   });
   const image = { type: "image", mediaType: "image/png", data: "" } as const;
   expect(await ask(question, signal)).toBe("small");

@@ -20,7 +20,7 @@ export function answerInquiries(
   callId: string,
   { task, pending }: { readonly task: Account; readonly pending: PendingSpending },
   own: Model,
-  step: Pick<StepContext, "emit" | "key">,
+  step: Pick<StepContext, "emit" | "key"> & { readonly principal: string },
 ): {
   readonly usage: readonly Usage[];
   readonly asked: readonly RecordedRequest[];

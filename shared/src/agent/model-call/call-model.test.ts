@@ -30,7 +30,7 @@ async function discardedAt(config: object) {
   const request = { messages: [{ role: "user" as const, parts }], tools: [], toolChoice: "none" as const };
   const told: JournalEvent[] = [];
   const emit = (event: object) => told.push(event as JournalEvent);
-  const hearing = { signal: AbortSignal.timeout(60_000), emit, key: "run/1" };
+  const hearing = { signal: AbortSignal.timeout(60_000), emit, key: "run/1", principal: "ann" };
   const { discarded } = await callModel(request, model, hearing, ({ usage, milliseconds }) => ({
     type: "model-asked",
     callId: "c",
@@ -73,6 +73,7 @@ async function calling(events: readonly ModelEvent[]) {
   const context = {
     signal: AbortSignal.timeout(60_000),
     key: "run/1",
+    principal: "ann",
     emit: (event: object) => void emitted.push(event as JournalEvent),
     progress: (event: Progress) => void shown.push(event),
   };
@@ -133,7 +134,8 @@ test("a model that does not answer within the task's time is stopped as that; a 
       },
       request,
       model,
-      { signal, emit: () => undefined } as unknown as StepContext,
+      { signal, key: "run/1", emit: () => undefined } as unknown as StepContext,
+      { principal: "ann" },
     );
   await expect(asking(20, new AbortController().signal)).rejects.toMatchObject({ code: "time_limit" });
   const canceling = new AbortController();

@@ -30,6 +30,7 @@ type CallContext = Pick<StepContext, "emit"> & {
   /** The conversation's former request, which this one continues. */
   readonly last?: RequestMarks | undefined;
   readonly signal: AbortSignal;
+  readonly principal: string;
   /** Shows the answer as it arrives; left out for answers that are not the agent's words. */
   progress?(event: Progress): void;
 };
@@ -41,13 +42,13 @@ type CallContext = Pick<StepContext, "emit"> & {
 export async function callModel(
   request: ModelRequest,
   model: Model,
-  { signal, emit, progress, key, last }: CallContext,
+  { signal, emit, progress, key, last, principal }: CallContext,
   tell: (called: CalledModel) => ModelCallEvent,
 ): Promise<CalledModel> {
   const started = performance.now();
   let discarded: Usage | undefined;
   let at = 0;
-  for await (const event of model.ask(request, { signal })) {
+  for await (const event of model.ask(request, { signal, principal })) {
     if (event.type === "retry") {
       discarded = sum(discarded, event.usage);
       at = 0;
@@ -119,8 +120,8 @@ export async function recordReply(
   step: StepContext,
   {
     observation,
-    last,
-  }: { readonly observation?: SeenObservation | undefined; readonly last?: RequestMarks | undefined } = {},
+    ...context
+  }: Pick<CallContext, "principal" | "last"> & { readonly observation?: SeenObservation | undefined },
 ): Promise<RecordedReply> {
   const deadline = workDeadline(task, step.signal);
   const shown = observation === undefined ? {} : shownOf(observation);
@@ -128,7 +129,7 @@ export async function recordReply(
     const { reply, usage, discarded, milliseconds, asked } = await callModel(
       request,
       model,
-      { ...step, signal: deadline.signal, last },
+      { ...step, ...context, signal: deadline.signal },
       ({ reply: { text, toolCalls, model }, usage, milliseconds }) => ({
         type: "model-replied",
         text,

@@ -66,7 +66,11 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
         toolChoice,
         maxOutputTokens: roomForAnswer(task, inputTokens + fixed - task.fixedTokens, model),
       };
-      const reply = await recordReply(task, request, model, step, { observation, last: task.asked });
+      const reply = await recordReply(task, request, model, step, {
+        observation,
+        principal: task.run.principal,
+        last: task.asked,
+      });
       const toolNames = toolChoice === "none" ? [] : offered.map(({ name }) => name);
       const open = () => deps.openWorkspace(task.run.principal, task.run.contextId);
       const doubts = await doubtsAbout(reply, task, { toolNames, openWorkspace: open });

@@ -210,7 +210,7 @@ async function askForSummary(
   try {
     const maxOutputTokens = Math.min(longestSummary, roomForAnswer(task, estimateTokens(messages, []), model));
     const request: ModelRequest = { messages, tools: [], toolChoice: "none", maxOutputTokens };
-    return await callModel(request, model, { emit, signal: deadline.signal, key }, tell);
+    return await callModel(request, model, { emit, signal: deadline.signal, key, principal: task.run.principal }, tell);
   } catch (error) {
     if (deadline.passed()) throw timeLimit(task);
     if (error instanceof AppError && !(error instanceof ModelAway)) return undefined;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Json } from "../../core/json.ts";
 import { QuotaError } from "../../core/runs/quota.ts";
 import { type Cases, codeOf, request, until } from "./cases.ts";
 
@@ -16,6 +17,32 @@ export function limitingCases(cases: Cases): void {
       expect((await engine.list({ principal: "ann", limit: 9 })).total).toBe(3);
       expect(await engine.usage("ann")).toMatchObject({ runs: 3, tokens: 0, usd: 0 });
       await engine.start({ ...request, principal: "bob", quota: { runsAtOnce: 1 } });
+    });
+
+    test("while there is less room than runs, principals take turns: one with many does not keep another from its first", async () => {
+      const order: string[] = [];
+      const gate = Promise.withResolvers<void>();
+      const busy = Promise.withResolvers<void>();
+      const engine = cases.working(
+        async (run, input) => {
+          if (input === "first") busy.resolve();
+          if (input === "first") await gate.promise;
+          order.push(run.principal);
+          if (input === "sleeps") await run.sleep(1);
+          return null;
+        },
+        { concurrency: 1 },
+      );
+      const of = (principal: string, input: Json) => engine.start({ ...request, principal, input });
+      const first = await of("ann", "first");
+      await busy.promise;
+      const many = await Promise.all(Array.from({ length: 30 }, (_, at) => of("ann", at % 3 === 0 ? "sleeps" : null)));
+      const others = [await of("bob", null), await of("eve", null), await of("bob", null)];
+      gate.resolve();
+      for (const { run } of [first, ...others]) await until(engine, run.id, "completed");
+      const before = order.lastIndexOf("bob");
+      expect(order.slice(0, before).filter((principal) => principal === "ann").length).toBeLessThanOrEqual(4);
+      for (const { run } of many) await until(engine, run.id, "completed");
     });
 
     test("a run that ends, however it ends, makes room for another", async () => {

@@ -185,22 +185,33 @@ export class RestateDispatcher implements Dispatcher, DrivenWorker {
       return taken;
     } finally {
       driving.isBusy = false;
-      this.#room.wake();
+      this.#room.wake(pool.served);
     }
   }
 
   /** Reserves a place in the pool; false if there is none for some time, or this worker leaves. */
   async #reserved(pool: Pool, runId: string): Promise<boolean> {
     const deadline = performance.now() + roomWithinMs;
+    let name: string | undefined;
     for (let left = roomWithinMs; left > 0 && this.#isStaying; left = deadline - performance.now()) {
       if (roomOf(pool) > 0) {
         pool.reserved++;
+        pool.served = name ?? pool.served;
         return true;
       }
       // Ids begin with the time, so that what was accepted first comes first.
-      await this.#room.wait(left, runId);
+      if (name !== undefined) await this.#room.wait(left, { name, rank: runId });
+      // There may be room by the time that is known.
+      name ??= await this.#principalOf(runId);
     }
     return false;
+  }
+
+  async #principalOf(runId: string): Promise<string> {
+    const rows = await this.#options.database.query<{ principal: string }>("SELECT principal FROM runs WHERE id = $1", [
+      runId,
+    ]);
+    return rows[0]?.principal ?? "";
   }
 
   /** Serves what is worked on here, once this worker is known. */

@@ -28,10 +28,10 @@ export function announce(tables: Tables, owner: string, offer: StoredOffer, now:
 export function claim(
   tables: Tables,
   offer: StoredOffer,
-  { owner, limit, definitions }: ClaimRequest,
+  { owner, limit, definitions, served }: ClaimRequest,
   now: Moment,
 ): { readonly rows: readonly RunRow[]; readonly told: readonly Told[] } {
-  const claimed = tables.claims.claim(offer, owner, limit, now);
+  const claimed = tables.claims.claim(offer, owner, limit, now, served);
   const ended = claimed
     .filter((run) => run.cancel_requested === 1)
     .map((run) => ({ id: run.id, seq: endRun(tables, run.n, { status: "canceled" }, now) }));
@@ -39,11 +39,14 @@ export function claim(
   return { rows, told: claimed.length < limit ? [...ended, ...pauseStranded(tables, offer, definitions, now)] : ended };
 }
 
-/** Who claims, how many runs at most, and what it executes. */
+/**
+ * Who claims, how many runs at most, what it executes, and the principal whose run it claimed last.
+ */
 export type ClaimRequest = {
   readonly owner: string;
   readonly limit: number;
   readonly definitions: ReadonlyMap<string, RunDefinition>;
+  readonly served?: string | undefined;
 };
 
 function pauseStranded(

@@ -139,7 +139,7 @@ async function made(tool: Tool, input: unknown, place: CallPlace, making: Making
   const account = accountOf(deps.definition.limits, deps.model);
   const key = crypto.randomUUID();
   const pending = { tokens: 0, usd: 0 };
-  const step = { emit: () => undefined, key };
+  const step = { emit: () => undefined, key, principal: place.principal };
   const inquiries = answerInquiries(key, { task: account, pending }, deps.model, step);
   const usage = () => inquiries.usage.reduce((sum, each) => addUsage(sum, usageOfAnswers({ usage: each })), noUsage);
   try {

@@ -21,6 +21,8 @@ export type Pool = {
   concurrency: number;
   running: number;
   reserved: number;
+  /** The principal whose run began last among those that had to wait: others come first. */
+  served: string;
 };
 
 /** How many more bodies a pool has room for. */
@@ -237,7 +239,7 @@ export class Executor {
 }
 
 function emptyPool(): Pool {
-  return { definitions: new Map(), offer: offerOf([]), concurrency: 0, running: 0, reserved: 0 };
+  return { definitions: new Map(), offer: offerOf([]), concurrency: 0, running: 0, reserved: 0, served: "" };
 }
 
 /** What a worker offers to execute, as the schema's functions ask for it. */

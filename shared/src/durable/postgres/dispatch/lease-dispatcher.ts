@@ -113,8 +113,9 @@ export class LeaseDispatcher implements Dispatcher {
 
   async #claim(owner: string, pool: Pool): Promise<void> {
     const { database } = this.#options;
-    const claim = { ...claimOf(pool), owner, limit: roomOf(pool) };
-    const rows = await database.call<readonly RunRow[]>("claim_runs", claim);
+    const claim = { ...claimOf(pool), owner, limit: roomOf(pool), served: pool.served };
+    const rows = await database.call<readonly RunRow[]>("claim_fairly", claim);
+    pool.served = rows.at(-1)?.principal ?? pool.served;
     for (const row of rows) this.#begin(row, owner, pool);
   }
 

@@ -4,6 +4,7 @@ import { bodies } from "./bodies.ts";
 import { claimFunctions, schedulingFunctions } from "./claims.ts";
 import { commitFunctions } from "./commit.ts";
 import { deletionFunctions } from "./deletion.ts";
+import { fairClaims } from "./fair-claims.ts";
 import { firstClaims } from "./first-claims.ts";
 import { intakeFunctions } from "./intake.ts";
 import { memoriesTable } from "./memories.ts";
@@ -26,6 +27,7 @@ export const migrations: readonly string[] = [
   wordsIndex,
   firstClaims,
   memoriesTable + outdatedSignals,
+  fairClaims,
 ];
 
 /** The lock that lets one process at a time change a database's schemas. */

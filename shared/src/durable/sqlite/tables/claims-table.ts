@@ -23,19 +23,31 @@ const offered = "SELECT value FROM workers, json_each(workers.bodies)";
  * ends.
  */
 export function claimsTable(db: Database) {
-  const due = "(status = 'queued' OR (status = 'waiting' AND due <= ?2))";
-  const claimable = `${bodyKey} IN (SELECT value FROM json_each(?1)) AND ${due}`;
-  const any = db.query<{ n: number }, [string, number]>(`SELECT n FROM runs WHERE ${claimable} LIMIT 1`);
-  const claim = db.query<RunRow, [string, number, string, number, number, string]>(
-    // A worker declared dead meanwhile gets nothing, since no one would take the run over from it.
-    `UPDATE runs SET status = 'running', owner = ?3, epoch = epoch + 1, updated_at = ?5,
+  const due = (now: string) => `(status = 'queued' OR (status = 'waiting' AND due <= ${now}))`;
+  const claimable = (keys: string, now: string) =>
+    `${bodyKey} IN (SELECT value FROM json_each(${keys})) AND ${due(now)}`;
+  const any = db.query<{ n: number }, [string, number]>(`SELECT n FROM runs WHERE ${claimable("?1", "?2")} LIMIT 1`);
+  const count = db.query<{ count: number }, [string, number, number]>(
+    `SELECT count(*) AS count FROM (SELECT 1 FROM runs WHERE ${claimable("?1", "?2")} LIMIT +?3)`,
+  );
+  // A worker declared dead meanwhile gets nothing, since no one would take the run over from it.
+  const taken = `UPDATE runs SET status = 'running', owner = ?1, epoch = epoch + 1, updated_at = ?2,
        due = NULL, awaited = NULL, waiting_signal = NULL, waiting_reason = NULL,
-       body = iif(body IS NULL AND epoch = 0, (SELECT value FROM json_each(?6) WHERE key = kind), body)
-     WHERE EXISTS (SELECT 1 FROM workers WHERE id = ?3)
-     AND n IN (SELECT n FROM runs WHERE ${claimable} ORDER BY due LIMIT +?4) RETURNING *`,
+       body = iif(body IS NULL AND epoch = 0, (SELECT value FROM json_each(?3) WHERE key = kind), body)
+     WHERE EXISTS (SELECT 1 FROM workers WHERE id = ?1)`;
+  const claimAll = db.query<RunRow, [string, number, string, string, number]>(
+    `${taken} AND n IN (SELECT n FROM runs WHERE ${claimable("?4", "?5")}) RETURNING *`,
+  );
+  const claimOne = db.query<RunRow, [string, number, string, number]>(`${taken} AND n = ?4 RETURNING *`);
+  const ripen = db.query<null, [string, number]>(
+    `UPDATE runs SET status = 'queued' WHERE status = 'waiting' AND due <= ?2 AND ${bodyKey} IN (SELECT value FROM json_each(?1))`,
+  );
+  const next = db.query<{ n: number; principal: string }, [string, string, string]>(
+    `SELECT n, principal FROM runs WHERE status = 'queued' AND kind = ?2 AND principal > ?3
+       AND ${bodyKey} IN (SELECT value FROM json_each(?1)) ORDER BY principal, due LIMIT 1`,
   );
   const stranded = db.query<Stranded, [string, number, string]>(
-    `SELECT n, id, kind, cancel_requested, ifnull(body, 1) AS body FROM runs WHERE ${due}
+    `SELECT n, id, kind, cancel_requested, ifnull(body, 1) AS body FROM runs WHERE ${due("?2")}
      AND kind IN (SELECT key FROM json_each(?1))
        AND ${bodyKey} NOT IN (SELECT value FROM json_each(?3)) AND ${bodyKey} NOT IN (${offered}) LIMIT 100`,
   );
@@ -54,9 +66,35 @@ export function claimsTable(db: Database) {
   );
   return {
     any: ({ keys }: StoredOffer, { steady }: Moment) => any.get(keys, steady) !== null,
-    /** Claims the oldest claimable runs for this worker, each under a new epoch. */
-    claim: ({ keys, newest }: StoredOffer, owner: string, limit: number, { wall, steady }: Moment) =>
-      claim.all(keys, steady, owner, limit, wall, newest),
+    /**
+     * Claims runs for this worker, each under a new epoch: all that are claimable, or as many as
+     * there is room for. Then principals take turns, in the order of their names, the one after
+     * `served` first; each has its oldest run claimed. Looks at one run for each that it claims,
+     * however many wait.
+     */
+    claim(
+      { keys, newest }: StoredOffer,
+      owner: string,
+      limit: number,
+      { wall, steady }: Moment,
+      served = "",
+    ): RunRow[] {
+      if ((count.get(keys, steady, limit + 1)?.count ?? 0) <= limit)
+        return claimAll.all(owner, wall, newest, keys, steady);
+      ripen.run(keys, steady);
+      const kinds = Object.keys(JSON.parse(newest));
+      const claimed: RunRow[] = [];
+      for (let last = served; claimed.length < limit; ) {
+        const found = kinds.flatMap((kind) => next.get(keys, kind, last) ?? []);
+        const [first] = found.toSorted((one, other) => (one.principal < other.principal ? -1 : 1));
+        if (first === undefined && last === "") break;
+        last = first?.principal ?? "";
+        const row = first && claimOne.get(owner, wall, newest, first.n);
+        if (row === null) break;
+        if (row !== undefined) claimed.push(row);
+      }
+      return claimed;
+    },
     /** Runs of these kinds that could go on, had any worker the body they began with. */
     stranded: ({ newest, keys }: StoredOffer, { steady }: Moment) => stranded.all(newest, steady, keys),
     /** Runs that paused because no worker had the body that this one offers. */

@@ -74,7 +74,8 @@ test("the flows' versions of a body, which their first steps recorded, become th
   await engine.close();
   {
     using db = new Database(store.path);
-    for (const one of ["TABLE search", "INDEX runs_unsearchable", "INDEX runs_ended"]) db.run(`DROP ${one}`);
+    for (const one of ["TABLE search", "INDEX runs_unsearchable", "INDEX runs_ended", "INDEX runs_queued"])
+      db.run(`DROP ${one}`);
     db.run("ALTER TABLE runs DROP COLUMN searchable");
     db.run("ALTER TABLE runs DROP COLUMN body");
     db.run("ALTER TABLE workers DROP COLUMN bodies");

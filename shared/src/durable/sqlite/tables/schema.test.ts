@@ -18,6 +18,7 @@ test("the files of a store from before it knew whose they are belong to the prin
   db.run("ALTER TABLE runs DROP COLUMN body");
   db.run("ALTER TABLE workers DROP COLUMN bodies");
   db.run("DROP TABLE watchers");
+  db.run("DROP INDEX runs_queued");
   for (const one of ["TABLE search", "INDEX runs_unsearchable", "INDEX runs_ended"]) db.run(`DROP ${one}`);
   db.run("ALTER TABLE runs DROP COLUMN searchable");
   for (const one of ["TABLE file_runs", "TABLE deletions", "INDEX runs_asked", "INDEX runs_unfinished"])

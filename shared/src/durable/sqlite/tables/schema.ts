@@ -174,6 +174,10 @@ export const migrations: readonly string[] = [
   INSERT INTO search (search, rank) VALUES ('secure-delete', 1);
   CREATE INDEX runs_ended ON runs (principal, updated_at, id) WHERE status IN ('completed', 'failed', 'canceled');
   `,
+  // A run that a worker has room for is never queued, and so never in here.
+  `
+  CREATE INDEX runs_queued ON runs (kind, principal, due) WHERE status = 'queued';
+  `,
 ];
 
 /**

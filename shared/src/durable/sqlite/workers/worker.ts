@@ -44,6 +44,8 @@ type Pool = {
   reserved: number;
   /** Whether runs may be claimable for which there was no room. */
   mayHaveMore: boolean;
+  /** The principal whose run was claimed last: others come first. */
+  served?: string | undefined;
 };
 
 /**
@@ -243,9 +245,10 @@ export class Worker {
     );
     pool.mayHaveMore = any;
     if (!any) return [];
-    const request = { owner, limit, definitions };
+    const request = { owner, limit, definitions, served: pool.served };
     const { rows, told } = await writer.offer((tables) => claim(tables, offer, request, clock.moment()));
     pool.mayHaveMore = rows.length + told.length >= limit;
+    pool.served = rows.at(-1)?.principal ?? pool.served;
     this.#tell(told);
     return rows;
   }
