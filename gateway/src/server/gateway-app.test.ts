@@ -232,6 +232,7 @@ test("the description of the API lists every operation and its errors", async ()
     "/runs/{id}/cancel",
     "/runs/{id}/events",
     "/runs/{id}/events/{seq}",
+    "/runs/{id}/events/{seq}/request",
     "/runs/{id}/export",
     "/runs/{id}/file",
     "/runs/{id}/files",

@@ -3,9 +3,10 @@ import type { BrowserContext, Page } from "playwright";
 import { type BrowserSettings, browserDefaults } from "../browser-process/settings.ts";
 import { startEgressProxy } from "../egress/proxy.ts";
 import type { ProxiedRequest } from "../egress/proxy-access.ts";
-import { firstHopOnly, throughProxy } from "./browser-egress.ts";
+import { judgedHere, throughProxy } from "./browser-egress.ts";
 import { cancelled, notKept } from "./downloads.ts";
 import { createNotices } from "./notices.ts";
+import type { JudgeHop } from "./request-hops.ts";
 
 const known: Record<string, string[]> = { "open.example": ["8.8.8.8"], "inside.example": ["10.0.0.1"] };
 function settings(changes: Partial<BrowserSettings> = {}) {
@@ -27,26 +28,21 @@ test("for a browser elsewhere each request and WebSocket is judged when it is ma
   type Handler = (what: unknown) => Promise<void>;
   const handlers: { pattern: RegExp; handle: Handler }[] = [];
   const on = async (pattern: RegExp, handle: Handler) => void handlers.push({ pattern, handle });
-  const way = firstHopOnly(all, notices);
-  await way.guard({ route: on, routeWebSocket: on } as unknown as BrowserContext);
-  const [http, socket] = handlers;
-  expect([http?.pattern.test("https://x"), http?.pattern.test("data:x"), socket?.pattern.test("wss://x")]).toEqual([
-    true,
-    false,
-    true,
-  ]);
+  const way = judgedHere(all, notices);
+  const judges: JudgeHop[] = [];
+  await way.guard({ route: on } as unknown as BrowserContext, { add: async (judge) => void judges.push(judge) });
+  const [http] = handlers;
+  const [judge] = judges;
+  expect([http?.pattern.test("https://x"), http?.pattern.test("data:x")]).toEqual([true, false]);
   const outcome = async (url: string) => {
     const done: string[] = [];
     const request = { method: () => "POST", url: () => url };
     const fallback = async () => void done.push("let go");
     const abort = async (why: string) => void done.push(why);
     const route = { request: () => request, fallback, abort };
-    const ws = {
-      url: () => url,
-      connectToServer: () => done.push("let go"),
-      close: async () => void done.push("closed"),
-    };
-    await (url.startsWith("ws") ? socket?.handle(ws) : http?.handle(route));
+    if (!url.startsWith("ws")) await http?.handle(route);
+    else if (await judge?.({ method: "CONNECT", url: url.replace("ws", "http"), body: "" })) done.push("let go");
+    else done.push("closed");
     return done.join();
   };
   expect(await outcome("https://open.example/a")).toBe("let go");
@@ -79,7 +75,7 @@ test("for a browser elsewhere each request and WebSocket is judged when it is ma
 
 test("a browser elsewhere goes through the operator's proxy, with its credentials", () => {
   const proxyOf = (upstream?: BrowserSettings["upstream"]) =>
-    firstHopOnly(settings({ upstream }).all, createNotices()).proxy;
+    judgedHere(settings({ upstream }).all, createNotices()).proxy;
   expect(proxyOf()).toBeUndefined();
   expect(proxyOf({ server: "http://p.example" })).toEqual({ server: "http://p.example" });
   const full = { server: "http://p.example", username: "", password: "q" };

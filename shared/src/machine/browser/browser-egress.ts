@@ -8,12 +8,13 @@ import { addressesOf, admitTarget, type DialDeps } from "../egress/proxy-dial.ts
 import { resolveBySystem } from "../egress/resolve.ts";
 import type { Notices } from "./notices.ts";
 import type { Routes } from "./page-routes.ts";
+import type { RequestHops } from "./request-hops.ts";
 
 /** How a context's requests reach the network, and where the policy checks them. */
 export interface BrowserEgress {
   readonly proxy: BrowserContextOptions["proxy"];
   /** Sets up what the proxy does not do; called before the first page is opened. */
-  guard(routes: Routes): Promise<void>;
+  guard(routes: Routes, hops: Pick<RequestHops, "add">): Promise<void>;
   /** Prepares using the first page, which is empty again afterwards. */
   begin(page: Page): Promise<void>;
   revoke(): void;
@@ -65,13 +66,13 @@ async function learnCredentials(page: Page): Promise<void> {
 }
 
 /**
- * For a browser elsewhere, which cannot reach our proxy: each request is checked when it is made.
- * Redirects and the address that is connected to are not covered; they are up to that browser's
- * network.
+ * For a browser elsewhere, which cannot reach our proxy: each hop of a request is judged before it
+ * is made, as far as that browser tells of them. The address that is connected to is not covered;
+ * it is up to that browser's network.
  */
-export function firstHopOnly(settings: BrowserSettings, notices: Notices): BrowserEgress {
+export function judgedHere(settings: BrowserSettings, notices: Notices): BrowserEgress {
   const { policy, upstream, resolve = resolveBySystem } = settings;
-  const judge = async (method: string, target: string): Promise<boolean> => {
+  const judgeAnew = async (method: string, target: string): Promise<boolean> => {
     let refused: string | undefined;
     try {
       await addressesOf(admitTarget(target, policy), { ...judging, policy, resolve });
@@ -85,21 +86,36 @@ export function firstHopOnly(settings: BrowserSettings, notices: Notices): Brows
     tellRefused(request, notices);
     return refused === undefined;
   };
+  const judge = judgedOnce(judgeAnew);
   return {
     proxy: upstream === undefined ? undefined : proxyOf(upstream),
-    async guard(routes) {
+    async guard(routes, hops) {
       await routes.route(/^https?:/, async (route) => {
         const request = route.request();
         if (await judge(request.method(), request.url())) await route.fallback();
         else await route.abort("blockedbyclient");
       });
-      await routes.routeWebSocket(/^wss?:/, async (socket) => {
-        if (await judge("CONNECT", socket.url().replace(/^ws/, "http"))) socket.connectToServer();
-        else await socket.close();
-      });
+      await hops.add(({ method, url }) => method === "SEND" || judge(method, url));
     },
     begin: async () => undefined,
     revoke: () => undefined,
+  };
+}
+
+const pairedMs = 2_000;
+
+/** Judges what the page asks for, and the browser again right after it, once. */
+function judgedOnce(
+  judge: (method: string, target: string) => Promise<boolean>,
+): (method: string, target: string) => Promise<boolean> {
+  const admitted = new Set<string>();
+  return async (method, target) => {
+    const key = `${method} ${target}`;
+    if (admitted.delete(key)) return true;
+    if (!(await judge(method, target))) return false;
+    admitted.add(key);
+    setTimeout(() => admitted.delete(key), pairedMs).unref();
+    return true;
   };
 }
 

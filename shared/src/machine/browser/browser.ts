@@ -1,5 +1,6 @@
-import type { BrowserContext, Page, Route } from "playwright";
+import type { BrowserContext, Page, Request, Route } from "playwright";
 import type { Workspace } from "../../core/workspace.ts";
+import type { JudgeHop } from "./request-hops.ts";
 
 /** A tab and its number: counted from 1 in the order of opening, never reused in a conversation. */
 export type Tab = { readonly id: number; readonly page: Page };
@@ -62,6 +63,14 @@ export interface Browsing {
   hasKept(url: URL): boolean;
   /** Looks at the requests of its pages, and only of those, before they are made. */
   route(pattern: RegExp, handler: (route: Route) => Promise<void>): Promise<unknown>;
+  /**
+   * From now on each hop of what its pages ask for, redirects and WebSockets too, is only made if
+   * `judge` lets it; `RequestHops` says what it does not see. WebSockets: on pages loaded from
+   * then.
+   */
+  guard(judge: JudgeHop): Promise<void>;
+  /** As `RequestHops.follows`. */
+  follows(request: Request): Promise<boolean | undefined>;
   /** Adds a sentence to the notices. */
   tell(sentence: string): void;
 }

@@ -1,10 +1,11 @@
-import type { Page } from "playwright";
+import type { Page, Request } from "playwright";
 import { within } from "../../core/async/within.ts";
 import { AppError } from "../../core/errors.ts";
 import { answered } from "../browser-process/answered.ts";
 import type { StorageState } from "../browser-profile/profile-store.ts";
 import { actOn } from "./act.ts";
 import type { ActOptions, Browsing } from "./browser.ts";
+import type { JudgeHop } from "./request-hops.ts";
 import { openSurroundings, type Surroundings, type SurroundingsDeps, usesOwnContext } from "./surroundings.ts";
 import type { Tabs } from "./tabs.ts";
 
@@ -34,6 +35,23 @@ function hasTab(tabs: Tabs): Promise<boolean | undefined> {
   );
 }
 
+/** What looks at a browsing's requests, also in the surroundings that replace its first. */
+function createLookouts(present: () => Surroundings) {
+  const placed: ((on: Surroundings) => Promise<unknown>)[] = [];
+  const place = async (lookout: (on: Surroundings) => Promise<unknown>) => {
+    placed.push(lookout);
+    await lookout(present());
+  };
+  return {
+    route: (...args: Parameters<Browsing["route"]>) => place(({ routes }) => routes.route(...args)),
+    guard: (judge: JudgeHop) => place(({ hops }) => hops.add(judge)),
+    follows: (request: Request) => present().hops.follows(request),
+    async placeAll(on: Surroundings) {
+      for (const one of placed) await one(on);
+    },
+  };
+}
+
 /**
  * Opens a conversation's browsing with one empty tab. Rejects with `unavailable` when the browser
  * does not respond.
@@ -43,13 +61,13 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
   let now = await answered(contextMs, openSurroundings(deps));
   let lost: string | undefined;
   let acts = 0;
-  const looked: Parameters<Browsing["route"]>[] = [];
   let usedAt = performance.now();
   const present = (): Surroundings => {
     if (lost !== undefined) throw new AppError("unavailable", lost);
     usedAt = performance.now();
     return now;
   };
+  const lookouts = createLookouts(present);
   /**
    * Replaces a page that does not recover with an empty tab, or the whole context where that page
    * cannot even be closed.
@@ -63,7 +81,7 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     const former = now;
     try {
       const next = await answered(replaceMs, openSurroundings(deps));
-      for (const [pattern, handler] of looked) await next.routes.route(pattern, handler);
+      await lookouts.placeAll(next);
       now = next;
     } catch {
       // The browser no longer responds at all, so it is ended, for all conversations.
@@ -103,10 +121,9 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     tell: notices.add,
     // Any site may know the browser's user: a log-in is not in cookies alone.
     hasKept: (url) => usesOwnContext(deps) || deps.profile?.hasSomethingOf(url) === true,
-    async route(pattern, handler) {
-      looked.push([pattern, handler]);
-      await present().routes.route(pattern, handler);
-    },
+    route: lookouts.route,
+    guard: lookouts.guard,
+    follows: lookouts.follows,
     usedAt: () => usedAt,
     storage: async () => (await now.context.storageState({ indexedDB: true })) as StorageState,
     idleSince: () => (acts > 0 ? undefined : usedAt),

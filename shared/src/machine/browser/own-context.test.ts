@@ -96,7 +96,7 @@ test("a running browser's own context is used with its log-ins, and the tabs of 
   await question.accept();
   await until(async () => (await second.title()) === "true");
   const { egress } = lab.browsers.describe();
-  expect(egress).toBe("the first hop of the requests of an agent's tabs in its user's own context");
+  expect(egress).toBe("each hop of the requests of an agent's tabs in its user's own context");
   await lab.browsers.close();
   // The user's side hears a moment later that a tab was closed.
   await until(() => usersPages().join() === "/in,/dialog");

@@ -60,14 +60,14 @@ for (const [kind, settings] of [
     expect((await again.open("two")).tabs()).toHaveLength(1);
   });
 
-test("for a browser elsewhere, which does not reach the proxy, the policy applies to the first hop only, and that is reported", async () => {
+test("for a browser elsewhere, which does not reach the proxy, the policy applies to each hop, and that is reported", async () => {
   // This is an address of this machine too, but not one that is recognized as such.
   const cdpUrl = `http://0.0.0.0:${port}`;
   await using lab = await browsersForTest([host], { cdpUrl });
   const browsing = await lab.open("one");
   const fetched = (url: string) =>
     browsing.act((page) => page.evaluate(`fetch("${url}").then((r) => r.status, () => "blocked")`), options);
-  expect(lab.browsers.describe().egress).toBe("the first hop of every request");
+  expect(lab.browsers.describe().egress).toBe("each hop of every request that the browser tells of");
   expect(await browsing.act((page) => page.goto(`http://${host}/`).then((answer) => answer?.status()), options)).toBe(
     200,
   );
@@ -77,4 +77,9 @@ test("for a browser elsewhere, which does not reach the proxy, the policy applie
   const socket = `new Promise((resolve) => { new WebSocket("ws://10.0.0.1/").onclose = () => resolve("closed"); })`;
   expect(await browsing.act((page) => page.evaluate(socket), options)).toBe("closed");
   expect(browsing.notices().join()).toContain("CONNECT http://10.0.0.1/ was refused");
+  const redirected = (path: string) =>
+    browsing.act((page) => page.goto(`http://${host}${path}`).then((answer) => answer?.status()), options);
+  await expect(redirected("/to")).rejects.toThrow("ERR_BLOCKED_BY_CLIENT");
+  expect(await fetched(`http://${host}/to`)).toBe("blocked");
+  expect(browsing.notices().join()).toContain("was refused");
 });

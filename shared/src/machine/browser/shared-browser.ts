@@ -94,8 +94,8 @@ export function shareBrowser(settings: BrowserSettings, onLost: (why: string) =>
 
 function egressOf({ own, here }: RunningBrowser): string {
   if (own !== undefined && own.listeners === undefined)
-    return "the first hop of the requests of an agent's tabs in its user's own context";
-  return here ? "every request, on the address connected to" : "the first hop of every request";
+    return "each hop of the requests of an agent's tabs in its user's own context";
+  return here ? "every request, on the address connected to" : "each hop of every request that the browser tells of";
 }
 
 function kindOf({ cdpUrl, wssUrl }: BrowserSettings): BrowserDescription["kind"] {

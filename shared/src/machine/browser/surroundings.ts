@@ -7,7 +7,7 @@ import type { OwnContext } from "../browser-process/own-browser.ts";
 import type { RunningBrowser } from "../browser-process/running-browser.ts";
 import type { BrowserSettings } from "../browser-process/settings.ts";
 import type { EgressProxy } from "../egress/proxy.ts";
-import { alreadyProxied, type BrowserEgress, firstHopOnly, throughProxy } from "./browser-egress.ts";
+import { alreadyProxied, type BrowserEgress, judgedHere, throughProxy } from "./browser-egress.ts";
 import { createDialogs, type Dialogs } from "./dialogs.ts";
 import type { Downloads } from "./downloads.ts";
 import type { KeptProfile } from "./keep-profile.ts";
@@ -16,12 +16,14 @@ import { guardNavigation, type NavigationGuard } from "./navigation-guard.ts";
 import type { Notices } from "./notices.ts";
 import { createPageRoutes, type Routes } from "./page-routes.ts";
 import { followRemoteDownloads, tellOfDownloads, type WatchedDownloads } from "./remote-downloads.ts";
+import { createRequestHops, type RequestHops } from "./request-hops.ts";
 import { openTabs, type Tabs } from "./tabs.ts";
 
 /** A context and everything that watches it. A conversation has one at a time. */
 export type Surroundings = {
   readonly context: BrowserContext;
   readonly routes: Routes;
+  readonly hops: RequestHops;
   readonly tabs: Tabs;
   readonly dialogs: Dialogs;
   readonly guard: NavigationGuard;
@@ -61,7 +63,8 @@ export async function openSurroundings(deps: SurroundingsDeps): Promise<Surround
   const { context, routes, way, ownsAll } = place;
   const dialogs = createDialogs(notices);
   try {
-    await way.guard(routes);
+    const hops = createRequestHops(routes);
+    await way.guard(routes, hops);
     const guard = await guardNavigation(routes, notices);
     const remote = await remoteDownloads(deps, ownsAll);
     const watch = async (page: Page) => {
@@ -69,6 +72,7 @@ export async function openSurroundings(deps: SurroundingsDeps): Promise<Surround
       guard.watch(page);
       remote?.watch(page);
       await place.prepare(page);
+      await hops.watch(page);
     };
     const tabs = await openTabs(context, { most: settings.tabs, nextId, notices, watch, ownsAll });
     place.tabs = tabs;
@@ -78,6 +82,7 @@ export async function openSurroundings(deps: SurroundingsDeps): Promise<Surround
     return {
       context,
       routes,
+      hops,
       tabs,
       dialogs,
       guard,
@@ -108,7 +113,7 @@ type Place = {
 async function openPlace(deps: SurroundingsDeps): Promise<Place> {
   const { running, proxy, settings, notices, profile } = deps;
   if (running.own !== undefined && usesOwnContext(deps)) return ownPlace(running.own, settings, notices);
-  const way = running.here ? throughProxy(proxy, settings, deps) : firstHopOnly(settings, notices);
+  const way = running.here ? throughProxy(proxy, settings, deps) : judgedHere(settings, notices);
   const kept = profile && { storageState: profile.state() as BegunState };
   const options = { ...contextOptions(running, settings, way), ...kept };
   const context = await running.browser.newContext(options).catch((error: unknown) => {
@@ -138,7 +143,7 @@ async function openPlace(deps: SurroundingsDeps): Promise<Place> {
 /** Tabs in the user's own context. Its other tabs are never looked at, changed or closed. */
 function ownPlace({ context, listeners }: OwnContext, settings: BrowserSettings, notices: Notices): Place {
   const pages = createPageRoutes();
-  const way = listeners === undefined ? firstHopOnly(settings, notices) : alreadyProxied(listeners, notices);
+  const way = listeners === undefined ? judgedHere(settings, notices) : alreadyProxied(listeners, notices);
   const place: Place = {
     context,
     way,

@@ -10,6 +10,7 @@ import type { Secrets } from "../../../machine/secrets/secrets.ts";
 import type { SnapshotState, SnapshotStates } from "../../observation/elements/snapshot-state.ts";
 import type { Judgement, Situation } from "../../risk/acts.ts";
 import type { PageTool } from "../../risk/page-tool.ts";
+import { keepAtItsSites } from "../secrets/keep-at-sites.ts";
 
 /** What the browser's tools need. */
 export type BrowserDeps = {
@@ -62,6 +63,7 @@ export function browserTool<Input extends z.ZodObject>(
     release: (workspace) => browsers.release(workspace),
     async run(input, context) {
       const browsing = await browsers.open(context.workspace, context.signal);
+      if (secrets !== undefined) await keepAtItsSites(browsing, secrets);
       return await spec.run(input, { browsing, looks: looks.of(browsing), context, secrets });
     },
   });

@@ -6,19 +6,30 @@ const guarded = new WeakSet<Browsing>();
 const mostCharacters = 2_000_000;
 
 /**
- * From now on, pages of this browsing send no request that holds a typed secret to anywhere but its
- * sites: the form may have changed since it was checked. Redirects and WebSockets are not covered.
+ * From now on, pages of this browsing send nothing that holds a typed secret to anywhere but its
+ * sites, by no request, redirect or WebSocket: the form may have changed since it was checked.
+ * Called before a page is loaded, since one that was loaded before may hold a WebSocket already.
  */
 export async function keepAtItsSites(browsing: Browsing, secrets: Secrets): Promise<void> {
   if (guarded.has(browsing)) return;
   guarded.add(browsing);
+  const mayGo = (url: string, body: string): boolean => {
+    const { origin = "null", host } = URL.parse(url) ?? {};
+    const held = secrets.heldIn(`${url}\n${body.slice(0, mostCharacters)}`, origin);
+    if (held !== undefined)
+      browsing.tell(`A request to ${host} was refused: it held the secret ${held}, which does not belong there.`);
+    return held === undefined;
+  };
+  await browsing.guard(({ url, body }) => mayGo(url, body));
   await browsing.route(/^https?:/, async (route) => {
     const request = route.request();
-    const url = URL.parse(request.url());
-    const sent = `${request.url()}\n${request.postData()?.slice(0, mostCharacters) ?? ""}`;
-    const held = secrets.heldIn(sent, url?.origin ?? "null");
-    if (held === undefined) return await route.fallback();
-    browsing.tell(`A request to ${url?.host} was refused: it held the secret ${held}, which does not belong there.`);
+    const [url, body] = [request.url(), request.postData() ?? ""];
+    if (!mayGo(url, body)) return await route.abort("blockedbyclient");
+    const held = secrets.heldIn(`${url}\n${body.slice(0, mostCharacters)}`);
+    if (held === undefined || (await browsing.follows(request)) !== false) return await route.fallback();
+    browsing.tell(
+      `A request to ${URL.parse(url)?.host} was refused: it held the secret ${held}, and came from a new tab or another site's frame, whose redirects are not seen. Send it from that tab again.`,
+    );
     await route.abort("blockedbyclient");
   });
 }

@@ -11,7 +11,6 @@ import { judgeSecret } from "../../risk/judge-secret.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "../act/browser-tool.ts";
 import { ref } from "../act/input.ts";
 import { actMs, perform } from "../act/perform.ts";
-import { keepAtItsSites } from "./keep-at-sites.ts";
 
 const lookMs = 10_000;
 
@@ -58,7 +57,6 @@ async function typeSecret({ ref, secret: name, submit }: Input, call: BrowserCal
   if (secret === undefined) throw heldUp(browsing);
   const { value, seconds } = await secrets.reveal(secret, signal);
   const codes = Array.from(value, (character) => character.codePointAt(0) ?? 0);
-  await keepAtItsSites(browsing, secrets);
   return await perform(call, { refs: [ref], timeoutMs: 2 * actMs, watched: false }, async (_, [element], say) => {
     if (element === undefined) return;
     const { seen, label, handle } = element;
