@@ -18,7 +18,9 @@ export const releaseSettings = z.strictObject({
   home: z.string(),
   /** The address of a database; the file in the home if left out. */
   postgres: z.string().optional(),
-  /** Restate beside the database, and where this process listens for it, behind one address of all. */
+  /**
+   * Restate beside the database, and where this process listens for it, behind one address of all.
+   */
   restate: z
     .strictObject({
       admin: z.string(),
