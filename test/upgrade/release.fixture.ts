@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineAgent } from "manyhands";
-import { createEmbeddedEngine, createPostgresEngine, type RunDefinition } from "manyhands/durable";
+import { createEmbeddedEngine, createPostgresEngine, createRestateEngine, type RunDefinition } from "manyhands/durable";
 import { defineFlow, type Flow, type FlowBody, outcomeText } from "manyhands/flows";
 import { cancelChildrenRun } from "manyhands/internal/a2a/ask/cancel-children";
 import { createPeers } from "manyhands/internal/a2a/ask/peers";
@@ -18,6 +18,18 @@ export const releaseSettings = z.strictObject({
   home: z.string(),
   /** The address of a database; the file in the home if left out. */
   postgres: z.string().optional(),
+  /**
+   * Restate beside the database, and where this process listens for it, behind one address of all.
+   */
+  restate: z
+    .strictObject({
+      admin: z.string(),
+      ingress: z.tuple([z.string()]),
+      prefix: z.string(),
+      port: z.int(),
+      publicUrl: z.string(),
+    })
+    .optional(),
   /** The versions of the bodies that the release has, the newest first. */
   versions: z.tuple([z.int()], z.int()),
   /** What the release calls itself in `effects`, a line for each step that it carries out. */
@@ -29,18 +41,22 @@ export const releaseSettings = z.strictObject({
 const {
   home,
   postgres,
+  restate,
   versions,
   name,
   writer,
   model: modelUrl,
 } = releaseSettings.parse(JSON.parse(process.argv[2] ?? "{}"));
-const engine =
-  postgres === undefined
-    ? createEmbeddedEngine({ path: join(home, "runs.db"), pollMs: 10 })
-    : createPostgresEngine({ url: postgres, connections: 4, pollMs: 200 });
+const engine = openEngine();
 const artifacts = createArtifactStore(join(home, "artifacts"));
 const peers = createPeers({ engine, artifacts, bounds: { patienceMs: 30_000 } });
 const model = modelForTest(modelUrl);
+
+function openEngine() {
+  if (postgres === undefined) return createEmbeddedEngine({ path: join(home, "runs.db"), pollMs: 10 });
+  const shared = { url: postgres, connections: 4, pollMs: 200 };
+  return restate === undefined ? createPostgresEngine(shared) : createRestateEngine({ ...shared, restate });
+}
 
 /** A flow whose versions ask for other steps: it works, asks an agent, then a person. */
 function bodyOf(body: number): FlowBody {

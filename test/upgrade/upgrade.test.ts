@@ -1,9 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createEmbeddedEngine, createPostgresEngine, type Engine, migratePostgres } from "manyhands/durable";
+import {
+  createEmbeddedEngine,
+  createPostgresEngine,
+  createRestateEngine,
+  type Engine,
+  migratePostgres,
+} from "manyhands/durable";
 import { messageSignal } from "manyhands/internal/core/message";
+import { freePort } from "manyhands/internal/http/free-port";
 import { agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
 import { compiled } from "manyhands/internal/testing/bundled";
 import {
@@ -12,6 +20,8 @@ import {
   postgresPrograms,
   startPostgres,
 } from "manyhands/internal/testing/durable/postgres-process";
+import { noRestate, restateProgram } from "manyhands/internal/testing/durable/restate-node";
+import { type RestateProcess, startRestate } from "manyhands/internal/testing/durable/restate-process";
 import { inputForTest } from "manyhands/internal/testing/flow";
 import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import type * as z from "zod";
@@ -30,8 +40,37 @@ async function poll<T>(what: string, look: () => Promise<T | undefined | false>)
   }
 }
 
+/** One address before several processes of this machine: each connection goes to one of them. */
+async function balancer() {
+  const ports = new Set<number>();
+  const server = createServer((client) => {
+    const all = [...ports];
+    const behind = connect(all[Math.floor(Math.random() * all.length)] ?? 1, "127.0.0.1");
+    for (const [one, other] of [[client, behind] as const, [behind, client] as const]) {
+      one.on("error", () => other.destroy());
+      one.on("close", () => other.destroy());
+      one.pipe(other);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, ports, close: () => server.close() };
+}
+
+/** Where releases keep their runs: the file of a home if nothing is named. */
+type Store = { readonly postgres?: string; readonly restate?: RestateProcess };
+
+/** The settings of Restate for one process of a system, as its engine takes them. */
+type RestateSettings = NonNullable<z.input<typeof releaseSettings>["restate"]>;
+
+function openEngine(home: string, postgres: string | undefined, restate: RestateSettings | undefined): Engine {
+  if (postgres === undefined) return createEmbeddedEngine({ path: join(home, "runs.db") });
+  const shared = { url: postgres, connections: 2, pollMs: 200 };
+  return restate === undefined ? createPostgresEngine(shared) : createRestateEngine({ ...shared, restate });
+}
+
 /** A store, an agent beside it, and the processes of releases that work on it. */
-async function system(postgres: string | undefined) {
+async function system({ postgres, restate }: Store) {
   const home = await mkdtemp(join(tmpdir(), "manyhands-upgrade-"));
   const model = await startScriptedModel(({ messages }) =>
     messages.some(({ role }) => role === "tool")
@@ -44,10 +83,11 @@ async function system(postgres: string | undefined) {
     agent: { name: "writer", title: "writer" },
   });
   if (postgres !== undefined) await migratePostgres({ url: postgres });
-  const engine: Engine =
-    postgres === undefined
-      ? createEmbeddedEngine({ path: join(home, "runs.db") })
-      : createPostgresEngine({ url: postgres, connections: 2, pollMs: 200 });
+  const front = restate && (await balancer());
+  const prefix = `upgrade-${crypto.randomUUID().slice(0, 8)}`;
+  const restateAt = (port: number): RestateSettings | undefined =>
+    restate && front && { admin: restate.admin, ingress: [restate.ingress], prefix, port, publicUrl: front.url };
+  const engine = openEngine(home, postgres, restateAt(freePort()));
   const live = new Set<Bun.Subprocess>();
   const effects = async () => {
     const text = await readFile(join(home, "effects"), "utf8").catch(() => "");
@@ -65,7 +105,10 @@ async function system(postgres: string | undefined) {
       });
     },
     async release(name: string, ...versions: [number, ...number[]]) {
-      const settings = { home, name, versions, writer: writer.url, model: model.url, ...(postgres && { postgres }) };
+      const port = freePort();
+      const shared = { ...(postgres && { postgres }), ...(restate && { restate: restateAt(port) }) };
+      const settings = { home, name, versions, writer: writer.url, model: model.url, ...shared };
+      front?.ports.add(port);
       const child = Bun.spawn([program.path, JSON.stringify(settings satisfies z.input<typeof releaseSettings>)], {
         stdout: "pipe",
         stderr: "inherit",
@@ -75,6 +118,7 @@ async function system(postgres: string | undefined) {
       const ended = async (signal: "SIGKILL" | "SIGTERM") => {
         child.kill(signal);
         await child.exited;
+        front?.ports.delete(port);
         live.delete(child);
       };
       return { kill: () => ended("SIGKILL"), stop: () => ended("SIGTERM") };
@@ -105,6 +149,8 @@ async function system(postgres: string | undefined) {
       await engine.close({ graceMs: 0 });
       await writer[Symbol.asyncDispose]();
       await model.close();
+      front?.close();
+      await restate?.forget(prefix);
       await rm(home, { recursive: true, force: true });
     },
   };
@@ -132,7 +178,7 @@ const places: Readonly<Record<string, Place>> = {
   },
 };
 
-function upgrades(storeFor: () => Promise<string | undefined>): void {
+function upgrades(storeFor: () => Promise<Store>): void {
   for (const [place, { kind, answer, reach }] of Object.entries(places)) {
     test(`a run that is killed ${place} goes on with its body in the next release, pauses in the one after, and ends after going back`, async () => {
       await using at = await system(await storeFor());
@@ -206,7 +252,7 @@ function upgrades(storeFor: () => Promise<string | undefined>): void {
   }, 180_000);
 }
 
-describe("an upgrade of a home", () => upgrades(async () => undefined));
+describe("an upgrade of a home", () => upgrades(async () => ({})));
 
 if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
 else
@@ -216,5 +262,16 @@ else
       server = await startPostgres();
     }, 60_000);
     afterAll(() => server[Symbol.asyncDispose](), 60_000);
-    upgrades(() => server.createDatabase());
+    upgrades(async () => ({ postgres: await server.createDatabase() }));
+
+    if (restateProgram === undefined) test.skip(noRestate, () => undefined);
+    else
+      describe("with Restate", () => {
+        let restate: RestateProcess;
+        beforeAll(async () => {
+          restate = await startRestate();
+        }, 60_000);
+        afterAll(() => restate[Symbol.asyncDispose](), 60_000);
+        upgrades(async () => ({ postgres: await server.createDatabase(), restate }));
+      });
   });

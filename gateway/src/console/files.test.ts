@@ -231,5 +231,11 @@ test.each(["light", "dark"] as const)(
     }
     await page.setViewportSize({ width: 390, height: 844 });
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+    // What was chosen is below the list there.
+    await choose(page, "orders.csv");
+    const head = shown(page).getByRole("heading", { name: "orders.csv" });
+    for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(50))
+      if (((await head.boundingBox())?.y ?? 844) < 600) break;
+    expect((await head.boundingBox())?.y).toBeLessThan(600);
   },
 );

@@ -62,6 +62,19 @@ test("a table of our tools is read with what stands around it, without its row o
   expect(readTable("nothing | here\nbut text")).toBeUndefined();
 });
 
+test("a table as Markdown writes it, which other servers' tools do, is read without its bars and its line", () => {
+  const text = "Found:\n| region | sum |\n|:---|---:|\n| north | 150 |\n| south |  |";
+  expect(readTable(text)).toEqual({
+    before: "Found:",
+    head: ["region", "sum"],
+    rows: [
+      ["north", "150"],
+      ["south", ""],
+    ],
+    after: "",
+  });
+});
+
 test("CSV is read with quotes, line ends in fields and a bound", () => {
   expect(readCsv('a,b\r\n"1, ""one""","x\ny"\n2,', 9)).toEqual([
     ["a", "b"],

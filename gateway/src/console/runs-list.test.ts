@@ -255,4 +255,14 @@ test("a list that is longer than a page goes on with a press, and no run comes t
   const ids = await rows.evaluateAll((all) => all.map((row) => row.getAttribute("data-run")));
   expect(new Set(ids).size).toBe(count);
   expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
+  // Where only the newest are offered, the page says how to get at the others.
+  await rows.first().getByRole("link").click();
+  await page.getByRole("button", { name: "More" }).click();
+  await page.getByRole("menuitem", { name: "Compare with another run" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("These are the newest.").waitFor();
+  await dialog.getByRole("link", { name: "Runs", exact: true }).click();
+  for (const n of [0, 49]) await rows.nth(n).getByRole("checkbox").click();
+  await page.getByRole("link", { name: "Compare", exact: true }).click();
+  await page.getByRole("heading", { name: "Compare two runs" }).waitFor();
 });

@@ -218,7 +218,7 @@ test("a task's status names the calls it makes, except those that only end it or
   });
   const said = projection(received("m1", "hi"), call("bash", '{"command":"ls"}'));
   const text = (from: TaskProjection) => view(from).status?.message?.parts.map(({ content }) => content?.value);
-  expect(text(said)).toEqual(['bash {"command":"ls"}']);
+  expect(text(said)).toEqual(["bash: ls"]);
   for (const control of [call("terminate", '{"status":"success"}'), call("ask_human", '{"inquire":"Who?"}')])
     expect(text(projection(received("m1", "hi"), call("bash", '{"command":"ls"}'), control))).toEqual(text(said));
 });

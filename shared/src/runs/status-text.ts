@@ -15,7 +15,7 @@ const lines: {
   "step-started": () => undefined,
   "model-replied": ({ toolCalls, text }) => (toolCalls.length > 0 && text.trim() !== "" ? short(text) : undefined),
   "model-asked": () => undefined,
-  "tool-started": ({ name, arguments: given }) => (controls.has(name) ? undefined : short(`${name} ${given}`)),
+  "tool-started": ({ name, arguments: given }) => (controls.has(name) ? undefined : short(callText(name, given))),
   "tool-ended": ({ name, isError, text }) => (isError ? short(`${name} failed: ${text}`) : undefined),
   "context-compacted": () => undefined,
   "memory-recalled": ({ entries }) =>
@@ -59,11 +59,34 @@ export function statusLines(): (event: ReadEvent) => string | undefined {
   };
 }
 
+/** Characters of one of several arguments. */
+const longestValue = 80;
+
+/** A call as people read it: a single argument alone, several by name, long ones cut. */
+function callText(name: string, given: string): string {
+  const entries = Object.entries(readObject(given) ?? { "": given });
+  const inText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+  const [only] = entries;
+  if (only === undefined) return name;
+  if (entries.length === 1) return `${name}: ${inText(only[1])}`;
+  return `${name}: ${entries.map(([key, value]) => `${key}=${short(inText(value), longestValue)}`).join(" ")}`;
+}
+
+/** Undefined for a text that is no JSON object, as arguments may be that a model wrote. */
+function readObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function answered({ state, error }: EventOf<"agent-answered">): string {
   return error === undefined ? state : `${state}: ${error.message}`;
 }
 
-function short(text: string): string {
+function short(text: string, most = longest): string {
   const line = text.replace(/\s+/g, " ").trim();
-  return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
+  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
 }

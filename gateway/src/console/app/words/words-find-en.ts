@@ -30,6 +30,7 @@ export const findEnglish = {
   compare: "Compare with another run",
   compareWith: "Compare with",
   compareNone: "There is no other run yet.",
+  compareMore: "These are the newest. For any other, select both in the list:",
   compareTitle: "Compare two runs",
   compareSwap: "Swap sides",
   comparePick: "Two runs are needed. Select them in the list of runs.",

@@ -32,6 +32,7 @@ export const findChinese: typeof findEnglish = {
   compare: "与另一次运行比较",
   compareWith: "比较对象",
   compareNone: "还没有其他运行。",
+  compareMore: "这里只列出最新的。要与其他记录比较，请在列表中选择两条：",
   compareTitle: "比较两次运行",
   compareSwap: "左右互换",
   comparePick: "需要两次运行，请在运行列表中选择。",

@@ -189,7 +189,7 @@ export const chinese: typeof english = {
   planDone: (done, all) => `${all} 项中完成 ${done} 项`,
   after: (items) => `在 ${items} 之后`,
   spent: "花费",
-  tokens: "令牌",
+  tokens: "词元",
   written: "其中输出",
   started: "开始于",
   took: "用时",

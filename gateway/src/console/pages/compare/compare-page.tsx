@@ -61,8 +61,12 @@ function Compared({ a, b }: { readonly a: string; readonly b: string }) {
           />
           {text.find.hideSame}
         </label>
-        <Button icon="compare" onClick={() => go(address(["compare"], { a: b, b: a }))}>
-          {text.find.compareSwap}
+        <Button
+          icon="compare"
+          aria-label={text.find.compareSwap}
+          onClick={() => go(address(["compare"], { a: b, b: a }))}
+        >
+          <span class="only-d">{text.find.compareSwap}</span>
         </Button>
       </header>
       {missing.length > 0 ? (

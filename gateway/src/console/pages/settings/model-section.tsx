@@ -51,7 +51,7 @@ export function ModelSection() {
         </Banner>
       )}
       {about !== undefined && (
-        <dl class="kv facts">
+        <dl class="kv about">
           <dt>{text.system.inUse}</dt>
           <dd>
             {about.model.name} ({about.model.provider})
@@ -192,7 +192,7 @@ function ThisSystem() {
   return (
     <>
       <h3 class="strong">{text.place}</h3>
-      <dl class="kv facts">
+      <dl class="kv about">
         <dt>{text.home}</dt>
         <dd class="words">{value.home}</dd>
         <dt>{text.runsIn}</dt>

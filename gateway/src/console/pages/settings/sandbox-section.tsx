@@ -45,7 +45,7 @@ export function SandboxSection() {
       {used.length > 0 && (
         <>
           <h3 class="strong">{text.now}</h3>
-          <dl class="kv facts">
+          <dl class="kv about">
             {used.map(([title, sandbox]) => (
               <>
                 <dt key={title}>{safeText(title ?? "")}</dt>

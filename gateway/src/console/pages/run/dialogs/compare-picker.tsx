@@ -16,12 +16,12 @@ const offered = 30;
 export function ComparePicker({ run, onClose }: { readonly run: RunView; readonly onClose: () => void }) {
   const text = words();
   const [runs, setRuns] = useState<readonly RunView[] | undefined>(undefined);
+  const [more, setMore] = useState(false);
   useEffect(() => {
-    getRuns({ limit: offered, count: 0 }).then(
-      (page) =>
-        setRuns(page.runs.filter(({ id }) => id !== run.id).toSorted((a, b) => likeness(b, run) - likeness(a, run))),
-      complain,
-    );
+    getRuns({ limit: offered, count: 0 }).then((page) => {
+      setRuns(page.runs.filter(({ id }) => id !== run.id).toSorted((a, b) => likeness(b, run) - likeness(a, run)));
+      setMore(page.nextCursor !== undefined);
+    }, complain);
   }, [run.id]);
   return (
     <Dialog title={text.find.compareWith} onClose={onClose}>
@@ -37,6 +37,11 @@ export function ComparePicker({ run, onClose }: { readonly run: RunView; readonl
           </li>
         ))}
       </ul>
+      {more && (
+        <p class="note">
+          {text.find.compareMore} <a href={address(["runs"])}>{text.runs}</a>
+        </p>
+      )}
       {runs?.length === 0 && <p class="t3">{text.find.compareNone}</p>}
     </Dialog>
   );

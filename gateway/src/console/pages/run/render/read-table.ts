@@ -6,22 +6,24 @@ export type ReadTable = {
   readonly after: string;
 };
 
+const dashes = /^:?-{3,}:?$/;
 const type = /^[A-Z][A-Z0-9_ ]*(\([\d, ]+\))?(\[\])?$/;
 
 /**
- * The first table that our tools wrote as lines of `a | b | c`; undefined if there is none. A row
- * of types below the head is left out.
+ * The first table that was written as lines of `a | b | c`, with bars at its sides as in Markdown
+ * or without; undefined if there is none. A row of types or of dashes below the head is left out.
  */
 export function readTable(text: string): ReadTable | undefined {
   const lines = text.split("\n");
-  const widths = lines.map((line) => line.split(" | ").length);
+  const cells = lines.map(cellsOf);
+  const widths = cells.map(({ length }) => length);
   const first = widths.findIndex((width, at) => width > 1 && widths[at + 1] === width);
   if (first < 0) return undefined;
   const width = widths[first];
   let last = first;
   while (widths[last + 1] === width) last++;
-  const [head = [], ...rows] = lines.slice(first, last + 1).map((line) => line.split(" | ").map((cell) => cell.trim()));
-  const typed = rows[0]?.every((cell) => type.test(cell)) === true;
+  const [head = [], ...rows] = cells.slice(first, last + 1);
+  const typed = rows[0]?.every((cell) => type.test(cell) || dashes.test(cell)) === true;
   return {
     before: lines.slice(0, first).join("\n").trim(),
     head,
@@ -55,6 +57,12 @@ export function readCsv(text: string, most: number, separator = ","): readonly (
   }
   if (field !== "" || (rows.at(-1)?.length ?? 0) > 0) rows.at(-1)?.push(field);
   return rows.filter((row) => row.length > 0).slice(0, most);
+}
+
+/** The cells of a line; a line with a bar at each side is one of Markdown. */
+function cellsOf(line: string): string[] {
+  const inner = /^\s*\|(.*)\|\s*$/.exec(line)?.[1];
+  return (inner === undefined ? line.split(" | ") : inner.split("|")).map((cell) => cell.trim());
 }
 
 /** Whether the column holds figures, which stand to the right. */

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { runPath } from "../../../api/catalog.ts";
 import { get, request } from "../../../api/client.ts";
 import { ageText, safeText, sizeText } from "../../../app/format.ts";
@@ -58,6 +58,11 @@ export function FilesTab({ store }: { store: RunPageStore }) {
   }));
   const all = [...results, ...work];
   const chosen = all.find(({ key }) => key === place.value.query.get("file"));
+  const preview = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a narrow screen the file is below the list.
+    if (chosen !== undefined && matchMedia("(max-width: 900px)").matches) preview.current?.scrollIntoView();
+  }, [chosen?.key]);
   if (all.length === 0)
     return (
       <div class="scroll">
@@ -78,7 +83,7 @@ export function FilesTab({ store }: { store: RunPageStore }) {
         ))}
         {!listed.complete && <p class="t3 small">{text.moreFiles}</p>}
       </nav>
-      <section class="scroll file-shown" aria-label={chosen?.path ?? text.pickFile}>
+      <section class="scroll file-shown" ref={preview} aria-label={chosen?.path ?? text.pickFile}>
         {chosen ? <Shown key={chosen.key} file={chosen} /> : <p class="t3">{text.pickFile}</p>}
       </section>
     </div>
