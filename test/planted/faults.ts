@@ -6885,8 +6885,8 @@ export const faults: readonly Fault[] = [
   {
     id: "who-waits-for-room-has-no-name",
     file: "shared/src/durable/restate/restate-dispatcher.ts",
-    find: "this.#room.wait(left, { name, rank: runId })",
-    becomes: 'this.#room.wait(left, { name: "", rank: runId })',
+    find: "turns.wait(roomWithinMs, principal, runId)",
+    becomes: 'turns.wait(roomWithinMs, "", runId)',
     harm: "On Restate one principal with many runs keeps another from its first.",
     tests: ["shared/src/durable/restate"],
   },

@@ -39,6 +39,7 @@ export function engineConformance(name: string, createStore: () => Promise<Confo
       get isFile() {
         return store.isFile;
       },
+      asked: async (runs) => await store.asked?.(runs),
       working(execute, options) {
         const engine = store.open();
         engine.work([{ kind: "test", execute }], options);

@@ -8,6 +8,11 @@ export type ConformanceStore = {
   open(): Engine;
   /** Whether the store is a file, which the engine copies. */
   readonly isFile: boolean;
+  /**
+   * Resolves once workers have been asked for so many runs that have not ended, where that happens
+   * some time after a run was accepted.
+   */
+  asked?(runs: number): Promise<void>;
   /** Closes every engine that was opened, and removes the store. */
   dispose(): Promise<void>;
 };
@@ -17,6 +22,8 @@ export type Cases = {
   open(): Engine;
   /** Whether the store is a file, which the engine copies. */
   readonly isFile: boolean;
+  /** Resolves once workers have been asked for so many runs that have not ended. */
+  asked(runs: number): Promise<void>;
   /** An engine that executes this body as kind "test". */
   working(execute: (run: Run, input: Json) => Promise<Json>, options?: { concurrency: number }): Engine;
 };

@@ -1,10 +1,27 @@
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../core/json.ts";
 import { QuotaError } from "../../core/runs/quota.ts";
+import type { Run } from "../../core/runs/run.ts";
 import { type Cases, codeOf, request, until } from "./cases.ts";
 
 const usage = { inputTokens: 7, cachedInputTokens: 0, outputTokens: 3, costUsd: 0.5, source: "provider" } as const;
 const replied = { type: "model-replied", text: "", toolCalls: [], usage, model: "m", milliseconds: 1 } as const;
+
+const of = (principal: string) => ({ ...request, principal, contextId: crypto.randomUUID() });
+
+/** A body of which `count` runs with the input "held" are held at first, all until the gate opens. */
+function gated(count: number, perform: (run: Run, input: Json) => Promise<void>) {
+  const gate = Promise.withResolvers<void>();
+  const all = Promise.withResolvers<void>();
+  let left = count;
+  const execute = async (run: Run, input: Json) => {
+    if (input === "held" && --left === 0) all.resolve();
+    if (input === "held") await gate.promise;
+    await perform(run, input);
+    return null;
+  };
+  return { execute, gate, held: all.promise };
+}
 
 /** What a principal uses, and what it may. */
 export function limitingCases(cases: Cases): void {
@@ -19,30 +36,53 @@ export function limitingCases(cases: Cases): void {
       await engine.start({ ...request, principal: "bob", quota: { runsAtOnce: 1 } });
     });
 
-    test("while there is less room than runs, principals take turns: one with many does not keep another from its first", async () => {
-      const order: string[] = [];
-      const gate = Promise.withResolvers<void>();
-      const busy = Promise.withResolvers<void>();
-      const engine = cases.working(
-        async (run, input) => {
-          if (input === "first") busy.resolve();
-          if (input === "first") await gate.promise;
+    test.each([1, 2])(
+      "of %d workers with less room than runs, one principal's 200 keep no other from its first",
+      async (workers) => {
+        const order: string[] = [];
+        const { execute, gate, held } = gated(workers, async (run, input) => {
           order.push(run.principal);
           if (input === "sleeps") await run.sleep(1);
-          return null;
-        },
-        { concurrency: 1 },
-      );
-      const of = (principal: string, input: Json) => engine.start({ ...request, principal, input });
-      const first = await of("ann", "first");
-      await busy.promise;
-      const many = await Promise.all(Array.from({ length: 30 }, (_, at) => of("ann", at % 3 === 0 ? "sleeps" : null)));
-      const others = [await of("bob", null), await of("eve", null), await of("bob", null)];
+        });
+        const engines = Array.from({ length: workers }, () => cases.working(execute, { concurrency: 1 }));
+        const [engine = cases.open()] = engines;
+        for (const one of engines) await one.start({ ...of("ann"), input: "held" });
+        await held;
+        const many = await Promise.all(
+          Array.from({ length: 200 }, (_, at) => engine.start({ ...of("ann"), input: at % 3 === 0 ? "sleeps" : null })),
+        );
+        const others = await Promise.all(["bob", "eve", "bob"].map((principal) => engine.start(of(principal))));
+        await cases.asked(workers + many.length + others.length);
+        gate.resolve();
+        for (const { run } of others) await until(engine, run.id, "completed");
+        const before = order.slice(0, order.lastIndexOf("bob"));
+        expect(before.filter((principal) => principal === "ann").length).toBeLessThanOrEqual(8 * workers);
+        for (const { run } of many) await until(engine, run.id, "completed");
+      },
+    );
+
+    test("a run that wakes, by the time or by a signal, takes its principal's turn", async () => {
+      const order: string[] = [];
+      const { execute, gate, held } = gated(1, async (run, input) => {
+        if (input === "sleeps") await run.sleep(1_200);
+        if (input === "listens") await run.signal("go");
+        order.push(run.principal);
+      });
+      const engine = cases.working(execute, { concurrency: 1 });
+      const sleeper = (await engine.start({ ...of("bob"), input: "sleeps" })).run;
+      const asleep = await until(engine, sleeper.id, "waiting");
+      const listener = (await engine.start({ ...of("eve"), input: "listens" })).run;
+      await until(engine, listener.id, "waiting");
+      await engine.start({ ...of("ann"), input: "held" });
+      await held;
+      const many = await Promise.all(Array.from({ length: 60 }, () => engine.start(of("ann"))));
+      await engine.deliver(listener.id, "go", null);
+      // Its time is over then, by any clock, and by a scheduler that is a little late.
+      await Bun.sleep(Math.max(0, asleep.updatedAt + 2_500 - Date.now()));
       gate.resolve();
-      for (const { run } of [first, ...others]) await until(engine, run.id, "completed");
-      const before = order.lastIndexOf("bob");
-      expect(order.slice(0, before).filter((principal) => principal === "ann").length).toBeLessThanOrEqual(4);
+      for (const { id } of [sleeper, listener]) await until(engine, id, "completed");
       for (const { run } of many) await until(engine, run.id, "completed");
+      for (const woken of ["bob", "eve"]) expect(order.indexOf(woken)).toBeLessThanOrEqual(4);
     });
 
     test("a run that ends, however it ends, makes room for another", async () => {

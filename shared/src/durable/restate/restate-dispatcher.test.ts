@@ -113,6 +113,22 @@ else
     );
 
     test(
+      "has all of many runs that wait for room here, so that they take turns",
+      async () => {
+        const engine = createRestateEngine(settingsOf("many"));
+        const gate = Promise.withResolvers<null>();
+        engine.work([{ kind: "gated", execute: (run) => run.step("wait", () => gate.promise) }], { concurrency: 1 });
+        const waiting = Array.from({ length: 150 }, () => engine.start({ ...request, kind: "gated" }));
+        const runs = (await Promise.all(waiting)).map(({ run }) => run);
+        await happened(async () => (await restate.callsOf("many")) === runs.length, 10_000);
+        gate.resolve(null);
+        for (const { id } of runs) await until(engine, id, "completed");
+        await close(engine);
+      },
+      serversMs,
+    );
+
+    test(
       "behind a balancer of connections gives runs to a replica that comes later, since connections end after some calls",
       async () => {
         const done = [0, 0, 0];

@@ -5,6 +5,7 @@ import { Presence } from "../postgres/dispatch/presence.ts";
 import type { RunRow } from "../postgres/run-row.ts";
 import type { Ingress } from "./ingress.ts";
 import type { DrivenWorker, RestateEndpoint } from "./restate-endpoint.ts";
+import { Turns } from "./turns.ts";
 import { Waiters } from "./waiters.ts";
 
 /** What the dispatcher needs. */
@@ -55,8 +56,8 @@ type Driving = {
 export class RestateDispatcher implements Dispatcher, DrivenWorker {
   readonly #options: RestateDispatcherOptions;
   readonly #presence: Presence;
-  readonly #pools = new Set<Pool>();
-  readonly #room = new Waiters();
+  /** Of each pool, the drives that wait for room in it. */
+  readonly #pools = new Map<Pool, Turns>();
   readonly #drives = new Map<string, Driving>();
   readonly #sends = new Set<Promise<unknown>>();
   #sweeper: ReturnType<typeof setInterval> | undefined;
@@ -81,10 +82,10 @@ export class RestateDispatcher implements Dispatcher, DrivenWorker {
   }
 
   serve(pool: Pool): void {
-    this.#pools.add(pool);
+    if (!this.#pools.has(pool)) this.#pools.set(pool, new Turns());
     this.#presence.start();
     this.#offer();
-    this.#room.wake();
+    this.#letIn(pool);
     this.#sweeper ??= setInterval(() => this.#sweep(overdueMs), sweepEveryMs);
   }
 
@@ -129,7 +130,7 @@ export class RestateDispatcher implements Dispatcher, DrivenWorker {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#sweeper);
-    this.#room.wake();
+    for (const turns of this.#pools.values()) turns.end();
     const drives = [...this.#drives.values()];
     for (const { waiters } of drives) waiters.wake();
     await Promise.allSettled(drives.map(({ ended }) => ended));
@@ -185,26 +186,32 @@ export class RestateDispatcher implements Dispatcher, DrivenWorker {
       return taken;
     } finally {
       driving.isBusy = false;
-      this.#room.wake(pool.served);
+      this.#letIn(pool);
     }
   }
 
   /** Reserves a place in the pool; false if there is none for some time, or this worker leaves. */
   async #reserved(pool: Pool, runId: string): Promise<boolean> {
-    const deadline = performance.now() + roomWithinMs;
-    let name: string | undefined;
-    for (let left = roomWithinMs; left > 0 && this.#isStaying; left = deadline - performance.now()) {
-      if (roomOf(pool) > 0) {
-        pool.reserved++;
-        pool.served = name ?? pool.served;
-        return true;
-      }
-      // Ids begin with the time, so that what was accepted first comes first.
-      if (name !== undefined) await this.#room.wait(left, { name, rank: runId });
-      // There may be room by the time that is known.
-      name ??= await this.#principalOf(runId);
+    const turns = this.#pools.get(pool);
+    if (turns === undefined || !this.#isStaying) return false;
+    if (turns.isEmpty && roomOf(pool) > 0) {
+      pool.reserved++;
+      return true;
     }
-    return false;
+    const principal = await this.#principalOf(runId);
+    if (!this.#isStaying) return false;
+    // Ids begin with the time, so that what was accepted first comes first.
+    const isReserved = turns.wait(roomWithinMs, principal, runId);
+    // There may be room by now.
+    this.#letIn(pool);
+    return await isReserved;
+  }
+
+  /** Reserves the room of a pool for those who wait for it; one that leaves has none. */
+  #letIn(pool: Pool): void {
+    const turns = this.#pools.get(pool);
+    if (!this.#isStaying) turns?.end();
+    while (roomOf(pool) > 0 && turns?.next()) pool.reserved++;
   }
 
   async #principalOf(runId: string): Promise<string> {
@@ -219,7 +226,7 @@ export class RestateDispatcher implements Dispatcher, DrivenWorker {
     if (this.#presence.owner === undefined || this.#isClosed) return;
     const { endpoint } = this.#options;
     endpoint.add(this);
-    const kinds = [...this.#pools].flatMap(({ offer }) => Object.keys(offer.newest));
+    const kinds = [...this.#pools.keys()].flatMap(({ offer }) => Object.keys(offer.newest));
     void endpoint.serve(kinds).then(() => this.#sweep(0));
     this.#keep(this.#announce());
   }
@@ -229,7 +236,7 @@ export class RestateDispatcher implements Dispatcher, DrivenWorker {
     if (!this.#isStaying) return;
     this.#keep(this.#announce());
     const { sql } = this.#options.database;
-    const kinds = [...this.#pools].flatMap(({ offer }) => Object.keys(offer.newest));
+    const kinds = [...this.#pools.keys()].flatMap(({ offer }) => Object.keys(offer.newest));
     const condition = `kind = ANY ($1) AND due <= now_ms() - ${overdue} ORDER BY due LIMIT ${mostSwept}`;
     this.#keep(this.#sendDue(condition, [sql.array(kinds, "TEXT")], true));
   }

@@ -33,7 +33,9 @@ type Handler = Parameters<typeof createServer>[1] & {};
 
 /**
  * Restate keeps a connection for each of its partitions. Where connections are balanced and not
- * calls, a replica that comes later would never get any.
+ * calls, a replica that comes later would never get any. Nor does a connection take more at once:
+ * calls that are on their way when it ends fail, and Restate repeats them only after up to two
+ * seconds. So many that come together come by several connections.
  */
 const callsPerConnection = 16;
 
@@ -147,7 +149,8 @@ export class RestateEndpoint {
     const { host = "127.0.0.1", port = 0 } = this.#options;
     if (this.#server === undefined) {
       const { createServer } = await import("node:http2");
-      const server = createServer((request, response) => void this.#handler?.(request, response));
+      const settings = { maxConcurrentStreams: callsPerConnection };
+      const server = createServer({ settings }, (request, response) => void this.#handler?.(request, response));
       server.on("session", (session) => {
         this.#sessions.add(session);
         session.on("close", () => this.#sessions.delete(session));

@@ -8,6 +8,7 @@ import {
 } from "../../testing/durable/postgres-process.ts";
 import { noRestate, restateProgram } from "../../testing/durable/restate-node.ts";
 import { type RestateProcess, startRestate } from "../../testing/durable/restate-process.ts";
+import { until } from "../../testing/durable/until.ts";
 import { engineConformance } from "../conformance.ts";
 import { migratePostgres } from "../postgres/postgres-engine.ts";
 import { RestateEndpoint } from "./restate-endpoint.ts";
@@ -47,6 +48,7 @@ else {
         opened.push(engine);
         return engine;
       },
+      asked: (runs) => until(async () => (await restate.callsOf(prefix)) >= runs),
       async dispose() {
         await Promise.all(opened.map((engine) => engine.close({ graceMs: 0 })));
         await restate.forget(prefix);
