@@ -5683,6 +5683,14 @@ export const faults: readonly Fault[] = [
     tests: ["gateway/src/terminal"],
   },
   {
+    id: "call-text-cut-escapes",
+    file: "gateway/src/terminal/arguments-text.ts",
+    find: '(mark === "n" ? " " : mark)',
+    becomes: '" "',
+    harm: "Quotes in an agent's command are shown as blanks.",
+    tests: ["gateway/src/terminal"],
+  },
+  {
     id: "first-argument-only",
     file: "shared/src/runs/status-text.ts",
     find: "if (entries.length === 1) return",
