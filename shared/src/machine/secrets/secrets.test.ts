@@ -60,7 +60,7 @@ test("a value is read from a variable, a file, a command and 1Password's program
   }
 });
 
-test("a secret is for its principals at its origins, and a look-alike is none of them", () => {
+test("a secret is for its principals at its origins, and a look-alike is not one of them", () => {
   const secrets = createSecrets([
     secret({ env: "A" }),
     secret({ env: "B" }, { name: "all", principals: ["*"] }),
