@@ -28,7 +28,7 @@ async function refusal(env: Record<string, string>, ...args: string[]): Promise<
 
 test("a home that cannot be a folder is one sentence and exit code 2", async () => {
   const { exitCode, said } = await refusal({ MANYHANDS_HOME: "file" });
-  expect(said).toMatch(/^manus: MANYHANDS_HOME cannot be .*file: it cannot be made a folder \(EEXIST\)\.\n$/);
+  expect(said).toMatch(/^manus: MANYHANDS_HOME cannot be .*file: the folder cannot be created \(EEXIST\)\.\n$/);
   expect(exitCode).toBe(2);
 });
 

@@ -58,6 +58,10 @@ const ofFirstHome: readonly Difference[] = [
 /** What homes show since a later release, whichever wrote them. */
 const ofEveryHome: readonly Difference[] = [
   {
+    why: "A status line has a call in words, and not its arguments as JSON",
+    now: (view) => everywhere(view, callInWords),
+  },
+  {
     why: "A run says which agents it asked, so that a list of runs can show and filter them",
     now(view, key, recorded) {
       const isRun = /^(?:\w+: )?GET \/runs\/[^/?]+$/.test(key) && view.id !== undefined;
@@ -72,6 +76,13 @@ const ofEveryHome: readonly Difference[] = [
     },
   },
 ];
+
+/** A call in words, where its name was followed by JSON; those of these homes have no arguments. */
+function callInWords(one: Wire): Wire {
+  if (one.role !== "ROLE_AGENT") return one;
+  const inWords = (part: Wire) => ({ ...part, text: part.text.replace(/^(\w+) \{\}$/, "$1") });
+  return { ...one, parts: one.parts.map((part: Wire) => (typeof part.text === "string" ? inWords(part) : part)) };
+}
 
 /** The number of the last event that asked a person something. */
 function asking(events: readonly Wire[] = []): number {

@@ -110,7 +110,7 @@ test.each([
   [
     "an address with a command in it",
     { authorizationEndpoint: "https://x.example/a?b=$(touch+pwned)" },
-    /not fit to be opened/,
+    /not safe to open/,
   ],
   ["an address that is no web page", { authorizationEndpoint: "file:///usr/bin/xcalc" }, /.+/],
   ["an address in clear text elsewhere", { authorizationEndpoint: "http://x.example/authorize" }, /.+/],

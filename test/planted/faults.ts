@@ -5683,6 +5683,22 @@ export const faults: readonly Fault[] = [
     tests: ["gateway/src/terminal"],
   },
   {
+    id: "call-text-cut-escapes",
+    file: "gateway/src/terminal/arguments-text.ts",
+    find: '(mark === "n" ? " " : mark)',
+    becomes: '" "',
+    harm: "Quotes in an agent's command are shown as blanks.",
+    tests: ["gateway/src/terminal"],
+  },
+  {
+    id: "typed-secret-forgotten",
+    file: "shared/src/machine/secrets/secrets.ts",
+    find: "(isAtHand(source) || names.includes(name))",
+    becomes: "isAtHand(source)",
+    harm: "A page that shows a password from a vault, typed before a restart, tells it to the model.",
+    tests: ["shared/src/machine/secrets"],
+  },
+  {
     id: "first-argument-only",
     file: "shared/src/runs/status-text.ts",
     find: "if (entries.length === 1) return",

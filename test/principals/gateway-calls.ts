@@ -171,6 +171,7 @@ export const gatewayRoutes: Readonly<Record<string, Calls>> = {
     { name: "after", path: `/runs/${task}/events`, headers: { "Last-Event-ID": "1" } },
   ],
   "GET /runs/:id/events/:seq": ({ task }) => [{ path: `/runs/${task}/events/1` }],
+  "GET /runs/:id/events/:seq/request": ({ task }) => [{ path: `/runs/${task}/events/1/request` }],
   "GET /runs/:id/export": ({ task }) => [{ path: `/runs/${task}/export` }],
   "GET /runs/:id/files": ({ task }) => [{ path: `/runs/${task}/files` }],
   "GET /runs/:id/file": ({ task }) => [{ path: `/runs/${task}/file?path=a.md` }],

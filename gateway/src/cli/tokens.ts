@@ -11,7 +11,7 @@ export type TokensOptions = { readonly json?: boolean; readonly config?: string 
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A duration such as `30d`, in milliseconds; undefined if it is none. */
+/** A duration such as `30d`, in milliseconds; undefined if it is not one. */
 export function lifeOf(text: string): number | undefined {
   const [, count, unit] = /^([1-9]\d{0,5})([mhd])$/.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * units[unit as keyof typeof units];

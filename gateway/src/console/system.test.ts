@@ -179,7 +179,7 @@ test("a schedule is added, run, paused and removed by its buttons, beside trigge
   await page.getByText("No schedules").waitFor();
 });
 
-test("what is remembered is written, changed and removed, by somebody who is no operator too", async () => {
+test("what is remembered is written, changed and removed, also by a caller who is not an operator", async () => {
   const identify = () => callerNamed("ann", ["read", "run"]);
   await using other = await startGateway({ app: { identify }, toml: '[memory]\nprincipals = ["ann"]\n' });
   await using opened = await open("#/settings/memory", {}, other);

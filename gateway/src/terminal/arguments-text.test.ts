@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { argumentsText } from "./arguments-text.ts";
+import { argumentsText, callText } from "./arguments-text.ts";
 
 test.each([
   ['{"command":"ls  -l"}', "ls -l"],
@@ -15,4 +15,16 @@ test.each([
   [JSON.stringify({ a: "x".repeat(50) }), `${"x".repeat(39)}…`],
 ])("in 40 columns the arguments %s are shown as %j", (json, shown) => {
   expect(argumentsText(json, 40)).toBe(shown);
+});
+
+test.each([
+  ['bash {"command":"cat a\\ncat b"}', "bash cat a cat b"],
+  ['search {"pattern":"total","path":"."}', "search pattern=total path=."],
+  ['bash {"command":"echo \\"x\\" an', 'bash echo "x" an'],
+  ['wait {"seconds":30,"why":"it', "wait 30 it"],
+  ['It said bash {"command":"ls"}', 'It said bash {"command":"ls"}'],
+  ["Thinking about it", "Thinking about it"],
+  [`bash ${JSON.stringify({ command: "x".repeat(50) })}`, `bash ${"x".repeat(34)}…`],
+])("in 40 columns the line %s is shown as %j", (line, shown) => {
+  expect(callText(line, 40)).toBe(shown);
 });

@@ -14,6 +14,21 @@ export function argumentsText(json: string, columns: number): string {
   return safeLine(entries.map(([key, value]) => `${key}=${safeLine(valueText(value), each)}`).join(" "), columns);
 }
 
+/**
+ * Shows a line of an earlier version as `argumentsText` would: a tool's name and its arguments,
+ * which may be cut; shows any other line unchanged.
+ */
+export function callText(line: string, columns: number): string {
+  const [, name = "", json = ""] = /^(\w+) (\{.*)$/s.exec(line) ?? [];
+  if (name === "") return safeLine(line, columns);
+  const values = [...json.matchAll(/"\w+":(?:"((?:[^"\\]|\\.)*)|([^",{[]+))/g)].map(
+    ([, text, value = ""]) => text?.replaceAll(/\\(.)/g, (_, mark) => (mark === "n" ? " " : mark)) ?? value,
+  );
+  const isWhole = parse(json) !== undefined;
+  const shown = isWhole ? argumentsText(json, columns - name.length - 1) : values.join(" ");
+  return safeLine(`${name} ${shown}`, columns);
+}
+
 function parse(json: string): object | undefined {
   try {
     const value: unknown = JSON.parse(json);

@@ -237,7 +237,7 @@ test("a plan is shown again when a step has ended, not when the step's own line 
     event(3, plan("→ ", "Step 1: swe begins")),
     event(4, { type: "agent-asked", ...ask, url: "http://swe", text: "You do one step …", parts: [], hops: 1 }),
     event(5, { type: "agent-progressed", ...ask, text: "search: pattern=total path=." }),
-    event(6, { type: "agent-progressed", ...ask, text: "bash: cat a cat b" }),
+    event(6, { type: "agent-progressed", ...ask, text: 'bash {"command":"cat a\\ncat b an' }),
     event(7, { type: "step-ended", ...step, outcome: "completed", note: "Step 1: swe completed" }),
     event(8, plan("✓ ", "Step 1: swe completed")),
   ]);
@@ -248,7 +248,7 @@ test("a plan is shown again when a step has ended, not when the step's own line 
       "    [ ] [swe] Part 1",
       "  → Step 1: swe begins",
       "    swe · search: pattern=total path=.",
-      "    swe · bash: cat a cat b",
+      "    swe · bash cat a cat b an",
       "  ✓ Step 1: swe completed",
       "    [✓] [swe] Part 0",
       "    [ ] [swe] Part 1",

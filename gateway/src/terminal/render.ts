@@ -1,7 +1,7 @@
 import type { EventOf, ReadEvent } from "manyhands/internal/core/events/events";
 import type { Progress } from "manyhands/internal/core/events/progress";
 import type { TaskItem } from "../tasks/task-item.ts";
-import { argumentsText } from "./arguments-text.ts";
+import { argumentsText, callText } from "./arguments-text.ts";
 import { flowLines, planLines } from "./flow-lines.ts";
 import { addOutput, endOutput, markedLines, noOutput } from "./live-output.ts";
 import { safeLine, safeText } from "./safe-text.ts";
@@ -210,7 +210,7 @@ function renderPeer(view: TerminalView, event: PeerEvent, style: Style): Rendere
       const next = { ...view, boundTold: view.boundTold || isBound, totals: addOthers(view.totals, event) };
       // Its answer says how it ended.
       if (event.call === "terminate" || (isBound && view.boundTold)) return lines(next, []);
-      return lines(next, [`    ${paint(style, "dim", `${agent} · ${safeLine(event.text, room)}`)}`]);
+      return lines(next, [`    ${paint(style, "dim", `${agent} · ${callText(event.text, room)}`)}`]);
     }
     case "agent-answered": {
       const [colour, sign] = answerMarks[event.state as keyof typeof answerMarks] ?? (["red", "✗"] as const);

@@ -75,7 +75,7 @@ function askOf({ asker = "", from }: TaskProjection): HitlTool {
 
 const argumentsObject = z.record(z.string(), z.json());
 
-/** The extension wants an object; what is none is shown as it was written. */
+/** The extension wants an object; anything else is shown as it was written. */
 function argumentsOf(text: string): Json {
   const parsed = argumentsObject.safeParse(text.trim() === "" ? {} : jsonOf(text));
   return parsed.success ? parsed.data : { arguments: text };

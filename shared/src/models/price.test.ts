@@ -56,10 +56,12 @@ test("the list is searched once for each configuration, and gives what it would 
   }
   const config = { name: "gpt-4o", baseUrl: "https://api.openai.com/v1", price: undefined };
   costOf(usage, config);
-  const begun = performance.now();
-  for (let n = 0; n < 1_000; n++) costOf(usage, config);
-  const known = performance.now() - begun;
-  const again = performance.now();
-  for (let n = 0; n < 1_000; n++) costOf(usage, { ...config });
-  expect(known).toBeLessThan((performance.now() - again) / 5);
+  // The least of several, since others may have the processor meanwhile.
+  const least = (asked: () => object) => Math.min(...Array.from({ length: 7 }, () => tookFor(asked)));
+  const tookFor = (asked: () => object) => {
+    const begun = performance.now();
+    for (let n = 0; n < 300; n++) costOf(usage, asked() as typeof config);
+    return performance.now() - begun;
+  };
+  expect(least(() => config)).toBeLessThan(least(() => ({ ...config })) / 5);
 });

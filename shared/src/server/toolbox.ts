@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { LivePages, LiveScreen } from "../core/live-page.ts";
 import type { KeptTexts } from "../core/text/kept-text.ts";
@@ -13,6 +14,7 @@ import { createHolds } from "../machine/live/holds.ts";
 import { createLivePages } from "../machine/live/live-pages.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { createSecrets, type Secrets } from "../machine/secrets/secrets.ts";
+import { keptFile } from "../machine/workspace/own-files/kept-file.ts";
 import type { BrowserSearch } from "../tools/browser/act/web-search.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
 import { extractContent } from "../tools/browser/extract/extract-content.ts";
@@ -70,7 +72,10 @@ export async function openToolbox(
   const { sandbox } = machine;
   const { timeoutMs, allowDomains } = config.sandbox;
   const egress = openEgress(config);
-  const secrets = config.secrets.length === 0 ? undefined : createSecrets(config.secrets);
+  const secrets =
+    config.secrets.length === 0
+      ? undefined
+      : createSecrets(config.secrets, keptFile(join(config.home, "typed-secrets")));
   await secrets?.recollect(AbortSignal.timeout(recollectMs));
   const loopbacks = createLoopbacks(sandbox);
   const { browsers, missing } = await openBrowser(config, {

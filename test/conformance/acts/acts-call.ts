@@ -133,7 +133,7 @@ type GrpcMethod = readonly [Codec | undefined, Codec | undefined, Parameters<Grp
 
 /**
  * A call over gRPC, its request and its answer in ProtoJSON. A list has its fields there also where
- * protobuf leaves out that they are empty; what is no failure counts as status 200.
+ * protobuf leaves out that they are empty; an answer without a failure counts as status 200.
  */
 async function overGrpc(client: GrpcClient, method: Method, params: Wire): Promise<ActsAnswer> {
   const [request, answer, name]: GrpcMethod = methods[method];

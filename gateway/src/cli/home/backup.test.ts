@@ -108,7 +108,7 @@ test("a backup under load is whole: the restored home opens, its runs go on, eve
   expect(await Bun.file(join(home, "settings/manyhands.toml")).text()).toContain("[llm]");
 }, 120_000);
 
-test("what is no backup, or a damaged one, makes no home; a home that is replaced stays beside it", async () => {
+test("a file that is not a backup, or is damaged, makes no home; a home that is replaced stays beside it", async () => {
   await using cli = await cliForTest({});
   const home = join(cli.cwd, ".manyhands");
   await mkdir(home);

@@ -80,7 +80,7 @@ test.each([
   await expect(at.source.token(false)).rejects.toMatchObject({ code });
 });
 
-test("what looks like a token is none where the endpoint failed, and what is none is not taken", async () => {
+test("a token in a failed answer does not count, and neither does anything that is not a token", async () => {
   const answering = (body: unknown, status: number) =>
     createTokenSource({ tokenUrl: "http://id.example/token", scopes: [] }, async () => Response.json(body, { status }));
   const token = { access_token: "t" };

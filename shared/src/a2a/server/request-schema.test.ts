@@ -172,7 +172,7 @@ function lists(most: number, one: unknown, request: (list: unknown[]) => unknown
   return [request(Array(most).fill(one)), request(Array(most + 1).fill(one))];
 }
 
-test("of many faults the first twenty are named, and what is no object is at fault as a whole", () => {
+test("of many faults the first twenty are named, and a non-object is one fault as a whole", () => {
   const parts = Array.from({ length: 30 }, () => ({}));
   expect(faults(SendMessage, message({ parts }))).toHaveLength(20);
   for (const none of [null, [], "text", 5]) expect(faults(GetTask, none)).toEqual(["params"]);

@@ -133,7 +133,7 @@ test("of a card's signatures one that holds is enough, and the sixteen that come
   await expect(admit(must(publicKey), signedBy(16))).rejects.toMatchObject({ code: "forbidden" });
 });
 
-test("keys are read from a JWK set file, and what is none is named", async () => {
+test("keys are read from a JWK set file, and a file that is not one is named", async () => {
   const folder = await mkdtemp(join(tmpdir(), "card-keys-"));
   homes.push(folder);
   const path = join(folder, "keys.json");

@@ -7,7 +7,7 @@ const fileFields = ["parts", "files", "images"] as const;
 
 /**
  * The files that a stored event refers to. A hash that somebody wrote into a message's data, its
- * metadata or a flow's own event is none of them.
+ * metadata or a flow's own event is not one of them.
  */
 export function filesOf(stored: RunEvent): readonly StoredFile[] {
   if (!Object.hasOwn(eventTypes, stored.type)) return [];

@@ -49,7 +49,7 @@ test.each([
   });
 });
 
-test("an event without a note is nobody's, and a version that this one knows or that is no number is read", () => {
+test("an event without a note is unknown, and a version that this one knows or that is not a number is read", () => {
   expect(readEvent({ type: "tide-turned", note: 1 })).toEqual({ type: "unknown", of: "tide-turned" });
   for (const version of [1, 0, "2"])
     expect(readEvent({ type: "run-resumed", version } as never)).toEqual({ type: "run-resumed" });

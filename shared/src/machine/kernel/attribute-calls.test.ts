@@ -54,7 +54,7 @@ test.each<[SystemCall, number]>([
   expect(readCall(call, ...words)?.flagsKnown).toBe(true);
 });
 
-test("any other call is none of these", () => {
+test("any other call is not one of these", () => {
   const others: readonly SystemCall[] = ["keyctl"];
   for (const call of others) expect(readCall(call, 9n, path)).toBeUndefined();
   expect(attributeCalls).toHaveLength(12);

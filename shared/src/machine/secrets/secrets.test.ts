@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { keptFile } from "../workspace/own-files/kept-file.ts";
 import { readSecret, type SecretSource } from "./secret-source.ts";
 import { createSecrets, type NamedSecret } from "./secrets.ts";
 import { oneTimeCode } from "./totp.ts";
@@ -60,7 +61,7 @@ test("a value is read from a variable, a file, a command and 1Password's program
   }
 });
 
-test("a secret is for its principals at its origins, and a look-alike is none of them", () => {
+test("a secret is for its principals at its origins, and a look-alike is not one of them", () => {
   const secrets = createSecrets([
     secret({ env: "A" }),
     secret({ env: "B" }, { name: "all", principals: ["*"] }),
@@ -100,6 +101,35 @@ test("a value that was read is replaced in texts, also spaced out, backwards and
     expect(secrets.heldIn(disguise, "https://evil.example")).toBe("bank-password");
   }
   expect(secrets.redact("Tr0ub4 and dor")).toBe("Tr0ub4 and dor");
+});
+
+test("after a restart a program's value is hidden again if it was ever typed, and asked for only then", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "secrets-"));
+  try {
+    const program = join(folder, "vault");
+    await writeFile(program, `#!/bin/sh\necho "$1" >>${folder}/asked\necho "value-of-$1"\n`);
+    await chmod(program, 0o700);
+    const all = [
+      secret({ command: [program, "typed"] }, { name: "typed" }),
+      secret({ command: [program, "never"] }, { name: "never" }),
+    ];
+    const start = () => createSecrets(all, keptFile(join(folder, "typed-secrets")));
+    const before = start();
+    await before.recollect(signal);
+    expect(before.hasTyped()).toBe(false);
+    await before.reveal(all[0] as NamedSecret, signal);
+    const after = start();
+    await after.recollect(signal);
+    expect(after.redact("It is value-of-typed.")).toBe("It is [secret typed].");
+    expect(await Bun.file(join(folder, "asked")).text()).toBe("typed\ntyped\n");
+    expect(await Bun.file(join(folder, "typed-secrets")).text()).toBe("typed");
+    await rm(program);
+    const locked = start();
+    await locked.recollect(signal);
+    expect(locked.hasTyped()).toBe(false);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test("a seed is never typed but its code, and what is too short to be hidden is not typed", async () => {

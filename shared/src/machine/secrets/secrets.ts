@@ -1,5 +1,6 @@
 import { abortable } from "../../core/async/within.ts";
 import { AppError } from "../../core/errors.ts";
+import type { KeptText } from "../../core/text/kept-text.ts";
 import { readSecret, type SecretSource } from "./secret-source.ts";
 import { oneTimeCode } from "./totp.ts";
 import { patternOf } from "./value-pattern.ts";
@@ -34,8 +35,9 @@ export interface Secrets {
   /** Reads the value. Rejects with an AppError that does not quote it, or the signal's reason. */
   reveal(secret: NamedSecret, signal: AbortSignal): Promise<RevealedSecret>;
   /**
-   * Reads what is at hand without asking anybody (variables and files), so that a page that shows
-   * what was typed before a restart tells no model. Never rejects.
+   * Reads what is at hand without asking anybody (variables and files), and from programs what has
+   * been typed before, so that a page that shows what was typed before a restart tells no model.
+   * Never rejects.
    */
   recollect(signal: AbortSignal): Promise<void>;
   /** Whether any value was read. */
@@ -57,8 +59,11 @@ const leastSeconds = 3;
 
 type Known = Pick<NamedSecret, "name" | "sites"> & { readonly pattern: RegExp };
 
-/** The secrets of these settings. */
-export function createSecrets(all: readonly NamedSecret[]): Secrets {
+/**
+ * The secrets of these settings. `typed` keeps the names of those from programs that have been
+ * typed, never a value.
+ */
+export function createSecrets(all: readonly NamedSecret[], typed?: KeptText): Secrets {
   const known = new Map<string, Known>();
   const remember = ({ name, sites }: NamedSecret, value: string): void => {
     known.delete(value);
@@ -77,15 +82,22 @@ export function createSecrets(all: readonly NamedSecret[]): Secrets {
       const read = await readSecret(secret.name, secret.source, signal);
       const revealed = secret.kind === "totp" ? await codeOf(read, signal) : { value: read };
       checkLength(secret, revealed.value);
+      if (secret.kind !== "totp" && !isAtHand(secret.source))
+        await typed?.change((names) => withName(names, secret.name));
       remember(secret, revealed.value);
       return revealed;
     },
     async recollect(signal) {
-      for (const secret of all) {
-        if (secret.kind === "totp" || !isAtHand(secret.source)) continue;
+      const names = namesIn(await typed?.read().catch(() => undefined));
+      // A code that was typed before has expired.
+      const wanted = all.filter(
+        ({ kind, source, name }) => kind !== "totp" && (isAtHand(source) || names.includes(name)),
+      );
+      const recollected = wanted.map(async (secret) => {
         const value = await readSecret(secret.name, secret.source, signal).catch(() => undefined);
         if (value !== undefined && value.length >= shortest && value.length <= longest) remember(secret, value);
-      }
+      });
+      await Promise.all(recollected);
     },
     hasTyped: () => known.size > 0,
     redact(text) {
@@ -99,6 +111,15 @@ export function createSecrets(all: readonly NamedSecret[]): Secrets {
       return undefined;
     },
   };
+}
+
+/** The names of a list, one a line. */
+function namesIn(list: string | undefined): readonly string[] {
+  return (list ?? "").split("\n").filter((name) => name !== "");
+}
+
+function withName(list: string | undefined, name: string): string {
+  return [...new Set([...namesIn(list), name])].join("\n");
 }
 
 /** Programs may ask a person to unlock something, or cost. */

@@ -134,7 +134,7 @@ test("a client that comes back in time keeps its session for as long as it is bu
   await answer.text();
 });
 
-test("a session is unknown to every other principal, and what is no start needs none", async () => {
+test("a session is unknown to every other principal, and a request that does not start one needs none", async () => {
   const { sessions } = open();
   const begun = await begin(sessions, "ann");
   await begun.text();

@@ -114,7 +114,7 @@ test("a service that takes a request and never answers is given up, and the reas
   });
 });
 
-test("what is no stored content's name is asked of nobody, and what others keep under one stays", async () => {
+test("a name that no stored content can have is not asked for, and what others keep under one stays", async () => {
   const a = machine("a");
   await Bun.write(join(folder, "x"), "of others");
   expect(await a.remove("../x", Date.now() + 1)).toBe(true);

@@ -137,15 +137,15 @@ test("a one-time code is typed into one field for each digit", async () => {
   expect(seen?.text.match(/•••/g)?.length).toBe(6);
 }, 60_000);
 
-test("nothing is typed or even read on a look-alike, in a frame of another or around it, or in what is no password field", async () => {
+test("nothing is typed or even read on a look-alike, in a frame of another or around it, or in a field that is not for passwords", async () => {
   const refusals: readonly [path: string, why: RegExp, origin?: string][] = [
     ["/login", /no secret "bank-password" for http:.*This site has none/s, evil.url.origin],
     ["/frames-evil", /no secret "bank-password" for/],
-    ["/framed", /in a page or a frame of http.*none of its sites/, evil.url.origin],
+    ["/framed", /in a page or a frame of http.*not one of its sites/, evil.url.origin],
     ["/sandboxed", /in a page or a frame of null|no secret/],
     ["/search", /of the type "search"; a password goes into fields of the type password only/],
-    ["/button", /form of .* is sent to http.*none of its sites/],
-    ["/clobbers", /form of .* is sent to http.*none of its sites/],
+    ["/button", /form of .* is sent to http.*not one of its sites/],
+    ["/clobbers", /form of .* is sent to http.*not one of its sites/],
   ];
   for (const [path, why, origin] of refusals) {
     const it = await at(path, {}, origin, "refused");

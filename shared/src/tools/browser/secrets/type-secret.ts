@@ -89,8 +89,8 @@ function checkOutcome({ is, of = "" }: SecretOutcome, { name, kind }: NamedSecre
     type: `${label} is of the type ${JSON.stringify(of)}; a ${kind} goes into fields of the type ${typesOf[kind].join(", ")} only`,
     hidden: `${label} is not visible`,
     locked: `${label} is disabled or read-only`,
-    site: `${label} is in a page or a frame of ${of}, which is none of its sites`,
-    form: `the form of ${label} is sent to ${of}, which is none of its sites`,
+    site: `${label} is in a page or a frame of ${of}, which is not one of its sites`,
+    form: `the form of ${label} is sent to ${of}, which is not one of its sites`,
     refused: `${label} does not take it`,
   }[is];
   const code = is === "site" || is === "form" || is === "type" ? "forbidden" : "conflict";

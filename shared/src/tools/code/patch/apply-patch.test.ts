@@ -310,7 +310,7 @@ test("a patch waits for whatever holds one of its files, the last one too", asyn
   }
 });
 
-test("what a patch would change is known before it is applied; of what is no patch, nothing", () => {
+test("what a patch would change is known before it is applied; a text that is not a patch changes nothing", () => {
   const edits = (text: string) => (typeof tool.edits === "function" ? tool.edits({ patch: text }) : undefined);
   expect(edits(swap("a.txt", "a", "b") + swap("sub/b.txt", "", "n"))).toEqual(["a.txt", "sub/b.txt"]);
   expect(edits("no patch")).toEqual([]);

@@ -34,7 +34,7 @@ export type SecretOrder = {
 /** What came of it; everything but `filled` and `ready` means that nothing was written. */
 export type SecretOutcome = {
   readonly is: "filled" | "ready" | "changed" | "type" | "hidden" | "locked" | "site" | "form" | "refused";
-  /** The type of the field, or the origin that is none of the sites. */
+  /** The type of the field, or the origin that is not one of the sites. */
   readonly of?: string;
 };
 

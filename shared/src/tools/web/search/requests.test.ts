@@ -118,7 +118,7 @@ test.each([
   ["duckduckgo", '<div class="result"><a class="result__a" href="/l/?uddg=javascript:alert(1)">Bad</a></div>'],
   ["google", '<a href="/url?q=javascript:alert(1)"><h3>Bad</h3></a><a href="https://a.example/"><h3> </h3></a>'],
   ["bing", '<li class="b_algo"><h2><a href="https://www.bing.com/ck/a?p=0">No address</a></h2></li>'],
-] as const)("a hit of %s whose address is none of the web is left out", async (name, page) => {
+] as const)("a hit of %s whose address is not an http(s) URL is left out", async (name, page) => {
   const hits = await htmlEngine(name, answering(page, 200, "text/html")).search(query, signal);
   expect(hits.filter(({ url }) => !url.startsWith("https://www.bing.com/ck/"))).toEqual([]);
 });

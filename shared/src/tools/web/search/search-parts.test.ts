@@ -56,7 +56,7 @@ test.each([
   expect([languageOf(query), localeOf(query), languageWithScript(query)]).toEqual([language, locale, script]);
 });
 
-test("a country has its English name, and what is none has no name", () => {
+test("a country has its English name, and anything else has no name", () => {
   expect(countryName(spoken("de", "de"))).toBe("germany");
   expect(countryName(spoken("de", "!!"))).toBeUndefined();
 });

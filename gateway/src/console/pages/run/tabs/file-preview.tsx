@@ -89,7 +89,7 @@ function TextPreview({ file, kind }: { file: PreviewedFile; kind: string }) {
   return changes.length > 0 ? <DiffView files={changes} /> : <CodeBlock text={content} />;
 }
 
-/** The bytes as text; null for what is none. */
+/** The bytes as text; null if they are not text. */
 function decodeText(bytes: ArrayBuffer): string | null {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
