@@ -9,7 +9,9 @@ const replied = { type: "model-replied", text: "", toolCalls: [], usage, model: 
 
 const of = (principal: string) => ({ ...request, principal, contextId: crypto.randomUUID() });
 
-/** A body of which `count` runs with the input "held" are held at first, all until the gate opens. */
+/**
+ * A body of which `count` runs with the input "held" are held at first, all until the gate opens.
+ */
 function gated(count: number, perform: (run: Run, input: Json) => Promise<void>) {
   const gate = Promise.withResolvers<void>();
   const all = Promise.withResolvers<void>();
