@@ -4,7 +4,7 @@ import type { HomeFiles } from "../core/runs/housekeeping.ts";
 
 /** How long what has ended is kept, in milliseconds; undefined: for ever. */
 export type Retention = {
-  /** The journals of ended runs, which nothing shows. */
+  /** The journals of ended runs, of which only what models were asked is shown. */
   readonly journalsMs: number | undefined;
   /** Ended runs, with their events. */
   readonly runsMs: number | undefined;
