@@ -385,6 +385,11 @@ test("by keys alone a person finds a task, goes to what waits, and begins a new 
   await page.getByRole("combobox").fill("whales");
   await page.getByRole("option", { name: "Count the whales" }).waitFor();
   await expectAccessible(page);
+  await page.keyboard.press("Escape");
+  // The newest task is another, and nothing has been searched yet.
+  await page.keyboard.press("Control+k");
+  await page.getByRole("option", { name: "Register us" }).waitFor();
+  await page.getByRole("combobox").fill("whales");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Count the whales", level: 1 }).waitFor();
   await page.keyboard.press("g");

@@ -123,19 +123,19 @@ function Results({
   );
 }
 
-/** The tasks that match, or the newest. */
+/**
+ * The tasks that match, or the newest. Until they have been searched, those shown before whose
+ * titles match, so that who types and presses Enter at once opens none that does not.
+ */
 function useFound(query: string): readonly RunView[] {
-  const [found, setFound] = useState<readonly RunView[]>(recent.value ?? []);
+  const wanted = query.trim();
+  const [found, setFound] = useState<{ readonly of: string; readonly runs: readonly RunView[] }>({ of: "", runs: [] });
   useEffect(() => {
-    const wanted = query.trim();
-    if (wanted === "") {
-      setFound(recent.value ?? []);
-      return;
-    }
+    if (wanted === "") return;
     const left = new AbortController();
     const timer = setTimeout(() => {
       getRuns({ q: wanted, limit: foundCount }, left.signal).then(
-        ({ runs }) => setFound(runs),
+        ({ runs }) => setFound({ of: wanted, runs }),
         () => undefined,
       );
     }, pauseMs);
@@ -143,8 +143,12 @@ function useFound(query: string): readonly RunView[] {
       clearTimeout(timer);
       left.abort();
     };
-  }, [query]);
-  return found;
+  }, [wanted]);
+  const newest = recent.value ?? [];
+  if (wanted === "") return newest;
+  if (found.of === wanted) return found.runs;
+  const before = found.of === "" ? newest : found.runs;
+  return before.filter((run) => titleOf(run, 90).toLowerCase().includes(wanted.toLowerCase()));
 }
 
 function commands(): Entry[] {

@@ -15,10 +15,10 @@ import { hasEnded, StateChip } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
+import type { PlanItem } from "../run/model/plan.ts";
 import { Dock } from "./dock.tsx";
 import { RunThread } from "./run-thread.tsx";
 import { SidePanel } from "./side-panel.tsx";
-import type { PlanItem } from "./thread-items.ts";
 import { useConversation } from "./use-conversation.ts";
 import { useTail } from "./use-tail.ts";
 

@@ -4,7 +4,7 @@ import { safeText } from "../../app/format.ts";
 import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Glyph } from "../../parts/icons/glyph.tsx";
-import type { PlanItem } from "./thread-items.ts";
+import type { PlanItem } from "../run/model/plan.ts";
 import { ThreadView } from "./thread-view.tsx";
 import { useRunEvents } from "./use-run-events.ts";
 

@@ -5,7 +5,7 @@ import { words } from "../../app/words/words.ts";
 import { FileLinks } from "../../parts/file-links.tsx";
 import { Glyph, hasEnded } from "../../parts/icons/glyph.tsx";
 import { OfLimit } from "../../parts/of-limit.tsx";
-import type { PlanItem } from "./thread-items.ts";
+import type { PlanItem } from "../run/model/plan.ts";
 
 const planGlyphs = { not_started: "queued", in_progress: "running", completed: "done", blocked: "failed" } as const;
 

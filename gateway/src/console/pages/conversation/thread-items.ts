@@ -78,13 +78,3 @@ export type Note = {
 
 /** A piece of the conversation. */
 export type ThreadItem = Contribution | SaidItem | Question | Note;
-
-/** One item of a plan. */
-export type PlanItem = {
-  readonly id: string;
-  readonly text: string;
-  readonly agent: string;
-  readonly dependsOn: readonly string[];
-  readonly notes: string;
-  readonly status: "not_started" | "in_progress" | "completed" | "blocked";
-};

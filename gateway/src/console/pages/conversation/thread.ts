@@ -1,7 +1,8 @@
 import type { EventOf, JournalEvent } from "manyhands/internal/core/events/events";
 import type { Part } from "manyhands/internal/core/message";
 import { type FlowSent, isFlowEvent, type StoredEvent, textsIn } from "../../api/events.ts";
-import type { Contribution, ContributionCall, Note, PlanItem, SaidItem, ThreadItem } from "./thread-items.ts";
+import { type PlanItem, planOf } from "../run/model/plan.ts";
+import type { Contribution, ContributionCall, Note, SaidItem, ThreadItem } from "./thread-items.ts";
 
 /** A conversation's run as people read it: built from its events, one at a time. */
 export type Thread = {
@@ -207,9 +208,10 @@ const tones: Readonly<Record<string, Note["tone"]>> = {
 };
 
 /** What a flow reports in its own words, marked by the outcome or the start in its data. */
-function addNote(thread: Building, stored: StoredEvent, { type, note: text, data = {} }: FlowSent): void {
+function addNote(thread: Building, stored: StoredEvent, event: FlowSent): void {
+  const { type, note: text, data = {} } = event;
   if (type === "plan-changed") {
-    thread.plan = planOf(data.steps);
+    thread.plan = planOf(event) ?? thread.plan;
     // When an item changes the plan, its own line says so.
     if (text === thread.lastNote) return;
   }
@@ -226,10 +228,6 @@ function note(
   { of, text, ...rest }: Pick<Note, "tone" | "text" | "more"> & { readonly of: string },
 ): void {
   thread.items.push({ kind: "note", ...placeOf(stored), text: text || `:${of}`, ...rest });
-}
-
-function planOf(steps: unknown): readonly PlanItem[] {
-  return Array.isArray(steps) ? steps : [];
 }
 
 const placeOf = ({ seq, at }: StoredEvent) => ({ seq, at });

@@ -1,6 +1,6 @@
 import { type CellValue, readXlsx, streamXlsxRows } from "hucre/xlsx";
+import { calculateFirst, uncalculatedIn, uncalculatedNote } from "../../documents/read/office/uncalculated.ts";
 import { checkCells, columnNames, type ForeignTable, type ForeignValue, textCounter } from "./foreign-table.ts";
-import { calculateFirst, uncalculatedIn, uncalculatedNote } from "./uncalculated.ts";
 
 const mostTitles = 5;
 

@@ -1,5 +1,5 @@
 import type { Cell, CellValue } from "hucre/xlsx";
-import { isUncalculated } from "../../../data/foreign/uncalculated.ts";
+import { isUncalculated } from "./uncalculated.ts";
 
 const longest = 1000;
 

@@ -1,7 +1,6 @@
 import { readOds, streamOdsRows } from "hucre/ods";
 import { colToLetter, readXls, readXlsb, readXlsx, type Sheet, streamXlsxRows, type Workbook } from "hucre/xlsx";
 import { AppError } from "../../../../core/errors.ts";
-import { calculateFirst, isUncalculated } from "../../../data/foreign/uncalculated.ts";
 import { tableLine } from "../markdown-table.ts";
 import { counted } from "../number-range.ts";
 import type { DocumentPiece, Reading } from "../reading.ts";
@@ -9,6 +8,7 @@ import { requireUnpackable, zipContent } from "../zip-content.ts";
 import { cellText } from "./cell-text.ts";
 import { macrosNote } from "./office-file.ts";
 import { type CellRange, type SheetChoice, sheetChoice } from "./sheet-choice.ts";
+import { calculateFirst, isUncalculated } from "./uncalculated.ts";
 
 /** The formats of workbooks. */
 type Format = "xlsx" | "xlsb" | "xls" | "ods";

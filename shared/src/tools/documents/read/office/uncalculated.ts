@@ -1,5 +1,5 @@
 import { colToLetter, readXlsx } from "hucre/xlsx";
-import { zipContent } from "../../documents/read/zip-content.ts";
+import { zipContent } from "../zip-content.ts";
 
 /** Formulas are read with their whole workbook; of one that unpacks to more they are not. */
 const mostWholeBytes = 48 * 2 ** 20;
