@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
-import { defineFlow } from "../core/flow.ts";
+import { defineFlow, type Flow } from "../core/flow.ts";
+import type { Part } from "../core/message.ts";
 import { badAgentForTest } from "../testing/a2a/bad-agent.ts";
 import { flowForTest } from "../testing/flow.ts";
 import { askInForm } from "./ask-in-form.ts";
@@ -70,4 +71,46 @@ test("after two corrections there is no answer", async () => {
   const { answer, told } = await ask("Seven", "Still seven", "Seven, I say", '{"total": 7}');
   expect(answer).toBe("stranger gave no usable answer: it holds no JSON object.");
   expect(told).toHaveLength(3);
+});
+
+/** Asks an agent with these outcomes, one for each message; what it was told, each time. */
+async function told(outcomes: readonly object[], text = "How much?") {
+  const asks: unknown[][] = [];
+  const flow = {
+    async ask(...ask: unknown[]) {
+      const outcome = { agent: "clerk", state: "completed", answer: "", contextId: "", ...outcomes[asks.length] };
+      asks.push(ask);
+      return outcome;
+    },
+  } as unknown as Flow;
+  const parts: Part[] = [{ type: "text", text: "Of these." }];
+  const settings = { rounds: 2 };
+  const formed = await askInForm(flow, "clerk", { text, parts, settings }, form, { deadlineMs: 5 });
+  return { formed, asks, parts, settings };
+}
+
+test("an agent that remembers is told what was wrong, and one that may not is told all again", async () => {
+  const wrong = { data: { total: "seven" }, contextId: "c" };
+  const { asks, parts, settings } = await told([{ ...wrong, remembers: true }, wrong, { data: { total: 7 } }]);
+  const [first, second, third] = asks as [string, { text: string }, object][];
+  expect(first).toEqual(["clerk", { text: "How much?", parts, settings }, expect.anything()] as never);
+  const again = second?.[1].text ?? "";
+  expect(again).toStartWith("Your answer cannot be used: ");
+  expect(again).toContain("expected number, received string");
+  expect(again).toEndWith("\nGive it once more, as a whole.");
+  expect(second?.[1]).toEqual({ text: again, settings } as never);
+  expect(third?.[1]).toEqual({ text: `How much?\n\n${again}`, parts, settings } as never);
+  const options = { deadlineMs: 5, outputSchema: expect.objectContaining({ type: "object" }) };
+  expect([first, second, third].map((ask) => ask?.[2])).toEqual([
+    options,
+    { ...options, contextId: "c" },
+    { ...options, contextId: "c" },
+  ]);
+});
+
+test("an agent that does not complete is not asked again, and what came of it is told", async () => {
+  const failed = { state: "failed", error: { code: "task_failed", message: "No." } };
+  const { formed, asks } = await told([{ data: {}, contextId: "c" }, failed, { data: { total: 7 } }]);
+  expect(asks).toHaveLength(2);
+  expect(formed).toMatchObject({ outcome: failed, fault: expect.stringContaining("No.") });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Model, ModelRequest } from "../core/model.ts";
+import type { AskOptions, Model, ModelRequest } from "../core/model.ts";
 import type { Run } from "../core/runs/run.ts";
 import { noUsage } from "../core/usage.ts";
 import { ModelAway } from "../models/model-failure.ts";
@@ -23,7 +23,9 @@ async function called(changes: object, { now = 0, window = 1_000_000 } = {}): Pr
     capabilities: { maxOutputTokens: 20_000 },
     // A dollar for 10,000 tokens of output, nothing for input.
     cost: ({ outputTokens }: { outputTokens: number }) => outputTokens / 10_000,
-    async *ask(request: ModelRequest) {
+    async *ask(request: ModelRequest, { principal }: AskOptions) {
+      // Whose call it is decides whose turn it is where calls wait.
+      expect(principal).toBe("ann");
       requests.push(request);
       yield { type: "reply", reply: { text: "so", toolCalls: [], finish: "stop", usage, model: "m" } };
     },
@@ -35,7 +37,10 @@ async function called(changes: object, { now = 0, window = 1_000_000 } = {}): Pr
     emit: () => undefined,
     progress: () => undefined,
   };
-  const run = { step: (_: string, work: (context: object) => unknown) => work(step) } as unknown as Run;
+  const run = {
+    principal: "ann",
+    step: (_: string, work: (context: object) => unknown) => work(step),
+  } as unknown as Run;
   const before = state.spent;
   await askFlowModel(run, state, "think", { messages, tools: [], toolChoice: "none" }, { model });
   expect([state.spent.tokens - before.tokens, state.spent.usd - before.usd]).toEqual([12, 0.25]);

@@ -22,8 +22,8 @@ function flowInMemory(begun: object = {}, contents: Readonly<Record<string, stri
     id: "run",
     abortSignal: new AbortController().signal,
     emit: (event: RunEvent) => void events.push(event),
-    step: (name: string, act: () => unknown) => {
-      steps.push(name);
+    step: (name: string, act: () => unknown, { effect = "once" } = {}) => {
+      steps.push(`${name}: ${effect}`);
       return act();
     },
     all: (branches: readonly ((own: unknown) => Promise<unknown>)[]) => Promise.all(branches.map((each) => each(run))),
@@ -139,7 +139,7 @@ test("the beginnings of eight files are read, of text files only, and the rest i
     ["i", 1, undefined],
   ]);
   expect(await flow.excerpts([])).toEqual([]);
-  expect(steps).toEqual(["excerpts"]);
+  expect(steps).toEqual(["excerpts: pure"]);
 });
 
 test("a text is cut where it is longer than it may be, and answers share the room there is", () => {

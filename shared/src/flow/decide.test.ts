@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import * as z from "zod";
 import type { Model, ModelMessage, ModelRequest } from "../core/model.ts";
 import type { Run, RunEvent } from "../core/runs/run.ts";
+import { createFlow, type FlowVerbDeps } from "./create-flow.ts";
 import { decide, decideUnlessWritten } from "./decide.ts";
 import { newState, type StartedFlow } from "./flow-state.ts";
 
@@ -148,4 +149,22 @@ test("a text is taken as it is written unless the tool is called, and a text cut
     value: { text: "The report." },
     asked: 2,
   });
+});
+
+test("what a flow writes is the model's text, asked for without tools, and a text cut off says so", async () => {
+  const written = async (said: Said) => {
+    const at = flowSaying(said);
+    const flow = createFlow(at.run, at.state, at.deps as unknown as FlowVerbDeps);
+    const text = await flow.write({ name: "report", instructions: "Write.", text: "All of it.", isAnswer: true });
+    return { text, notices: at.notices(), request: at.requests[0] };
+  };
+  const whole = await written({ text: "The report." });
+  expect([whole.text, whole.notices]).toEqual(["The report.", []]);
+  expect(whole.request).toMatchObject({ tools: [], toolChoice: "none" });
+  expect(whole.request?.messages.map((message) => [message.role, textOf(message)])).toEqual([
+    ["system", "Write."],
+    ["user", '[{"type":"text","text":"All of it."}]'],
+  ]);
+  const cut = await written({ text: "The rep", cut: true });
+  expect([cut.text, cut.notices]).toEqual(["The rep", ["truncated"]]);
 });
