@@ -118,6 +118,24 @@ else
       expect(tries).toBe(2);
     }, 60_000);
 
+    test("a signal counts as there until it was taken", async () => {
+      const database = new Database({ url, schema: "manyhands", connections: 1, log: silentLog });
+      try {
+        await start(engine());
+        const [{ n }] = await sql.unsafe("SELECT n FROM runs");
+        const silent = { onCommitted() {}, onCanceled() {}, onParked() {} };
+        const store = claimedRun({ claim: { n: String(n), owner: "me", epoch: "1" }, database, ...silent });
+        const insert = "INSERT INTO signals (run, name, id, payload, taken_by) VALUES ($1, $2, $3, 'null', $4)";
+        await sql.unsafe(insert, [n, "go", "1", "0"]);
+        await sql.unsafe(insert, [n, "stop", "1", null]);
+        expect([await store.hasSignal("go"), await store.hasSignal("stop")]).toEqual([false, true]);
+        await sql.unsafe(insert, [n, "go", "2", null]);
+        expect(await store.hasSignal("go")).toBe(true);
+      } finally {
+        await database.close();
+      }
+    }, 60_000);
+
     test("whose database is away do not guess whether a run is still theirs", async () => {
       const database = new Database({ url, schema: "manyhands", connections: 1, log: silentLog });
       try {

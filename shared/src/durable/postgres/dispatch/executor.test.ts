@@ -1,0 +1,185 @@
+import { expect, test } from "bun:test";
+import { silentLog } from "../../../core/runs/engine.ts";
+import type { Run } from "../../../core/runs/run.ts";
+import { until } from "../../../testing/durable/until.ts";
+import { Executor, type ExecutorOptions } from "./executor.ts";
+
+type Operation = { readonly do: string; readonly [field: string]: unknown };
+
+/** What a commit of these operations answers; nothing special where it says nothing. */
+type Answer = { readonly last?: number; readonly signaled?: readonly string[]; readonly parked?: boolean };
+
+/**
+ * An executor over a database that answers as it is told, so that a test decides what happens first;
+ * with all that it wrote, showed and told.
+ */
+function executing(
+  bodies: Readonly<Record<string, (run: Run) => Promise<unknown>>>,
+  {
+    answer = () => ({}),
+    heads = [],
+    loading = Promise.resolve(),
+    isCanceled = false,
+  }: {
+    readonly answer?: (operations: readonly Operation[]) => Answer;
+    readonly heads?: readonly object[];
+    readonly loading?: Promise<void>;
+    readonly isCanceled?: boolean;
+  } = {},
+) {
+  const written: Record<string, Operation[]> = {};
+  const shown: (readonly [string, number])[] = [];
+  const runnable: (readonly [string, number | undefined])[] = [];
+  const database = {
+    sql: { array: (values: unknown) => values },
+    async query(text: string) {
+      if (text.includes("FROM journal")) await loading;
+      if (text.includes("ANY ($1)")) return heads;
+      return text.includes("FROM heads") ? [{ canceled: isCanceled }] : [];
+    },
+    async call(_: string, text: string) {
+      const { run, ops } = JSON.parse(text);
+      written[run] = [...(written[run] ?? []), ...ops];
+      const { last = 0, signaled = [], parked = false } = answer(ops);
+      return { last, signaled, canceled: false, answers: ops.map(() => ({ parked, canceled: false })) };
+    },
+  };
+  const executor = new Executor({
+    database,
+    clock: { now: () => 0 },
+    live: { progress: () => undefined },
+    shared: { show: (runId: string, after: number) => void shown.push([runId, after]) },
+    conversations: { enter: () => undefined, leave: async () => undefined },
+    news: { tell: () => undefined },
+    log: silentLog,
+    stopMs: 1_000,
+    onRunnable: (runId: string, due?: number) => void runnable.push([runId, due]),
+  } as unknown as ExecutorOptions);
+  const definitions = Object.entries(bodies).map(([kind, execute]) => ({ kind, execute: execute as never }));
+  const pool = executor.add(definitions, { concurrency: 9, dedicatedPool: false });
+  /** Executes a run of the kind, whose name is its id and its number's text too. */
+  const execute = (kind: string, changes: object = {}) =>
+    executor.execute(
+      {
+        n: kind,
+        id: kind,
+        kind,
+        principal: "ann",
+        context_id: "c",
+        input: "null",
+        epoch: 1,
+        body: 1,
+        last_event: 2,
+        ...changes,
+      } as never,
+      "me",
+      pool,
+    );
+  const wrote = (n: string) => (written[n] ?? []).map((operation) => operation.do);
+  return { executor, execute, wrote, shown, runnable };
+}
+
+/** Waits for a signal while it does something else, and so is never parked. */
+const waiting = (run: Run) =>
+  run.all([
+    (own: Run) => own.signal("go"),
+    (own: Run) =>
+      own.step("busy", ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", reject))),
+  ]);
+
+test("what was canceled or taken over elsewhere ends here, what leaves by itself does, and the rest looks for signals", async () => {
+  const heads = [
+    { run: "canceled", owner: "me", epoch: "1", canceled: true },
+    { run: "taken", owner: "other", epoch: "2", canceled: true },
+    { run: "leaving", owner: null, epoch: "1", canceled: true },
+    { run: "mine", owner: "me", epoch: "1", canceled: false },
+  ];
+  const all = ["canceled", "taken", "gone", "leaving", "mine"];
+  const { executor, execute, wrote } = executing(Object.fromEntries(all.map((kind) => [kind, waiting])), { heads });
+  for (const kind of all) void execute(kind);
+  const asked = (kind: string) => wrote(kind).filter((name) => name === "wait").length;
+  await until(() => all.every((kind) => asked(kind) === 1));
+  await executor.catchUp("any");
+  await until(() => asked("mine") === 2 && asked("leaving") === 2 && wrote("canceled").includes("end"));
+  await until(() => ["canceled", "taken", "gone"].every((kind) => !executor.holds(kind)));
+  expect(["taken", "gone"].map((kind) => [asked(kind), wrote(kind).includes("end")])).toEqual([
+    [1, false],
+    [1, false],
+  ]);
+  expect(["leaving", "mine"].map((kind) => wrote(kind).includes("end"))).toEqual([false, false]);
+  expect(["leaving", "mine"].map((kind) => executor.holds(kind))).toEqual([true, true]);
+});
+
+test("a run that was canceled before it is held here is told so", async () => {
+  const work = async (run: Run) => run.abortSignal.aborted || new Promise(() => undefined);
+  const { execute, wrote } = executing({ work }, { isCanceled: true });
+  await execute("work");
+  expect(wrote("work")).toEqual(["end"]);
+});
+
+test("a run whose journal comes while the process is stopping is handed back untouched", async () => {
+  const { promise: loading, resolve: load } = Promise.withResolvers<void>();
+  let did = 0;
+  const work = (run: Run) => run.step("work", async () => ++did);
+  const { executor, execute, wrote, runnable } = executing({ work }, { loading });
+  const executed = execute("work");
+  const drained = executor.drain(60_000, () => true);
+  load();
+  await Promise.all([executed, drained]);
+  expect([wrote("work"), did]).toEqual([["release"], 0]);
+  // Whoever else is there learns of it at once.
+  expect(runnable).toEqual([["work", undefined]]);
+});
+
+test("a run claimed again is held here when its former execution has left", async () => {
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let begun = 0;
+  const work = () => gates[begun++]?.promise ?? Promise.reject(new Error("Once too often."));
+  const { executor, execute, wrote } = executing({ work });
+  const former = execute("work");
+  await until(() => begun === 1);
+  const newer = execute("work", { epoch: 2 });
+  await until(() => begun === 2);
+  gates[0]?.resolve();
+  await former;
+  expect(executor.holds("work")).toBe(true);
+  gates[1]?.resolve();
+  await newer;
+  expect([executor.holds("work"), wrote("work")]).toEqual([false, ["end", "end"]]);
+});
+
+test("progress says after which event it came, whatever was committed without one", async () => {
+  const work = async (run: Run) => {
+    for (const name of ["first", "second", "third"])
+      await run.step(name, async ({ progress }) => void progress({ type: "text-delta", text: name } as never));
+  };
+  const answer = (operations: readonly Operation[]) =>
+    ({ last: JSON.stringify(operations).includes("first") ? 7 : 0 }) as Answer;
+  const { execute, shown } = executing({ work }, { answer });
+  await execute("work");
+  expect(shown).toEqual([
+    ["work", 2],
+    ["work", 7],
+    ["work", 7],
+  ]);
+});
+
+test("runs that a commit signaled can go on, and one that parks goes on when its time comes", async () => {
+  const asleep = async (run: Run) => run.sleep(5_000);
+  const worked = async (run: Run) => run.step("work", async () => 1);
+  let asked = 0;
+  const parks = ({ do: name, park }: Operation) => name === "wait" && park !== undefined && ++asked === 2;
+  const { execute, runnable, wrote } = executing(
+    { asleep, worked },
+    { answer: (all) => ({ parked: all.some(parks), signaled: all.some((one) => one.do === "end") ? ["a", "b"] : [] }) },
+  );
+  await execute("worked");
+  expect(runnable.splice(0)).toEqual([
+    ["a", undefined],
+    ["b", undefined],
+  ]);
+  await execute("asleep");
+  // The first time something had arrived for it.
+  expect(wrote("asleep")).toEqual(["wait", "wait"]);
+  expect(runnable).toEqual([["asleep", 5_000]]);
+});
