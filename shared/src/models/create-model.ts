@@ -64,7 +64,8 @@ async function loadProtocol(config: ModelConfig, fetch: typeof globalThis.fetch)
 /** Bun's fetch gives up after five minutes; how long a model may be silent is the watchdog's to say. */
 function patient(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return Object.assign(
-    (input: string | URL | Request, init?: BunFetchRequestInit) => fetch(input, { ...init, timeout: false } as BunFetchRequestInit),
+    (input: string | URL | Request, init?: BunFetchRequestInit) =>
+      fetch(input, { ...init, timeout: false } as BunFetchRequestInit),
     fetch,
   );
 }

@@ -32,7 +32,8 @@ const typesOf: Readonly<Record<SecretKind, readonly string[]>> = {
 export function typeSecretTool(deps: BrowserDeps, secrets: Secrets): Tool {
   return browserTool(deps, {
     name: "browser_type_secret",
-    description: "Types a secret of this site, which you never see, into a field: a password, a one-time code (of a row of fields for its digits, the first).",
+    description:
+      "Types a secret of this site, which you never see, into a field: a password, a one-time code (of a row of fields for its digits, the first).",
     input: z.strictObject({
       ref: ref,
       secret: z.string().min(1).max(100).describe("Its name."),
