@@ -61,7 +61,9 @@ async function loadProtocol(config: ModelConfig, fetch: typeof globalThis.fetch)
   return { attempt, protocol };
 }
 
-/** Bun's fetch gives up after five minutes; how long a model may be silent is the watchdog's to say. */
+/**
+ * Bun's fetch gives up after five minutes; how long a model may be silent is the watchdog's to say.
+ */
 function patient(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return Object.assign(
     (input: string | URL | Request, init?: BunFetchRequestInit) =>

@@ -2,7 +2,9 @@ import type { QueryResult } from "./database-protocol.ts";
 
 const mostColumns = 40;
 const mostCellCharacters = 120;
-/** What few cells may take together: the text that defines a table is longer than a cell of many. */
+/**
+ * What few cells may take together: the text that defines a table is longer than a cell of many.
+ */
 const fewCellsCharacters = 6_000;
 
 /**

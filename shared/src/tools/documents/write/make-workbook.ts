@@ -23,10 +23,10 @@ const isoDay = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 
 /**
  * A workbook (.xlsx) of these sheets: the columns' names, and titles above them, bold and kept in
- * view, columns as wide as their content, texts that begin with `=` as formulas, ISO days as dates. Reads it back and returns what
- * it holds. Rejects with `forbidden` for a formula that does more than compute, `invalid_input` for
- * formulas that depend on themselves, `too_large`, and `internal` when what was written is not what
- * was asked for.
+ * view, columns as wide as their content, texts that begin with `=` as formulas, ISO days as dates.
+ * Reads it back and returns what it holds. Rejects with `forbidden` for a formula that does more
+ * than compute, `invalid_input` for formulas that depend on themselves, `too_large`, and `internal`
+ * when what was written is not what was asked for.
  */
 export async function makeWorkbook(
   sheets: readonly SheetToWrite[],
@@ -82,7 +82,9 @@ function sheetOf({ name, rows, plain, formats }: SheetToWrite): Parameters<typeo
 
 const mostTitles = 8;
 
-/** The row of the columns' names: the first, or the first of several cells where titles precede it. */
+/**
+ * The row of the columns' names: the first, or the first of several cells where titles precede it.
+ */
 function headOf(rows: SheetToWrite["rows"]): number {
   const filled = rows.slice(0, mostTitles).map((row) => row.filter((value) => value !== null && value !== "").length);
   return (filled[0] ?? 0) > 1

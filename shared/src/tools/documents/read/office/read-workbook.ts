@@ -91,7 +91,9 @@ async function* sheetPieces(
   }
 }
 
-/** All sheets at a glance, since the first may fill the result. Their names are the file's words. */
+/**
+ * All sheets at a glance, since the first may fill the result. Their names are the file's words.
+ */
 function sheetList(sheets: readonly OpenSheet[]): string {
   const named = sheets.map((sheet, at) => {
     const rows = sheet.rowCount === undefined ? "" : `, ${counted(sheet.rowCount, "row")}`;
