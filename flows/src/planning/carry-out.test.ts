@@ -40,9 +40,7 @@ const step = (id: string, agent = "one", changes: Partial<TaskStep> = {}): TaskS
   ...changes,
 });
 const planOf = (...steps: readonly TaskStep[]): TaskPlan => ({ id: "p", title: "Trip", steps });
-const [one, bad] = ["one", "bad"].map((name) => ({
-  ...{ name, title: name, description: "", skills: [], url: "", kind: "agent" as const },
-})) as [Brief["agents"][number], Brief["agents"][number]];
+const agent = (name: string) => ({ name, title: name, description: "", skills: [], url: "", kind: "agent" as const });
 type Brief = Parameters<typeof carryOut>[2];
 
 /**
@@ -83,7 +81,7 @@ async function carried(
     { decided, written: ["the report", "the report", "the report"] },
   );
   const board = { mark: () => undefined, post: (_, __, note) => void posted.push(note) } as Board;
-  const brief: Brief = { goal: "The goal", agents: [one, bad], mostSteps: 5 };
+  const brief: Brief = { goal: "The goal", agents: [agent("one"), agent("bad")], mostSteps: 5 };
   const options = { concurrency: 2, attempts: 1, replans };
   const end = await carry(flow, first, brief, board, options).catch((error: unknown) => error as Error);
   return { end, shown, handedOn, expected, posted };
