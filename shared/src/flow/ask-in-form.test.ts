@@ -84,7 +84,7 @@ async function told(outcomes: readonly object[], text = "How much?") {
     },
   } as unknown as Flow;
   const parts: Part[] = [{ type: "text", text: "Of these." }];
-  const settings = { rounds: 2 };
+  const settings = { options: { rounds: 2 } };
   const formed = await askInForm(flow, "clerk", { text, parts, settings }, form, { deadlineMs: 5 });
   return { formed, asks, parts, settings };
 }

@@ -84,7 +84,7 @@ const waiting = (run: Run) =>
   run.all([
     (own: Run) => own.signal("go"),
     (own: Run) =>
-      own.step("busy", ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", reject))),
+      own.step("busy", ({ signal }) => new Promise<never>((_, reject) => signal.addEventListener("abort", reject))),
   ]);
 
 test("what was canceled or taken over elsewhere ends here, what leaves by itself does, and the rest looks for signals", async () => {
