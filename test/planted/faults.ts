@@ -9044,6 +9044,22 @@ export const faults: readonly Fault[] = [
     tests: ["shared/src/mcp/server/resources"],
   },
   {
+    id: "vectors-in-any-order",
+    file: "shared/src/models/embeddings.ts",
+    find: "      .toSorted((one, other) => one.index - other.index)\n",
+    becomes: "",
+    harm: "Entries of memory get each other's vectors where an endpoint answers out of order.",
+    tests: ["shared/src/models/embeddings"],
+  },
+  {
+    id: "secret-of-any-length",
+    file: "shared/src/machine/secrets/secret-source.ts",
+    find: "    maxBuffer: mostBytes,\n",
+    becomes: "",
+    harm: "A program that prints without end in place of a secret fills the server's memory.",
+    tests: ["shared/src/machine/secrets"],
+  },
+  {
     id: "another-home-taken-for-ours",
     file: "gateway/src/session/is-up.ts",
     find: " || told.home === homeMark(config.home)",

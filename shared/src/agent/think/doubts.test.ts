@@ -57,14 +57,14 @@ test.each<[string, string, readonly ScriptedReply[], unknown[], unknown]>([
 ])("%s", async (_, text, script, told, end) => {
   const last = script.at(-1)?.text;
   const ended = typeof end !== "string" ? end : { answer: end === "stands" ? last : end };
-  expect(await played(text, script)).toEqual({ told, end: ended });
+  expect<unknown>(await played(text, script)).toEqual({ told, end: ended });
 });
 
 test("an agent without tools is believed", async () => {
-  expect(await played(toMake, [spelled], { tools: [] })).toEqual({ told: [], end: { answer: spelled.text } });
+  expect<unknown>(await played(toMake, [spelled], { tools: [] })).toEqual({ told: [], end: { answer: spelled.text } });
 });
 
 test("the calls of an earlier task in the conversation count for nothing", async () => {
   const script = [called, { text: "Acted." }, claimed, claimed];
-  expect(await played(toMake, script, { before: toAct })).toEqual({ told: [saysFile], end: notMade });
+  expect<unknown>(await played(toMake, script, { before: toAct })).toEqual({ told: [saysFile], end: notMade });
 });

@@ -6,7 +6,8 @@ import { messageTokens, promptTokens, viewTokens } from "./prompt-tokens.ts";
 const words = "The quick brown fox jumps over the lazy dog. ".repeat(20);
 const said = (...parts: Part[]): TaskMessage => ({ role: "user", parts });
 const text = (of: string): Part => ({ type: "text", text: of });
-const shown = (mediaType?: string): Part => ({ type: "file", uri: "x", ...(mediaType && { mediaType }) }) as Part;
+const shown = (mediaType?: string): Part =>
+  ({ type: "file", name: "a", size: 1, sha256: "0", ...(mediaType && { mediaType }) }) as Part;
 const called = (args: string, count = 1): TaskMessage => ({
   role: "assistant",
   text: "",

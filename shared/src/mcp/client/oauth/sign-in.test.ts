@@ -77,7 +77,7 @@ function entryFor(url: string, more: object = {}, principal = "local") {
   const store = createCredentialStore(credentialsFile(join(home, crypto.randomUUID())), principal);
   const egress = createEgress({ allow: [new URL(url).host], deny: [], only: [] });
   const deps = { principal, store, egress, proxy: undefined };
-  const browse = (address: string) => void fetch(address).catch(() => undefined);
+  const browse = (address: string): void => void fetch(address).catch(() => undefined);
   const enter = (signal = new AbortController().signal, show = browse) => signIn(server, deps, show, signal);
   return { server, store, deps, enter, refuse: () => refusal(authorizeBy(server, deps), server) };
 }
