@@ -1,6 +1,7 @@
 import { afterEach, expect, mock, spyOn, test } from "bun:test";
 import type { Model, ModelMessage } from "../core/model.ts";
 import { modelConfigSchema } from "../models/config.ts";
+import type { ModelOptions } from "../models/create-model.ts";
 import type { EndpointLimits } from "../models/limiter.ts";
 import { reply } from "../testing/models/reply.ts";
 import { startScriptedModel } from "../testing/models/scripted-model.ts";
@@ -29,7 +30,7 @@ test("each part of the work is done by the model that the settings name for it, 
     ),
   );
   const limited: EndpointLimits[] = [];
-  const shareLimits = (limits: EndpointLimits, own: never) => {
+  const shareLimits: ModelOptions["shareLimits"] = (limits, own) => {
     limited.push(limits);
     return own;
   };
