@@ -2,7 +2,9 @@ import { afterEach, expect, mock, spyOn, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import { startIndexing } from "./indexing.ts";
 
-/** The clock's waits so far; `next` lets the last one pass and everything it starts come to rest. */
+/**
+ * The clock's waits so far; `next` lets the last one pass and everything it starts come to rest.
+ */
 function handClock() {
   const waits: number[] = [];
   const state = { fire: () => {}, cleared: 0 };
