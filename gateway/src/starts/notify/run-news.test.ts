@@ -44,7 +44,7 @@ async function sent(target: object, about: RunNews = news) {
   };
   const signal = new AbortController().signal;
   const refusal = await sendNews(
-    { name: "n", principals: [], url: "https://there/in", ...target } as NotifyTarget,
+    { name: "n", principals: [], url: "https://there/in", ...target } as unknown as NotifyTarget,
     about,
     "id-1",
     { webhooks: { post }, now: () => 1_999 },
