@@ -31,6 +31,7 @@ function conversation(): readonly ModelRequest[] {
     { messages: [system, first, second], tools: [look, move], toolChoice: "required", maxOutputTokens: 0 },
     { messages: [system, first, second], tools: [look, move], toolChoice: "none", temperature: 0 },
     { messages: [system, shown, result, plain], tools: [move], toolChoice: { name: "move" } },
+    { messages: [system, first, second], tools: [look, move], toolChoice: "auto" },
     { messages: [system], tools: [], toolChoice: "auto", answerSchema: { type: "string" } },
     { messages: [system, second, first, second], tools: [move, look], toolChoice: "auto" },
   ];
@@ -66,6 +67,7 @@ test.each([
     [2, 1, 1, 1],
     [3, 0, 2, 0],
     [1, 3, 0, 1],
+    [1, 2, 0, 2],
     [1, 0, 0, 0],
     [1, 3, 0, 2],
   ]);

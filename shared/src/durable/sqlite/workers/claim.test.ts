@@ -18,7 +18,10 @@ async function working(path: string, execute: (run: Run) => Promise<null>): Prom
 }
 
 async function ended(engine: Engine, id: string): Promise<void> {
-  for await (const _ of engine.follow(id, { signal: AbortSignal.timeout(10_000) }));
+  let last = "";
+  for await (const item of engine.follow(id, { signal: AbortSignal.timeout(10_000) }))
+    if (item.kind === "event") last = item.event.type;
+  expect(last).toBe("run-ended");
 }
 
 test("a step with effects waits until its run is on disk", async () => {
