@@ -14,6 +14,7 @@ import {
   type ScriptedReply,
   startScriptedModel,
 } from "manyhands/internal/testing/models/scripted-model";
+import { sweepSize } from "manyhands/internal/testing/sweep-size";
 import type * as z from "zod";
 import type { flowChildSettings } from "./testing/flow-process.ts";
 import { plan, plannerForTest, revision } from "./testing/planner.ts";
@@ -37,10 +38,7 @@ type Case = {
   readonly asks?: number | Readonly<Record<string, number>>;
   /** Agents with at most one task, which may no longer be needed. */
   readonly perhaps?: readonly string[];
-  /**
-   * Kill at every n-th durable write; `CRASH_STRIDE=1` covers all of them, which takes some
-   * minutes.
-   */
+  /** Kill at every n-th durable write unless the sweep is full. */
   readonly stride: number;
 };
 
@@ -115,7 +113,7 @@ async function flowOnce({ kind, request, ...spec }: Case, crashAt: string): Prom
 
 /** Kills at points throughout the flow, in two lanes: just before and just after a write. */
 async function everyPoint(spec: Case): Promise<number> {
-  const stride = Number(process.env.CRASH_STRIDE ?? spec.stride);
+  const stride = sweepSize({ usual: spec.stride, full: 1 });
   let crashes = 0;
   const lane = async (suffix: string, from: number) => {
     for (let n = from; ; n += stride) {

@@ -1,3 +1,5 @@
+import { sweepSize } from "../../shared/src/testing/sweep-size.ts";
+
 /**
  * A Python program that exchanges names with `renameat2`, as fast as it can and forever: each
  * argument pair is a name and its replacement. Prints `flipping` once each pair has been exchanged
@@ -14,5 +16,5 @@ print("flipping", flush=True)
 while True: exchange()
 `;
 
-/** The number of starts per attack: a few by default; the variable sets it for the full test. */
-export const starts = Number(process.env.MANYHANDS_ATTACK_STARTS ?? 15);
+/** The number of starts per attack. */
+export const starts = sweepSize({ quick: 6, usual: 15, full: 500 });

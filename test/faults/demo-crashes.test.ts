@@ -10,16 +10,14 @@ import type { StoredEvent } from "manyhands/internal/core/runs/engine";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { freePort } from "manyhands/internal/http/free-port";
 import { ordersReport } from "manyhands/internal/models/rehearsal/orders/orders-report";
+import { sweepSize } from "manyhands/internal/testing/sweep-size";
 import { startManus } from "../servers/manus-server.ts";
 import { startCountedModel } from "./counted-model.ts";
 
 const orders = resolve(import.meta.dir, "../../gateway/demo/orders.csv");
 const lanes = 2;
-/**
- * Kill at every n-th durable write, in turn just before it and just after; `CRASH_STRIDE=1` covers
- * all of them.
- */
-const stride = Number(process.env.CRASH_STRIDE ?? 5);
+/** Kill at every n-th durable write, in turn just before it and just after. */
+const stride = sweepSize({ quick: 11, usual: 5, full: 1 });
 const patience = 60_000;
 
 type Outcome = {

@@ -7,14 +7,14 @@ import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded
 import { freePort } from "manyhands/internal/http/free-port";
 import { compiled } from "manyhands/internal/testing/bundled";
 import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
+import { sweepSize } from "manyhands/internal/testing/sweep-size";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
 import { startManus } from "../servers/manus-server.ts";
 
 const child = await compiled(resolve(import.meta.dir, "../../flows/src/testing/flow-process.ts"));
 afterAll(() => child[Symbol.asyncDispose]());
-/** `KILL_FLOWS=25 KILL_SEEDS=1,2,3,4,5` is the full test, which takes some minutes. */
-const flows = Number(process.env.KILL_FLOWS ?? 16);
-const seeds = (process.env.KILL_SEEDS ?? "20261,7").split(",").map(Number);
+const flows = sweepSize({ usual: 16, full: 25 });
+const seeds = sweepSize({ quick: [20261], usual: [20261, 7], full: [1, 2, 3, 4, 5] });
 const kills = 8;
 const patience = 90_000;
 

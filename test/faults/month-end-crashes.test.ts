@@ -10,6 +10,7 @@ import type { StoredEvent } from "manyhands/internal/core/runs/engine";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { freePort } from "manyhands/internal/http/free-port";
 import { flowEvents } from "manyhands/internal/testing/flow";
+import { sweepSize } from "manyhands/internal/testing/sweep-size";
 import { demoTask, isAsTold, readAbilities } from "../../gateway/src/demo/demo-task.ts";
 import { type RegistrationSite, startRegistrationSite } from "../../gateway/src/demo/registration-site.ts";
 import { packProject, readShippingProject } from "../../gateway/src/demo/shipping-project.ts";
@@ -22,16 +23,16 @@ const lanes = 2;
 
 /**
  * Where the gateway and the Browser agent kill themselves: before or after (`+`) this many of their
- * durable writes. `CRASH_STRIDE=1` also kills each of them alone, at more points.
+ * durable writes. The full sweep also kills each of them alone, at more points.
  */
 type Crash = { readonly gateway?: string; readonly browser?: string };
-const crashes: readonly Crash[] = [
-  { gateway: "9+", browser: "24" },
-  { gateway: "16", browser: "9+" },
-  ...(process.env.CRASH_STRIDE === "1"
-    ? [{ gateway: "2" }, { gateway: "9+" }, { gateway: "16" }, { gateway: "23+" }, { browser: "9+" }, { browser: "24" }]
-    : []),
+const first: Crash = { gateway: "9+", browser: "24" };
+const both: readonly Crash[] = [first, { gateway: "16", browser: "9+" }];
+const alone: readonly Crash[] = [
+  ...["2", "9+", "16", "23+"].map((gateway) => ({ gateway })),
+  ...["9+", "24"].map((browser) => ({ browser })),
 ];
+const crashes = sweepSize({ quick: [first], usual: both, full: [...both, ...alone] });
 
 const stays = ["manus", "swe", "data-analysis"] as const;
 type Server = { readonly url: string; stop(): Promise<void>; crashed(): boolean };

@@ -98,7 +98,7 @@ async function runTests(cwd: string, tests: readonly string[], signal: AbortSign
 async function runSome(cwd: string, tests: string, signal: AbortSignal): Promise<Outcome> {
   signal.throwIfAborted();
   const argv = [process.execPath, "test", "--bail", "--timeout", String(testMs), tests];
-  const env = { ...process.env, NO_COLOR: "1" };
+  const env = { ...process.env, NO_COLOR: "1", TEST_SWEEPS: "usual" };
   // A file, since processes that a test leaves behind would hold a pipe open.
   const log = Bun.file(join(cwd, "planted.log"));
   const runner = Bun.spawn(argv, { cwd, env, stdin: "ignore", stdout: "ignore", stderr: log, detached: true });

@@ -85,6 +85,8 @@ test("words that are in every entry and task lead to none, a short name with a d
   await add("The user's fiscal year begins on 1 July.");
   await add("S3 in the user's sales files is the store in Chur.");
   expect(await textsFor("Log the user in and answer from the files; the task begins anew.")).toBeUndefined();
+  await add("Quotes for Norrland always go out in kronor: first take off 12 %, then round up to the next 5.");
+  expect(await textsFor("We row again next summer for the first time, and always go out early.")).toBeUndefined();
   expect(await textsFor("What did S3 take?")).toEqual(["S3 in the user's sales files is the store in Chur."]);
 });
 

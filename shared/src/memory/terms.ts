@@ -3,8 +3,11 @@ const common = new Set(
   `the and for that this with from you your are was were will would should can could have has had not but all any
   what when where which who how why there their them they then than also only just some more most into out over
   user users file files task tasks answer answers begin begins
+  first next last time day always never again every each both other than before after still too very much many per
+  off come went going take took put keep here today now then
   about please make want need use write give show tell let new get its his her our one two
   der die das und ist nicht ein eine einen einer mit von fur auf den dem des wie was wer ich sie wir als auch nur bitte
+  immer nie erst dann jetzt heute alle jede noch schon sehr mehr vor nach bei zum zur
   les des une est pas pour avec dans sur qui que vous nous par son ses aux plus
   los las una para con por que del como sus mas esta este`
     .split(/\s+/)

@@ -166,6 +166,17 @@ test("a server that never starts to answer is given up after the time for a firs
   expect(server.requests).toHaveLength(2);
 });
 
+test("nothing but the configured time ends a silence: Bun's fetch is told not to give up after its five minutes", async () => {
+  const server = await scripted([{ text: "Hi." }]);
+  const told: unknown[] = [];
+  const fetch = Object.assign((input: string | URL | Request, init?: BunFetchRequestInit) => {
+    told.push(init?.timeout);
+    return globalThis.fetch(input, init);
+  }, globalThis.fetch);
+  await eventsOf(modelAt(server.url, {}, { fetch }));
+  expect(told).toEqual([false]);
+});
+
 test("a stream that ends without a finish reason is retried once and then counts as cut off", async () => {
   const server = await scripted(() => ({
     text: "Working on",

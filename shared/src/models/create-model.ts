@@ -62,6 +62,17 @@ async function loadProtocol(config: ModelConfig, fetch: typeof globalThis.fetch)
 }
 
 /**
+ * Bun's fetch gives up after five minutes; how long a model may be silent is the watchdog's to say.
+ */
+function patient(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return Object.assign(
+    (input: string | URL | Request, init?: BunFetchRequestInit) =>
+      fetch(input, { ...init, timeout: false } as BunFetchRequestInit),
+    fetch,
+  );
+}
+
+/**
  * A model at an endpoint of any protocol that `apiType` names. Its limits hold for everyone who
  * uses the returned object, so make one per configuration and share it. If it cannot be reached
  * after its retries, the fallback is asked. Throws `config_invalid` and names the wrong field.
@@ -75,7 +86,7 @@ export function createModel(settings: ModelSettings, deps: ModelOptions = {}): M
   const scope: Scope = {
     config,
     clock,
-    fetch: traced(deps.fetch ?? globalThis.fetch),
+    fetch: traced(patient(deps.fetch ?? globalThis.fetch)),
     limiter: limiterOf(config, clock, deps),
     imageRule,
     random: deps.random ?? Math.random,

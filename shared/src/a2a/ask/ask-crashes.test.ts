@@ -9,6 +9,7 @@ import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
 import type { askerSettings } from "../../testing/a2a/asker-process.ts";
 import { badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";
 import { compiled } from "../../testing/bundled.ts";
+import { sweepSize } from "../../testing/sweep-size.ts";
 
 const program = await compiled(new URL("../../testing/a2a/asker-process.ts", import.meta.url).pathname);
 afterAll(() => program[Symbol.asyncDispose]());
@@ -75,8 +76,8 @@ async function ask(crashAt: string, mode: Mode): Promise<Asked> {
   }
 }
 
-/** `CRASH_STRIDE=1` covers every durable write; otherwise it is every n-th. */
-const stride = Number(process.env.CRASH_STRIDE ?? 2);
+/** Kill at every n-th durable write. */
+const stride = sweepSize({ quick: 3, usual: 2, full: 1 });
 
 /**
  * Tries the durable writes from first to last, in turn just before one and just after the next;

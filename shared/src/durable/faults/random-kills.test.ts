@@ -7,6 +7,7 @@ import { errandEvents, errandOutput } from "../../testing/durable/errand.ts";
 import { operationsOf, payloadOf, simulate } from "../../testing/durable/program.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
 import { spawnWorker, type WorkerProcess, working } from "../../testing/durable/spawn-worker.ts";
+import { sweepSize } from "../../testing/sweep-size.ts";
 import { createEmbeddedEngine } from "../sqlite/embedded-engine.ts";
 
 const flows = 25;
@@ -91,7 +92,8 @@ async function faultsOf(engine: Engine, id: string, effectCounts: () => Map<stri
   return faults.map((fault) => `run ${id} ${fault}`);
 }
 
-for (const seed of [1, 2, 3, 4, Date.now() % 100_000]) {
+const fixed = sweepSize({ quick: [1], usual: [1, 2, 3, 4] });
+for (const seed of [...fixed, Date.now() % 100_000]) {
   test(`25 flows and 25 random programs over 3 workers, killed 8 times, all end correctly (seed ${seed})`, async () => {
     using store = scratch();
     const { path, effects } = store;

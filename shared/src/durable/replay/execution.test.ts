@@ -12,6 +12,7 @@ import {
   programDefinition,
   simulate,
 } from "../../testing/durable/program.ts";
+import { sweepSize } from "../../testing/sweep-size.ts";
 import { Execution, type ExecutionOutcome } from "./execution.ts";
 import { Journal } from "./journal.ts";
 
@@ -88,6 +89,6 @@ test("from any prefix of its journal a program continues to the same result, rep
         for (const row of over) expect(again.trace.filter((key) => key.startsWith(`r/${row.path}/`))).toEqual([]);
       }
     }),
-    { numRuns: Number(process.env.PREFIX_RUNS ?? 30), examples: [[abortBeforeWait, 7]] },
+    { numRuns: sweepSize({ usual: 30, full: 1000 }), examples: [[abortBeforeWait, 7]] },
   );
 });

@@ -132,6 +132,17 @@ test("after a restart a program's value is hidden again if it was ever typed, an
   }
 });
 
+test("a code that would not count for long enough is the next one", async () => {
+  process.env.MANYHANDS_TEST_SECRET = "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&period=4";
+  const totp = secret({ env: "MANYHANDS_TEST_SECRET" }, { kind: "totp" });
+  const periodAt = () => Math.floor(Date.now() / 4_000);
+  await Bun.sleep(4_000 - (Date.now() % 4_000));
+  const asked = periodAt();
+  await createSecrets([totp]).reveal(totp, signal, 15);
+  delete process.env.MANYHANDS_TEST_SECRET;
+  expect(periodAt()).toBeGreaterThan(asked);
+}, 20_000);
+
 test("a seed is never typed but its code, and what is too short to be hidden is not typed", async () => {
   process.env.MANYHANDS_TEST_SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
   const totp = secret({ env: "MANYHANDS_TEST_SECRET" }, { kind: "totp" });

@@ -32,8 +32,11 @@ export interface Secrets {
   /** Those that a principal may have typed at this origin. */
   at(principal: string, origin: string): readonly NamedSecret[];
   named(name: string): NamedSecret | undefined;
-  /** Reads the value. Rejects with an AppError that does not quote it, or the signal's reason. */
-  reveal(secret: NamedSecret, signal: AbortSignal): Promise<RevealedSecret>;
+  /**
+   * Reads the value. Where a one-time code counts for less than `leastSeconds`, it is the next one.
+   * Rejects with an AppError that does not quote it, or the signal's reason.
+   */
+  reveal(secret: NamedSecret, signal: AbortSignal, leastSeconds?: number): Promise<RevealedSecret>;
   /**
    * Reads what is at hand without asking anybody (variables and files), and from programs what has
    * been typed before, so that a page that shows what was typed before a restart tells no model.
@@ -55,7 +58,7 @@ const shortest = 4;
 const longest = 4_096;
 const mostKnown = 200;
 /** A code that counts for less than this would be refused by the time it is sent. */
-const leastSeconds = 3;
+const shortestLife = 3;
 
 type Known = Pick<NamedSecret, "name" | "sites"> & { readonly pattern: RegExp };
 
@@ -78,9 +81,9 @@ export function createSecrets(all: readonly NamedSecret[], typed?: KeptText): Se
           sites.includes(origin) && (principals.includes(principal) || principals.includes("*")),
       ),
     named: (name) => all.find((secret) => secret.name === name),
-    async reveal(secret, signal) {
+    async reveal(secret, signal, leastSeconds = shortestLife) {
       const read = await readSecret(secret.name, secret.source, signal);
-      const revealed = secret.kind === "totp" ? await codeOf(read, signal) : { value: read };
+      const revealed = secret.kind === "totp" ? await codeOf(read, leastSeconds, signal) : { value: read };
       checkLength(secret, revealed.value);
       if (secret.kind !== "totp" && !isAtHand(secret.source))
         await typed?.change((names) => withName(names, secret.name));
@@ -128,7 +131,7 @@ function isAtHand(source: SecretSource): boolean {
 }
 
 /** The code now, or the next one where this one ends too soon. */
-async function codeOf(read: string, signal: AbortSignal): Promise<RevealedSecret> {
+async function codeOf(read: string, leastSeconds: number, signal: AbortSignal): Promise<RevealedSecret> {
   if (/^\d{6,8}$/.test(read)) return { value: read };
   const now = oneTimeCode(read, Date.now());
   if (now.seconds >= leastSeconds) return { value: now.code, seconds: now.seconds };

@@ -1,6 +1,6 @@
 /** File names and words, in any language that borrows them, that speak of a document. */
 const speaks =
-  /\.(?:pdf|docx|dotx|pptx|xlsx|xlsm|xlsb|xls|ods|epub|eml|mbox)\b|\b(?:pdf|docx|pptx|xlsx|epub|excel|powerpoint|spreadsheet|workbook|slides?|e-?book|scan(?:s|ned)?|word[- ](?:document|file))\b/i;
+  /\.(?:pdf|docx|dotx|pptx|xlsx|xlsm|xlsb|xls|ods|odt|epub|eml|mbox|zip)\b|\b(?:pdf|docx|pptx|xlsx|epub|excel|powerpoint|spreadsheet|workbook|slides?|e-?book|scan(?:s|ned)?|word[- ](?:document|file))\b/i;
 
 /** A result that names one of the tools points to it. */
 const names = /\b(?:read|write)_document\b/;

@@ -28,6 +28,16 @@ function partsOf({ text }: { readonly text: string }): { readonly own: string; r
   return { own: own + next, content };
 }
 
+const openText = `<?xml version="1.0"?><office:document-content><office:body><office:text>
+<text:tracked-changes><text:p>unseen</text:p></text:tracked-changes>
+<text:h text:outline-level="1">Minutes</text:h>
+<text:p>Let <text:span>to</text:span><text:s/>all.<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>Except Bo.</text:p></text:note-body></text:note></text:p>
+<text:list><text:list-item><text:p>First</text:p></text:list-item><text:list-item><text:p>Second</text:p></text:list-item></text:list>
+<table:table><table:table-row><table:table-cell><text:p>Place</text:p></table:table-cell><table:table-cell><text:p>Name</text:p></table:table-cell></table:table-row>
+<table:table-row><table:table-cell><text:p>1</text:p></table:table-cell><table:table-cell><text:p>Ana | Bo</text:p></table:table-cell><table:table-cell table:number-columns-repeated="1022"/></table:table-row></table:table>
+<text:p><draw:frame><draw:image/><svg:desc>A plan</svg:desc></draw:frame></text:p>
+</office:text></office:body></office:document-content>`;
+
 const sheets = [
   {
     name: "Sales",
@@ -76,7 +86,7 @@ test.each<[string, () => Promise<Uint8Array> | Uint8Array | string, string, read
     () => writeXlsx({ sheets }),
     "Excel workbook, 2 sheets. Shown: #1 row 1 to #2 row 2.",
     [
-      "## Sheet #1 Sales\n\n|  | A | B |",
+      "Sheets: #1 Sales, 4 rows; #2 Days, 2 rows\n\n## Sheet #1 Sales\n\n|  | A | B |",
       "| 3 | Feb\\|Mar | 20 |",
       "| 4 | Sum | 30 (=SUM(B2:B3)) |",
       "| 2 | 2024-02-29 |",
@@ -87,6 +97,21 @@ test.each<[string, () => Promise<Uint8Array> | Uint8Array | string, string, read
     () => writeOds({ sheets }),
     "OpenDocument spreadsheet, 2 sheets, 1 formula without a stored value (#1: 1).",
     ["| 2 | Jan | 10 |", "(=SUM(B2:B3); not calculated)"],
+  ],
+  [
+    "a.odt",
+    () =>
+      zipOf([
+        ["mimetype", "application/vnd.oasis.opendocument.text"],
+        ["content.xml", openText],
+      ]),
+    "OpenDocument text.",
+    [
+      "# Minutes\n\nLet to all. (note: Except Bo.)",
+      "- First\n",
+      "| Place | Name |\n| --- | --- |\n| 1 | Ana \\| Bo |",
+      "[picture: A plan]",
+    ],
   ],
   [
     "a.epub",

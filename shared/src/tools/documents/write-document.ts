@@ -144,7 +144,7 @@ async function word(
 }
 
 const wordPageShows =
-  "of its content as read back and printed here; styles, fonts, sizes and pages as Word makes them may differ";
+  "of its content as read back and printed here; alignment, styles, fonts, sizes and pages as Word makes them may differ";
 
 async function printable(
   path: string,

@@ -126,11 +126,15 @@ test("a secret is typed and sent to its site, and the model sees its name and th
 }, 60_000);
 
 test("a one-time code is typed into one field for each digit", async () => {
-  process.env.MANYHANDS_TEST_SEED = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
+  process.env.MANYHANDS_TEST_SEED = "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&period=4";
   const code = await at("/code", { kind: "totp", source: { env: "MANYHANDS_TEST_SEED" } });
+  const periodAt = () => Math.floor(Date.now() / 4_000);
+  const asked = periodAt();
   const { text } = await code.type("Digit 1");
   delete process.env.MANYHANDS_TEST_SEED;
-  expect(text).toMatch(/It counts for \d+ s\.$/);
+  expect(text).toMatch(/It counts for \d+ s; after that, type it again\.$/);
+  // It is not sent at once: the code that had begun would be over by the model's next turn.
+  expect(periodAt()).toBeGreaterThan(asked);
   const written = `[...document.querySelectorAll("input")].map((one) => one.value).join("")`;
   expect(await code.browsing.active().page.evaluate(written)).toMatch(/^\d{6}$/);
   const seen = await code.see();

@@ -14,6 +14,8 @@ import { actMs, perform } from "../act/perform.ts";
 import { evenIfSlow } from "../act/press.ts";
 
 const lookMs = 10_000;
+/** A code that is not sent at once has to outlast the model's next turn. */
+const aTurnSeconds = 15;
 
 /** The types of the fields of a page that take a secret of each kind. */
 const typesOf: Readonly<Record<SecretKind, readonly string[]>> = {
@@ -30,7 +32,8 @@ const typesOf: Readonly<Record<SecretKind, readonly string[]>> = {
 export function typeSecretTool(deps: BrowserDeps, secrets: Secrets): Tool {
   return browserTool(deps, {
     name: "browser_type_secret",
-    description: "Types a secret of this site, which you never see, into a field: a password, a one-time code.",
+    description:
+      "Types a secret of this site, which you never see, into a field: a password, a one-time code (of a row of fields for its digits, the first).",
     input: z.strictObject({
       ref: ref,
       secret: z.string().min(1).max(100).describe("Its name."),
@@ -56,13 +59,13 @@ async function typeSecret({ ref, secret: name, submit }: Input, call: BrowserCal
     { signal, timeoutMs: lookMs },
   );
   if (secret === undefined) throw heldUp(browsing);
-  const { value, seconds } = await secrets.reveal(secret, signal);
+  const { value, seconds } = await secrets.reveal(secret, signal, submit ? undefined : aTurnSeconds);
   const codes = Array.from(value, (character) => character.codePointAt(0) ?? 0);
   return await perform(call, { refs: [ref], timeoutMs: 2 * actMs, watched: false }, async (_, [element], say) => {
     if (element === undefined) return;
     const { seen, label, handle } = element;
     checkOutcome(await secretInto(seen, { ...orderOf(secret), codes }), secret, label);
-    const counts = seconds === undefined ? "" : ` It counts for ${seconds} s.`;
+    const counts = seconds === undefined ? "" : ` It counts for ${seconds} s; after that, type it again.`;
     say(`Typed the secret ${name} into ${label}.${counts}`);
     if (!submit) return;
     say(`Typed the secret ${name} into ${label} and pressed Enter.`);

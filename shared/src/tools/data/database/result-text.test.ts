@@ -30,6 +30,17 @@ test("forty columns are shown, of more their number; and as many rows as asked f
   expect(textTable({ columns: columns(1, "T".repeat(41)), rows: [] }, 1)).toBe(`c0\n${"T".repeat(39)}…`);
 });
 
+test("of few cells each is shown at length, of many none", () => {
+  const text = "x".repeat(1_000);
+  const longest = (rows: number, most: number) =>
+    textTable({ columns: columns(3), rows: Array.from({ length: rows }, () => ["a", "b", text]) }, most)
+      .split("\n")
+      .at(-1)?.length;
+  expect([longest(1, 50), longest(2, 50), longest(3, 50), longest(50, 50), longest(50, 2)]).toEqual([
+    1_008, 1_008, 674, 128, 1_008,
+  ]);
+});
+
 test.each<[QueryResult["rows"][number][number], string]>([
   [null, ""],
   ["", '""'],

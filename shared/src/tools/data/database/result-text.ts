@@ -2,24 +2,35 @@ import type { QueryResult } from "./database-protocol.ts";
 
 const mostColumns = 40;
 const mostCellCharacters = 120;
+/**
+ * What few cells may take together: the text that defines a table is longer than a cell of many.
+ */
+const fewCellsCharacters = 6_000;
 
 /**
  * A table as text for a model: one line a row, cells separated by ` | `, at most `mostRows` rows,
- * wide ones cut with a mark.
+ * wide ones cut with a mark, the wider the fewer cells there are.
  */
 export function textTable({ columns, rows }: Pick<QueryResult, "columns" | "rows">, mostRows: number): string {
   const shown = columns.slice(0, mostColumns);
   const more = columns.length > mostColumns ? ` | … ${columns.length - mostColumns} more columns` : "";
+  const cells = Math.max(1, Math.min(rows.length, mostRows) * shown.length);
+  const most = Math.max(mostCellCharacters, Math.floor(fewCellsCharacters / cells));
   const header = shown.map(({ name }) => cellText(name)).join(" | ") + more;
-  const lines = rows.slice(0, mostRows).map((row) => row.slice(0, mostColumns).map(cellText).join(" | "));
+  const lines = rows.slice(0, mostRows).map((row) =>
+    row
+      .slice(0, mostColumns)
+      .map((value) => cellText(value, most))
+      .join(" | "),
+  );
   return [header, shown.map(({ type }) => cut(type, 40)).join(" | "), ...lines].join("\n");
 }
 
 /** A value on one line; NULL when there is none. */
-export function cellText(value: unknown): string {
+export function cellText(value: unknown, most = mostCellCharacters): string {
   if (value === null || value === undefined) return "NULL";
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  return cut(text.replaceAll(/[\r\n]+/g, "⏎"), mostCellCharacters);
+  return cut(text.replaceAll(/[\r\n]+/g, "⏎"), most);
 }
 
 function cut(text: string, most: number): string {

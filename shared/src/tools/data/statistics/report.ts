@@ -6,17 +6,18 @@ export type StatisticsReport = {
   readonly assumptions: readonly string[];
 };
 
-/** A number with four significant digits. */
+/** A number with six significant digits: enough to be rounded as somebody asks. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return String(value);
   if (Number.isInteger(value) && Math.abs(value) < 1e9) return String(value);
-  return String(Number(value.toPrecision(4)));
+  return String(Number(value.toPrecision(6)));
 }
 
 /** A p value: never a false 0. */
 export function chance(p: number): string {
   if (!Number.isFinite(p)) return "p unknown";
-  return p < 0.0001 ? "p < 0.0001" : `p = ${p.toFixed(p < 0.001 ? 4 : 3)}`;
+  if (p < 1e-300) return "p < 1e-300";
+  return `p = ${p < 0.0001 ? p.toExponential(1) : p.toFixed(4)}`;
 }
 
 /** A confidence interval. */

@@ -10,6 +10,7 @@ export type DocumentKind =
   | "xlsb"
   | "xls"
   | "ods"
+  | "odt"
   | "epub"
   | "zip"
   | "mail"
@@ -33,6 +34,12 @@ const packages: readonly (readonly [path: string, kind: DocumentKind])[] = [
   ["META-INF/container.xml", "epub"],
 ];
 
+/** The kinds of OpenDocument's packages by what these say they are. */
+const openDocuments: Readonly<Record<string, DocumentKind>> = {
+  "application/vnd.oasis.opendocument.spreadsheet": "ods",
+  "application/vnd.oasis.opendocument.text": "odt",
+};
+
 /** The kind of a document by its content; by its name only where the content leaves it open. */
 export async function documentKind(bytes: Uint8Array, name: string): Promise<DocumentKind> {
   const start = Buffer.from(bytes.subarray(0, 1024)).toString("latin1");
@@ -51,7 +58,7 @@ async function packageKind(bytes: Uint8Array): Promise<DocumentKind> {
   const known = packages.find(([path]) => paths.has(path));
   if (known !== undefined) return known[1];
   if (!paths.has("mimetype")) return "zip";
-  return (await zip.text("mimetype"))?.trim() === "application/vnd.oasis.opendocument.spreadsheet" ? "ods" : "zip";
+  return openDocuments[(await zip.text("mimetype"))?.trim() ?? ""] ?? "zip";
 }
 
 function textKind(start: string, extension: string): DocumentKind {

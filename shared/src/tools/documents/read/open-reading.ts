@@ -15,6 +15,7 @@ const readers: Readonly<Record<Exclude<DocumentKind, "unknown">, Reader>> = {
   xlsb: async (bytes, { part }) => (await import("./office/read-workbook.ts")).readWorkbook("xlsb", bytes, part),
   xls: async (bytes, { part }) => (await import("./office/read-workbook.ts")).readWorkbook("xls", bytes, part),
   ods: async (bytes, { part }) => (await import("./office/read-workbook.ts")).readWorkbook("ods", bytes, part),
+  odt: async (bytes) => (await import("./office/read-odt.ts")).readOdt(await officeFile(bytes)),
   epub: async (bytes, { part }) => (await import("./read-book.ts")).readBook(await officeFile(bytes), part),
   zip: async (bytes, { part }) => listArchive(await zipContent(bytes), part),
   mail: async (bytes, { part }) => (await import("./read-mail.ts")).readMail(bytes, part),
@@ -29,7 +30,7 @@ export async function openReading(bytes: Uint8Array, options: ReadOptions): Prom
   if (kind === "unknown")
     throw new AppError(
       "unsupported",
-      "This kind of file is not read. Known are PDF, docx, pptx, xlsx, xlsb, xls, ods, epub, eml, mbox, html, zip, images and text; convert it first.",
+      "This kind of file is not read. Known are PDF, docx, pptx, xlsx, xlsb, xls, ods, odt, epub, eml, mbox, html, zip, images and text; convert it first.",
     );
   return readers[kind](bytes, options);
 }

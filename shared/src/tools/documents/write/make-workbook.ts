@@ -6,7 +6,10 @@ import { safeFormula } from "./safe-formula.ts";
 /** A value of a cell as a model writes it. */
 type WrittenValue = string | number | boolean | null;
 
-/** A sheet to write. `rows` begins with the columns' names; `plain` cells are never formulas. */
+/**
+ * A sheet to write. `rows` begins with the columns' names, or with titles of one cell above them;
+ * `plain` cells are never formulas.
+ */
 export type SheetToWrite = {
   readonly name: string;
   readonly rows: readonly (readonly WrittenValue[])[];
@@ -19,11 +22,11 @@ const mostCells = 2_000_000;
 const isoDay = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 
 /**
- * A workbook (.xlsx) of these sheets: the first row bold and kept in view, columns as wide as their
- * content, texts that begin with `=` as formulas, ISO days as dates. Reads it back and returns what
- * it holds. Rejects with `forbidden` for a formula that does more than compute, `invalid_input` for
- * formulas that depend on themselves, `too_large`, and `internal` when what was written is not what
- * was asked for.
+ * A workbook (.xlsx) of these sheets: the columns' names, and titles above them, bold and kept in
+ * view, columns as wide as their content, texts that begin with `=` as formulas, ISO days as dates.
+ * Reads it back and returns what it holds. Rejects with `forbidden` for a formula that does more
+ * than compute, `invalid_input` for formulas that depend on themselves, `too_large`, and `internal`
+ * when what was written is not what was asked for.
  */
 export async function makeWorkbook(
   sheets: readonly SheetToWrite[],
@@ -45,14 +48,15 @@ export async function makeWorkbook(
 }
 
 function sheetOf({ name, rows, plain, formats }: SheetToWrite): Parameters<typeof writeXlsx>[0]["sheets"][number] {
+  const head = headOf(rows);
   const width = Math.max(0, ...rows.map(({ length }) => length));
   const marked = new Map<string, Partial<Cell>>();
   const values = rows.map((row, top) =>
     row.map((value, left): CellValue => {
       const letter = colToLetter(left);
       const style = {
-        ...(top === 0 && { font: { bold: true } }),
-        ...(top > 0 && formats[letter] !== undefined && { numFmt: formats[letter] }),
+        ...(top <= head && { font: { bold: true } }),
+        ...(top > head && formats[letter] !== undefined && { numFmt: formats[letter] }),
       };
       const isStyled = Object.keys(style).length > 0;
       if (!plain && isFormula(value)) {
@@ -60,7 +64,7 @@ function sheetOf({ name, rows, plain, formats }: SheetToWrite): Parameters<typeo
         marked.set(`${top},${left}`, { value: null, type: "formula", formula, ...(isStyled && { style }) });
         return null;
       }
-      const shown = top > 0 ? typed(value, plain) : value;
+      const shown = top > head ? typed(value, plain) : value;
       const numFmt = shown instanceof Date && formats[letter] === undefined ? { numFmt: "yyyy-mm-dd" } : {};
       if (isStyled || shown instanceof Date)
         marked.set(`${top},${left}`, { value: shown, style: { ...style, ...numFmt } });
@@ -72,8 +76,23 @@ function sheetOf({ name, rows, plain, formats }: SheetToWrite): Parameters<typeo
     rows: values,
     cells: marked,
     columns: Array.from({ length: width }, () => ({ autoWidth: true })),
-    freezePane: { rows: 1 },
+    freezePane: { rows: head + 1 },
   };
+}
+
+const mostTitles = 8;
+
+/**
+ * The row of the columns' names: the first, or the first of several cells where titles precede it.
+ */
+function headOf(rows: SheetToWrite["rows"]): number {
+  const filled = rows.slice(0, mostTitles).map((row) => row.filter((value) => value !== null && value !== "").length);
+  return (filled[0] ?? 0) > 1
+    ? 0
+    : Math.max(
+        0,
+        filled.findIndex((count) => count > 1),
+      );
 }
 
 function isFormula(value: WrittenValue): value is string {

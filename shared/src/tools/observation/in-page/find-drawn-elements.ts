@@ -1,5 +1,5 @@
 import type { PageElement, PageStyle, PageWindow } from "./dom.ts";
-import { isActing, isInside, isPointerRoot, isUnlabelled, whatIs } from "./drawn-element.ts";
+import { isActing, isInside, isPointerRoot, isUnlabelled, marksOf, whatIs } from "./drawn-element.ts";
 import type { ElementNumbers } from "./element-numbers.ts";
 import { isClipped } from "./is-clipped.ts";
 import type { Names } from "./outline/names.ts";
@@ -113,10 +113,19 @@ export function hasLook(reader: Reader, element: PageElement, style: PageStyle):
   if ([style, before, after].some((one) => one !== undefined && one.backgroundImage !== "none")) return true;
   if ([style, before, after].some((one) => /\S/.test(one?.content.replace(/^(?:none|normal|"\s*")$/, "") ?? "")))
     return true;
-  if (style.borderTopStyle !== "none" && style.borderLeftStyle !== "none") return true;
+  if (style.borderTopStyle !== "none" && style.borderLeftStyle !== "none" && !isBlankCell(reader, element, style))
+    return true;
   const parent = reader.parent(element);
   if (parent === undefined || /^rgba\(.*, 0\)$|^transparent$/.test(style.backgroundColor)) return false;
   return style.backgroundColor !== reader.style(parent).backgroundColor;
+}
+
+/** Runs in the page: whether it is an empty cell of a table of words, which only its lines show. */
+export function isBlankCell(reader: Reader, element: PageElement, style: PageStyle): boolean {
+  if (!/^T[DH]$/.test(reader.tag(element)) || style.cursor === "pointer" || marksOf(reader, element) !== "")
+    return false;
+  const table = reader.closest(element, "table");
+  return table !== null && reader.text(table).trim() !== "";
 }
 
 /** Runs in the page. */

@@ -29,7 +29,13 @@ const mostColumns = 200;
 type Row = { readonly index: number; readonly cells: readonly string[] };
 
 /** A sheet that can be read. */
-type OpenSheet = { readonly name: string; readonly hidden: boolean; rows(range: CellRange): AsyncIterable<Row> };
+type OpenSheet = {
+  readonly name: string;
+  readonly hidden: boolean;
+  /** Where it is known before they are read. */
+  readonly rowCount?: number;
+  rows(range: CellRange): AsyncIterable<Row>;
+};
 
 /**
  * A workbook, sheet by sheet and row by row, with the cells' addresses, their last computed values
@@ -65,6 +71,7 @@ async function* sheetPieces(
   sheets: readonly OpenSheet[],
   { from, to, range }: SheetChoice,
 ): AsyncGenerator<DocumentPiece> {
+  let list = to > from ? sheetList(sheets) : "";
   for (let at = from; at <= to; at++) {
     const sheet = sheets[at];
     if (sheet === undefined) continue;
@@ -72,15 +79,31 @@ async function* sheetPieces(
     const rest = at < to ? "-" : "";
     let isFirst = true;
     for await (const { index, cells } of sheet.rows(range)) {
-      const head = isFirst ? sheetHead(sheet, at, cells.length, range) : "";
+      const head = isFirst ? `${list}${sheetHead(sheet, at, cells.length, range)}` : "";
       const number = index + 1;
       const place = `${key}${rest}!${colToLetter(range.left)}${number}:${rangeEnd(range)}`;
       isFirst = false;
+      list = "";
       yield { label: `${key} row ${number}`, at: place, text: `${head}${tableLine([String(number), ...cells])}` };
     }
     if (isFirst)
       yield { label: `${key} (empty)`, at: `${key}${rest}`, text: `## Sheet ${key} ${sheet.name}\n\n(empty)` };
   }
+}
+
+/**
+ * All sheets at a glance, since the first may fill the result. Their names are the file's words.
+ */
+function sheetList(sheets: readonly OpenSheet[]): string {
+  const named = sheets.map((sheet, at) => {
+    const rows = sheet.rowCount === undefined ? "" : `, ${counted(sheet.rowCount, "row")}`;
+    return `${sheetTitle(sheet, at)}${rows}`;
+  });
+  return `Sheets: ${named.join("; ")}\n\n`;
+}
+
+function sheetTitle({ name, hidden }: OpenSheet, at: number): string {
+  return `#${at + 1} ${name.replaceAll(/\s+/g, " ")}${hidden ? " (hidden)" : ""}`;
 }
 
 function rangeEnd({ right, bottom }: CellRange): string {
@@ -90,11 +113,10 @@ function rangeEnd({ right, bottom }: CellRange): string {
 const mostLetters = 16_383;
 const mostRows = 1_048_575;
 
-function sheetHead({ name, hidden }: OpenSheet, at: number, width: number, { left }: CellRange): string {
+function sheetHead(sheet: OpenSheet, at: number, width: number, { left }: CellRange): string {
   const letters = Array.from({ length: Math.max(1, width) }, (_, column) => colToLetter(left + column));
   const head = tableLine(["", ...letters]);
-  const title = `## Sheet #${at + 1} ${name.replaceAll(/\s+/g, " ")}${hidden ? " (hidden)" : ""}`;
-  return `${title}\n\n${head}\n${tableLine(["---", ...letters.map(() => "---")])}\n`;
+  return `## Sheet ${sheetTitle(sheet, at)}\n\n${head}\n${tableLine(["---", ...letters.map(() => "---")])}\n`;
 }
 
 async function readWhole(format: Format, bytes: Uint8Array): Promise<Workbook> {
@@ -113,6 +135,7 @@ function whole(book: Workbook): OpenBook {
     (sheet): OpenSheet => ({
       name: sheet.name,
       hidden: sheet.hidden === true || sheet.veryHidden === true,
+      rowCount: sheet.rows.length,
       async *rows({ left, right, top, bottom }) {
         const width = Math.min(mostColumns, widthOf(sheet) - left, right - left + 1);
         for (let index = top; index <= Math.min(bottom, sheet.rows.length - 1); index++) {

@@ -43,9 +43,14 @@ export function isUncalculated(cell: {
   return cell.formula !== undefined && (cell.formulaResult ?? cell.value ?? null) === null;
 }
 
+/** Named only where it is: a command that is not there costs a turn. */
+const otherwise =
+  Bun.which("soffice") === null
+    ? ""
+    : ", or have a spreadsheet program open and save it (soffice --headless --convert-to xlsx)";
+
 /** What to do about such cells. */
-export const calculateFirst =
-  "Whatever wrote the file did not calculate them: compute them from the cells they name, or have a spreadsheet program open and save it (soffice --headless --convert-to xlsx).";
+export const calculateFirst = `Whatever wrote the file did not calculate them: compute them from the cells they name${otherwise}.`;
 
 const mostNamed = 8;
 
