@@ -9066,6 +9066,8 @@ export const faults: readonly Fault[] = [
     becomes: "",
     harm: "A kind whose versions are out of order is taken on, and its runs are replayed by the wrong body.",
     tests: ["shared/src/core/runs/bodies.test"],
+  },
+  {
     id: "last-wish-unheard",
     file: "flows/src/planning/carry-out.ts",
     find: "if (isLast) goal = withAdditions(goal, added);",
