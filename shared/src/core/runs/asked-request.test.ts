@@ -12,7 +12,9 @@ const asked = {
   size: 4,
 } as const;
 
-/** A conversation that grows, is summed up, changes its tools and its settings, and shows pictures. */
+/**
+ * A conversation that grows, is summed up, changes its tools and its settings, and shows pictures.
+ */
 function conversation(): readonly ModelRequest[] {
   const [system, first, second] = [{ role: "system", text: "s" } as const, user("one"), user("two")];
   const shown: ModelMessage = { role: "user", parts: [{ type: "text", text: "look" }, image] };
@@ -37,7 +39,10 @@ function conversation(): readonly ModelRequest[] {
   ];
 }
 
-/** What is recorded of them; with `restarts`, each time by a process that knows only what was recorded. */
+/**
+ * What is recorded of them; with `restarts`, each time by a process that knows only what was
+ * recorded.
+ */
 function recordedOf(requests: readonly ModelRequest[], restarts: boolean): readonly RecordedRequest[] {
   let last: RequestMarks | undefined;
   return requests.map((request, n) => {
