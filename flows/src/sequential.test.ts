@@ -4,7 +4,7 @@ import { flowRequest } from "manyhands/internal/flow/flow-request";
 import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { flowEvents, flowForTest } from "manyhands/internal/testing/flow";
 import { sequential } from "./sequential.ts";
-import { paperAnswer, paperFlow } from "./testing/paper-flow.ts";
+import { paperAnswer, paperFile, paperFlow } from "./testing/paper-flow.ts";
 
 const asked = ({ messages }: ChatRequest) => JSON.stringify(messages.findLast(({ role }) => role === "user")?.content);
 const outcomes = (events: readonly ReadEvent[]) =>
@@ -162,4 +162,62 @@ test("only what the last agent writes is shown as the flow's answer", async () =
   );
   await sequential.perform(flow, { onFailure: "stop" });
   expect(shown.asks.map(({ options }) => options)).toEqual([false, false, true].map((isAnswer) => ({ isAnswer })));
+});
+
+test("each step is told the task, its place, and all that came before; what was made last of each name goes along", async () => {
+  const agents = ["one", "two", "three"].map((name) => ({
+    ...{ name, title: name, description: `Does ${name}.`, skills: [], url: "", kind: "agent" as const },
+  }));
+  const file = (name: string, text: string) => ({ type: "file", ...paperFile(name, text) }) as const;
+  const asked = [
+    paperAnswer("first", { files: [paperFile("a", "old"), paperFile("b", "b")], data: 0 }),
+    paperAnswer("half", {
+      ...{ agent: "two", state: "failed", error: { code: "task_failed", message: "no paper" } },
+      files: [paperFile("a", "new")],
+    } as const),
+    paperAnswer("last", { agent: "three" }),
+  ];
+  const [handedOn, reached, expected]: [unknown[], string[], unknown[]] = [[], [], []];
+  const { flow, shown } = paperFlow(
+    {
+      ...{ agents, earlier: "before", files: [file("given", "given")] },
+      handOn: (files) => void handedOn.push(files.map(({ sha256 }) => sha256)),
+      reached: (text) => void reached.push(text),
+      expect: (...calls) => void expected.push(calls),
+      receiveMessages: async () => (shown.asks.length === 1 ? ["quickly"] : []),
+    },
+    { asked },
+  );
+  const { answer, data } = await sequential.perform(flow, { onFailure: "continue" });
+  const task = "Earlier in this conversation:\nbefore\n\nNow:\n";
+  expect(shown.asks[0]?.text).toStartWith(
+    `${task}The goal\n\nAgents work on this one after the other:\n1. one (you)\n`,
+  );
+  expect(shown.asks[1]?.text).toEndWith("leave the rest to those after you.\n\nThe user added:\nquickly");
+  expect(shown.asks[2]?.text).toContain(
+    `${task}The task: The goal\n\nAgents work on it one after the other:\n1. one: Does one.\n2. two: Does two.\n3. three (you)\n`,
+  );
+  expect(shown.asks[2]?.text).toContain(
+    "\n\nStep 1, by one:\n<report>\nfirst\n</report>\n\nStep 2, by two:\n[two failed: no paper]\n\nGo on",
+  );
+  const given = file("given", "given");
+  expect(shown.asks.map(({ parts }) => parts)).toEqual([
+    [given],
+    [given, file("a", "old"), file("b", "b")],
+    [given, file("a", "new"), file("b", "b")],
+  ]);
+  expect([handedOn, reached, expected]).toEqual([[["old", "b"], ["new"], []], ["first", "last"], [[3]]]);
+  expect(answer).toBe("last\n\nNot everything worked:\nStep 2: two failed: no paper");
+  expect(data).toMatchObject({
+    steps: [{ state: "completed", data: 0 }, { state: "failed", error: { message: "no paper" } }, { answer: "last" }],
+  });
+});
+
+test("what was said before is what completed last, whatever failed since", async () => {
+  const failed = { state: "failed", error: { code: "task_failed", message: "no" } } as const;
+  const asked = [paperAnswer("first"), paperAnswer("half", failed), paperAnswer("last")];
+  const { flow, shown } = paperFlow({}, { asked });
+  const steps = [{ agent: "one" }, { agent: "two" }, { agent: "three", instruction: "{previous}!" }];
+  await sequential.perform(flow, { steps, onFailure: "continue" });
+  expect(shown.asks[2]?.text).toBe("first!");
 });

@@ -71,6 +71,7 @@ const plan = {
 /** Has the plan approved by a person who gives these answers, and then only asks back. */
 function approving(...answers: readonly string[]) {
   const questions: string[] = [];
+  const planned: string[] = [];
   const flow = {
     run: { id: "r" },
     files: [],
@@ -79,12 +80,15 @@ function approving(...answers: readonly string[]) {
       questions.push(question);
       return answers[questions.length - 1] ?? "";
     },
-    decide: async ({ text }: { readonly text: string }) => ({
-      title: text.includes("in French") ? "Un plan" : "Another",
-      steps: [{ id: "1", text: "Autre", agent: "swe", depends_on: [], expected: "", delivers: [] }],
-    }),
+    decide: async ({ text }: { readonly text: string }) => {
+      planned.push(text);
+      return {
+        title: text.includes("in French") ? "Un plan" : "Another",
+        steps: [{ id: "1", text: "Autre", agent: "swe", depends_on: [], expected: "", delivers: [] }],
+      };
+    },
   } as unknown as Flow;
-  return { questions, done: approvePlan(flow, plan, { goal: "G", agents, mostSteps: 5 }) };
+  return { questions, planned, done: approvePlan(flow, plan, { goal: "G", agents, mostSteps: 5 }) };
 }
 
 test("a person reads the plan as lines that they could send back", async () => {
@@ -112,6 +116,15 @@ test("a wish makes another plan, is part of the task from then on, and leaves no
   const { plan: second, goal } = await done;
   expect([second.title, goal]).toEqual(["Un plan", "G\n\nThe user said of a first plan for it:\nin French"]);
   expect(questions[2]).toStartWith("This is the plan:\n\nUn plan\n1. [swe] Autre");
+});
+
+test("each wish is heard together with those before it, and an edit keeps them", async () => {
+  const { done, planned } = approving("in French", "and short", "[swe] Only this");
+  const first = "G\n\nThe user said of a first plan for it:\nin French";
+  expect((await done).goal).toBe(`${first}\n\nThe user said of a first plan for it:\nand short`);
+  expect(planned[0]).toContain("The task:\nG\n\nThis plan was made for it:\n1. [swe] Do 1");
+  expect(planned[1]).toContain(`The task:\n${first}\n\nThis plan was made for it:\n1. [swe] Autre`);
+  expect(planned[1]).toContain("The user says of the plan:\nand short");
 });
 
 test("a plan is put before a person ten times", async () => {

@@ -1,8 +1,13 @@
 import { expect, test } from "bun:test";
 import { flowEvents, flowForTest } from "manyhands/internal/testing/flow";
 import type { ScriptedReply } from "manyhands/internal/testing/models/scripted-model";
+import { paperFile, paperFlow } from "../testing/paper-flow.ts";
 import { marksOf, plan, plannerForTest, promptOf, revision } from "../testing/planner.ts";
+import { createBoard } from "./board.ts";
+import { conclude } from "./conclude.ts";
 import { planning } from "./planning.ts";
+import { resultsText, type StepResult } from "./step-result.ts";
+import { notStarted } from "./work-step.ts";
 
 const says = (text: string) => () => ({ text });
 const writes = (path: string, text: string) => (_: unknown, n: number) =>
@@ -113,4 +118,41 @@ test("an end that says nothing, names an unknown step or finds nothing missing i
   const { record } = await flow.run({ text: "Go", options: { replans: 0 } });
   expect(asked[4]).toContain("If nothing is missing, write the final answer.");
   expect(record.error?.message).toBe("The task was not done. Missing: the sum: nobody added");
+});
+
+test("who ends a task sees of the steps that nobody checked what was expected, their calls and files, those to deliver first", async () => {
+  const result = (id: string, changes: Partial<StepResult>, about: Partial<StepResult["step"]> = {}): StepResult => ({
+    ...notStarted({ id, text: `do ${id}`, agent: "one", dependsOn: [], expected: "", delivers: [], ...about }),
+    ...{ outcome: "completed", answer: `did ${id}` },
+    ...changes,
+  });
+  const made = { count: 1, calls: [{ name: "bash", arguments: "ls", outcome: "done", result: "" }] } as const;
+  const results = [
+    result("a", { files: [paperFile("notes.txt"), paperFile("a.csv")], made }, { delivers: ["a.csv"] }),
+    result("b", { isChecked: true, evidence: "seen", files: [paperFile("b.csv")], made }, { expected: "b is there" }),
+    result("c", { made: { count: 0, calls: [] } }, { expected: "c is told" }),
+    result("d", { outcome: "failed", reason: "no paper", files: [paperFile("d.csv")], made }),
+  ];
+  const given = { type: "file", ...paperFile("in.csv") } as const;
+  const goal = "From in.csv make a.csv, b.csv and e.csv";
+  const { flow, shown } = paperFlow({ goal, files: [given] }, { written: ["All of it"] });
+  expect(await conclude(flow, "The task", results, createBoard())).toMatchObject({ report: { answer: "All of it" } });
+  expect(shown.writings[0]).toMatchObject({ name: "report", isAnswer: true });
+  expect(shown.writings[0]?.text).toBe(
+    [
+      "The task:\nThe task",
+      `What came of the steps:\n\n${resultsText(results)}`,
+      "Steps that nobody has checked, and what was expected:\n- a: what the step says\n- c: c is told",
+      "Step a. The calls that were made, by the record and not by the report:\n<calls>\nbash ls → done\n</calls>",
+      "Step c. No tool was called: whatever the report says was done by a tool was not.",
+      '<file name="a.csv" bytes="5">\na.csv\n</file>',
+      '<file name="notes.txt" bytes="9">\nnotes.txt\n</file>',
+      "Files that the task names and nobody handed over: e.csv",
+    ].join("\n\n"),
+  );
+  const [only] = results as [StepResult];
+  await conclude(flow, "The task", [only], createBoard());
+  expect(shown.writings).toHaveLength(2);
+  await conclude(flow, "The task", [{ ...only, isChecked: true }], createBoard());
+  expect(shown.writings).toHaveLength(2);
 });

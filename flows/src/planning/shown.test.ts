@@ -127,6 +127,58 @@ test("who plans sees the agents, the task and its files; who plans anew also wha
   expect(shown.decisions[2]?.text).not.toContain("no step delivered");
 });
 
+const charts = [{ id: "charts", name: "Draw charts", description: "", tags: ["plot"], examples: [] }];
+const planners = [...agents, { ...agents[0], name: "two", skills: charts } as (typeof agents)[number]];
+const brief = { goal: "The task", agents: planners, mostSteps: 2 };
+const drafted = (agent: string, depends_on: readonly string[] = []) => ({
+  ...{ text: "do it", agent, depends_on, expected: "", delivers: [] },
+});
+
+test("a revision is held to what a plan is: so many steps, at least one, and nothing that builds on what failed", async () => {
+  const before = { id: "p", title: "Plan", steps: [step("a"), step("b")] };
+  const go = { verdict: "continue", reason: "so", steps: [drafted("skill:plot", ["a"])] };
+  const { flow, shown } = paperFlow({}, { decided: [go, { ...go, verdict: "impossible" }] });
+  expect(await revisePlan(flow, brief, before, [done, failed], [])).toEqual({
+    verdict: "continue",
+    reason: "so",
+    plan: { ...before, steps: [step("a"), { ...step("1"), text: "do it", agent: "two", dependsOn: ["a"] }] },
+  });
+  expect(shown.told).toMatchObject([{ type: "agent-chosen", data: { wanted: "skill:plot", agent: "two" } }]);
+  expect(await revisePlan(flow, brief, before, [done], [])).toEqual({ verdict: "impossible", reason: "so" });
+  const faultOf = (verdict: string, ...steps: readonly object[]) =>
+    shown.decisions[0]?.check?.({ ...go, verdict, steps });
+  expect(faultOf("continue", drafted("one"), drafted("one"))).toBeUndefined();
+  expect(faultOf("continue")).toBe("To continue takes at least one step.");
+  expect(faultOf("enough")).toBeUndefined();
+  expect(faultOf("impossible", drafted("nobody"))).toBeUndefined();
+  expect(faultOf("continue", drafted("one"), drafted("one"), drafted("one"))).toBe(
+    "The plan has 3 steps; 2 is the most.",
+  );
+  expect(faultOf("continue", drafted("one", ["b"]))).toBe("Step 1 depends on b, which no step is.");
+});
+
+test("a plan is held to its limit, tells why it takes an agent by its skill, and has one id in every execution", async () => {
+  const draft = { title: "Trip", steps: [drafted("skill:plot")] };
+  const { flow, shown } = paperFlow({}, { decided: [draft, draft] });
+  const [plan, again] = [await makePlan(flow, brief), await makePlan(flow, brief)];
+  expect(plan).toMatchObject({ title: "Trip", steps: [{ id: "1", agent: "two" }] });
+  expect([again.id, /^plan_[0-9a-f]{8}$/.test(plan.id)]).toEqual([plan.id, true]);
+  const chosen = { type: "agent-chosen", data: { wanted: "skill:plot", agent: "two" } };
+  expect(shown.told).toMatchObject([chosen, chosen]);
+  const steps = [drafted("one"), drafted("one"), drafted("one")];
+  expect(shown.decisions[0]?.check?.({ title: "Trip", steps })).toBe("The plan has 3 steps; 2 is the most.");
+});
+
+test.each([
+  ["task_failed", "rejected", "No plan can be carried out. No."],
+  ["token_limit", "token_limit", "No."],
+] as const)("a planner that ends with %s rejects the task with %s", async (code, rejected, message) => {
+  const { flow } = paperFlow({ decide: () => Promise.reject(new AppError(code, "No.")) });
+  await expect(makePlan(flow, brief)).rejects.toMatchObject({ code: rejected, message });
+  const before = { id: "p", title: "Plan", steps: [] };
+  await expect(revisePlan(flow, brief, before, [], [])).rejects.toMatchObject({ code: rejected, message });
+});
+
 /** Has a step done by agents that answer so; the result, and what they were sent. */
 async function work(
   changes: Partial<TaskStep>,

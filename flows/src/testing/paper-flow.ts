@@ -6,6 +6,8 @@ import type * as z from "zod";
 type Shown = {
   readonly decisions: Decision<z.ZodObject>[];
   readonly writings: Writing[];
+  /** What it could have decided instead of a writing. */
+  readonly ends: Decision<z.ZodObject>[];
   readonly asks: (AskMessage & { readonly agent: string; readonly options: AskOptions })[];
   readonly told: Parameters<Flow["tell"]>[0][];
 };
@@ -42,7 +44,7 @@ export function paperFlow(
     readonly asked?: readonly AskOutcome[];
   } = {},
 ): { readonly flow: Flow; readonly shown: Shown } {
-  const shown: Shown = { decisions: [], writings: [], asks: [], told: [] };
+  const shown: Shown = { decisions: [], writings: [], ends: [], asks: [], told: [] };
   const flow = {
     run: { id: "run-1" },
     goal: "The goal",
@@ -61,6 +63,10 @@ export function paperFlow(
       files.map(({ name, size, sha256 }) => ({ name, size, text: sha256 })),
     decide: async (decision: Decision<z.ZodObject>) => answers.decided?.[shown.decisions.push(decision) - 1],
     write: async (writing: Writing) => answers.written?.[shown.writings.push(writing) - 1] ?? "",
+    writeOrDecide: async (writing: Writing, decision: Decision<z.ZodObject>) => {
+      shown.ends.push(decision);
+      return { text: answers.written?.[shown.writings.push(writing) - 1] ?? "" };
+    },
     ask: async (agent: string, message: AskMessage, options: AskOptions = {}) =>
       answers.asked?.[shown.asks.push({ agent, ...message, options }) - 1] ?? paperAnswer(""),
     ...changes,

@@ -49,3 +49,19 @@ test("an agent that is not of this system does not learn the principal, whatever
   expect(await asker.run<AskOutcome>()).toMatchObject({ state: "completed" });
   expect((await helper.tasks()).map(({ principal }) => principal)).toEqual(["local"]);
 });
+
+test("a task of somebody else is not waited for in our own store, though its events are there", async () => {
+  await using helper = await agentServerForTest({ script: [{ text: "yes", delayMs: 500 }] });
+  let executions = 0;
+  await using asker = await askerForTest(
+    (run, peers) => {
+      executions++;
+      return askAgent(run, { ...request(helper.url), parts }, peers);
+    },
+    { followMs: 50 },
+    { store: helper.store },
+  );
+  expect(await asker.run<AskOutcome>()).toMatchObject({ state: "completed", answer: "yes" });
+  expect((await helper.tasks()).find(({ kind }) => kind === "helper")?.principal).toBe("local");
+  expect(executions).toBe(1);
+});

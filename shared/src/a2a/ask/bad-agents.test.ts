@@ -31,9 +31,12 @@ const started: Record<string, BadAnswer> = { SendMessage: () => ({ task: working
 
 test("an agent of another make is polled, and what it says is its answer", async () => {
   using agent = badAgentForTest({}, { ...started, GetTask: (_, n) => (n < 3 ? working : done) });
-  expect(await outcomeOf(agent.url)).toMatchObject({
-    state: "completed",
+  // Neither that it remembers, nor which calls it made: it does not say, or nobody can check it.
+  expect(await outcomeOf(agent.url)).toEqual({
+    agent: "bad",
     taskId: "t1",
+    contextId: "k1",
+    state: "completed",
     answer: "the answer",
     files: [],
   });

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { AppError } from "../../core/errors.ts";
 import type { Part } from "../../core/message.ts";
 import type { Run } from "../../core/runs/run.ts";
 import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
@@ -218,3 +219,33 @@ for (const [what, state, messageId] of [
     expect([agent.count("SendMessage"), agent.count("ListTasks"), agent.count("CancelTask")]).toEqual([1, 1, 0]);
     expect((await asker.engine.list({ kind: "asker/recall", limit: 1 })).total).toBe(0);
   });
+
+test("a message that an agent refuses was not delivered: nothing is looked up or canceled there", async () => {
+  using agent = badAgentForTest({}, { SendMessage: () => ({ error: { code: -32602, message: "No such skill" } }) });
+  await using asker = await askerForTest((run, peers) => askAgent(run, to(agent.url), peers));
+  expect(await asker.run()).toMatchObject({ state: "failed", error: { code: "invalid_input" }, taskId: "" });
+  expect(agent.calls.map(({ method }) => method)).toEqual(["SendMessage"]);
+});
+
+test("a task whose question got an answer of unknown fate is given up, canceled at its agent, and named in the outcome", async () => {
+  const status = { state: "TASK_STATE_INPUT_REQUIRED", message: { messageId: "q", role: "ROLE_AGENT", parts: [] } };
+  using agent = badAgentForTest(
+    {},
+    {
+      SendMessage: () => ({ task: badTask("WORKING") }),
+      GetTask: () => badTask("WORKING", { status }),
+      CancelTask: () => badTask("CANCELED"),
+    },
+  );
+  const fate = new AppError("interrupted", "Nobody knows whether it arrived.");
+  await using asker = await askerForTest((run, peers) => {
+    const step: Run["step"] = (name, ...rest) => (name === "answer" ? Promise.reject(fate) : run.step(name, ...rest));
+    return askAgent(Object.assign(Object.create(run) as Run, { step }), to(agent.url), peers);
+  });
+  const id = await asker.start();
+  await asker.until(id, "waiting");
+  await asker.say(id, "2026");
+  const { output } = await asker.until(id, "completed");
+  expect(output).toMatchObject({ state: "failed", error: { code: "interrupted" }, taskId: "t1", contextId: "k1" });
+  expect(agent.calls.filter(({ method }) => method === "CancelTask").map(({ params }) => params.id)).toEqual(["t1"]);
+});

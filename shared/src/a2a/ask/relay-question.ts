@@ -65,10 +65,11 @@ async function takeQuestionLock(
   { questionLock }: Peers,
 ): Promise<number | undefined> {
   for (let at = since; ask.endsAt === undefined || at < ask.endsAt; ) {
+    const waitMs = Math.min(questionLockMs, (ask.endsAt ?? Number.POSITIVE_INFINITY) - at);
     const turn = await run.step(
       "take the floor",
       async ({ signal, now }) => ({
-        taken: await questionLock.take(run.id, ask.askId, questionLockMs, signal),
+        taken: await questionLock.take(run.id, ask.askId, waitMs, signal),
         at: now(),
       }),
       { effect: "pure" },
