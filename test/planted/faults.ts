@@ -9235,4 +9235,20 @@ export const faults: readonly Fault[] = [
     harm: "A quorum that its items can meet is refused.",
     tests: ["flows/src/parallel/aggregate"],
   },
+  {
+    id: "view-outlives-its-task",
+    file: "shared/src/a2a/server/live-route.ts",
+    find: "now === undefined || hasEnded(now)",
+    becomes: "now !== undefined && hasEnded(now)",
+    harm: "The view of a deleted task stays open and holds its page.",
+    tests: ["shared/src/a2a/server/live-route"],
+  },
+  {
+    id: "ended-task-canceled-again",
+    file: "shared/src/a2a/server/request-handler.ts",
+    find: "messageId === undefined || !terminalStatuses",
+    becomes: "!terminalStatuses",
+    harm: "Who cancels a task that has ended is told that it was canceled.",
+    tests: ["shared/src/a2a/server/request-handler"],
+  },
 ];
