@@ -20,6 +20,16 @@ test("a CSV file is described by rows, types, missing values, ranges and first r
   expect(text).toContain("2024-01-02 | 4 | NULL");
 });
 
+test("a text with few values has them listed with how often each is there, of a file that ends in .txt too", async () => {
+  const groups = ["mint", "mint", "Mint", "ctrl", "control", "control", "control", null];
+  const lines = [...groups, ...groups].map((group, at) => `${at},${group ?? ""},name ${at}\n`);
+  await scene.write("trial.txt", `n,group,name\n${lines.join("")}`);
+  const { text } = await describe("trial.txt");
+  expect(text).toContain("trial.txt: 16 rows, 3 columns");
+  expect(text).toContain("\nValues of group: 'control' 6, 'mint' 4, 'Mint' 2, 'ctrl' 2\n");
+  expect(text).not.toContain("Values of name");
+});
+
 test("distinct values are counted unless there are very many rows", async () => {
   await scene.write("cities.csv", "inhabitants\n449000\n489000\n408000\n");
   const { text } = await describe("cities.csv");
@@ -125,11 +135,11 @@ test("duplicate rows and duplicate keys are reported", async () => {
 test("numbers stored as text, mixed types, blanks, placeholders and spelling variants are reported", async () => {
   const rows = Array.from({ length: 20 }, (_, at) => at);
   expect(await odd("price,k", ...rows.map((at) => `"${at === 3 ? "n/a" : `1,${100 + at}`}",${at}`))).toEqual([
-    "price: numbers kept as text: 19 of 20 are numbers, the rest is not, such as 'n/a'; 19 of them cannot be cast as they are, such as '1,100'",
+    "price: numbers kept as text: 19 of 20 are numbers, the rest is not, such as 'n/a'; 19 of the numbers need cleaning before a cast, such as '1,100'",
     "price: 1 stand-in for a missing value, such as 'n/a'",
   ]);
   expect((await odd("cost,k", ...rows.map((at) => `${at}.5${at === 4 ? " €" : ""},${at}`)))[0]).toBe(
-    "cost: all values are numbers kept as text (0.5 to 19.5), such as '0.5'; 1 of them cannot be cast as they are, such as '4.5 €'",
+    "cost: all values are numbers kept as text (0.5 to 19.5), such as '0.5'; 1 of the numbers need cleaning before a cast, such as '4.5 €'",
   );
   expect((await odd("x,k", ...rows.map((at) => `${at % 2 ? "abc" : at},${at}`)))[0]).toBe(
     "x: mixed types: 10 numbers such as '0' among 10 texts such as 'abc'",

@@ -77,6 +77,7 @@ async function describe(
   const left = sample.columns.length - names.length;
   const columns = profiles.map(columnProfile);
   const odd = await findOddities(query, table, { rows, columns });
+  const values = rows > mostCounted ? [] : await fewValues(query, table, { rows, columns });
   return [
     `${path}: ${rows} rows, ${sample.columns.length} columns, ${bytes} bytes`,
     ...sample.notes.map((note) => `Note: ${note}`),
@@ -84,11 +85,38 @@ async function describe(
     `column | type | missing | distinct${rows > mostCounted ? " (about)" : ""} | least | greatest | mean`,
     ...profiles.map(profileLine),
     ...(left > 0 ? [`… ${left} more columns, not described; ask for them with sql_query: SUMMARIZE SELECT …`] : []),
+    ...values,
     "",
     odd.length === 0 ? "Nothing odd was found." : `Odd:\n${odd.map((line) => `- ${line}`).join("\n")}`,
     "",
     `First rows:\n${textTable(sample, sampleRows)}`,
   ];
+}
+
+const mostValues = 12;
+const mostListed = 8;
+
+/**
+ * The values of texts that have few, with how often each is there: spellings show that no rule
+ * knows.
+ */
+async function fewValues(
+  query: Query,
+  table: string,
+  { rows, columns }: { readonly rows: number; readonly columns: readonly ColumnProfile[] },
+): Promise<string[]> {
+  const named = columns.filter(
+    ({ type, distinct }) => type === "VARCHAR" && distinct > 1 && distinct <= mostValues && rows > 2 * distinct,
+  );
+  const lines = named.slice(0, mostListed).map(async ({ name }) => {
+    const column = quoted(name, '"');
+    const counts = await query(
+      `SELECT ${column}, count(*) FROM ${table} WHERE ${column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1`,
+    );
+    const told = counts.rows.map(([value, count]) => `'${cellText(value)}' ${cellText(count)}`);
+    return `Values of ${cellText(name)}: ${told.join(", ")}`;
+  });
+  return await Promise.all(lines);
 }
 
 type Profile = Readonly<Record<string, unknown>>;

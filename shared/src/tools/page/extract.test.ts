@@ -22,6 +22,21 @@ test.each([
   if (title !== undefined) expect(found.title).toBe(title);
 });
 
+test.each([
+  ["the only paragraph", "<h1>Bridge</h1><p>It was opened on 3 June 1931 by <a href=/m>the mayor</a>, at 7.</p>"],
+  [
+    "the first of several",
+    `<h1>Bridge</h1><p>It was opened on 3 June 1931 by <a href=/m>the mayor</a>, at 7.</p>${main}`,
+  ],
+  [
+    "one after a byline",
+    `<h1>Bridge</h1><p>By Ann Bo, 2024-04-07</p><p>It was opened on 3 June 1931 by <a href=/m>the mayor</a>, at 7.</p>${main}`,
+  ],
+])("a date after the heading does not make a byline of %s", async (_, body) => {
+  const html = `<html><head><title>News</title><meta name=author content="Ann Bo"></head><body>${body}</body></html>`;
+  expect((await read(html)).text).toContain("It was opened on 3 June 1931 by [the mayor](https://a.example/m), at 7.");
+});
+
 test("the main part is read without menus and hidden words; the whole keeps what the browser showed", async () => {
   const html = `<html><head><title>Shop</title></head><body><nav><ul><li><a href="/imprint">Imprint</a></li></ul></nav><article>${main}${unseen}</article><footer>Opening hours: 9 to 5</footer></body></html>`;
   const part = (await read(html)).text;

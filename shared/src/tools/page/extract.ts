@@ -25,6 +25,7 @@ export async function extract({ html, url, whole }: ExtractRequest): Promise<Ext
   const { document } = parseHTML(completed(html));
   // The whole of a page comes from a browser, which knows better what is visible.
   if (whole !== true) removeHidden(document);
+  guardDates(document as unknown as Document);
   // Without `useAsync: false` it would query other services about the page, bypassing the egress
   // policy.
   const { content, title } = await Defuddle(document, url, {
@@ -33,7 +34,36 @@ export async function extract({ html, url, whole }: ExtractRequest): Promise<Ext
     removeImages: true,
     ...(whole && everything),
   });
-  return { title: title.trim(), text: content.trim() };
+  return { title: title.trim(), text: content.replaceAll(guard, "").trim() };
+}
+
+type Node = { readonly nodeType: number; textContent: string | null; readonly childNodes: Iterable<Node> };
+type Element = Node & { readonly nextElementSibling: Element | null };
+type Document = { querySelectorAll(selector: string): Iterable<Element> };
+
+/** A character without width or meaning. */
+const guard = "\u2060";
+const siblingsLookedAt = 3;
+const longestByline = 300;
+
+/**
+ * Hides the dates after a page's heading from Defuddle. It takes a short text with a date there for
+ * a byline and leaves it out, which may be all that a page says: "Opened on 3 June 1931 by …".
+ */
+function guardDates(document: Document): void {
+  for (const heading of document.querySelectorAll("h1")) {
+    let sibling = heading.nextElementSibling;
+    for (let count = 0; sibling !== null && count < siblingsLookedAt; count++) {
+      if ((sibling.textContent ?? "").trim().length < longestByline) guardNumbers(sibling);
+      sibling = sibling.nextElementSibling;
+    }
+  }
+}
+
+function guardNumbers(node: Node): void {
+  for (const child of node.childNodes)
+    if (child.nodeType === 3) child.textContent = (child.textContent ?? "").replace(/\d+/g, `${guard}$&`);
+    else guardNumbers(child);
 }
 
 /** The HTML with a root element, which the parser requires. */

@@ -82,15 +82,20 @@ const aroundPage = 300;
 
 async function present(asked: string, page: Page, characters: number, context: ToolContext): Promise<string> {
   const lines = [
-    page.url === asked ? "" : `${asked} leads to ${page.url}`,
+    isSame(page.url, asked) ? "" : `${asked} leads to ${page.url}`,
     await wholeText(page, characters, context),
     page.text === "" && page.document === undefined
-      ? "The document has no readable text; its content may be made by scripts or be pictures."
+      ? `${page.url} has no readable text; its content may be made by scripts or be pictures.`
       : "",
     page.note ?? "",
     asData(page.url, headAndTail([title(page), page.text].filter((part) => part !== "").join("\n\n"), characters)),
   ];
   return lines.filter((line) => line !== "").join("\n");
+}
+
+/** Whether an address is the one asked for, however it was written. */
+function isSame(url: string, asked: string): boolean {
+  return url === asked || url === URL.parse(asked)?.href;
 }
 
 function title({ title, text }: Page): string {

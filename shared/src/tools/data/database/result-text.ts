@@ -15,19 +15,23 @@ export function textTable({ columns, rows }: Pick<QueryResult, "columns" | "rows
   const shown = columns.slice(0, mostColumns);
   const more = columns.length > mostColumns ? ` | … ${columns.length - mostColumns} more columns` : "";
   const cells = Math.max(1, Math.min(rows.length, mostRows) * shown.length);
-  const most = Math.max(mostCellCharacters, Math.floor(fewCellsCharacters / cells));
+  const most = Math.max(mostCellCharacters, Math.floor(fewCellsCharacters / Math.max(3, cells)));
   const header = shown.map(({ name }) => cellText(name)).join(" | ") + more;
   const lines = rows.slice(0, mostRows).map((row) =>
     row
       .slice(0, mostColumns)
-      .map((value) => cellText(value, most))
+      .map((value) => shownCell(value, most))
       .join(" | "),
   );
   return [header, shown.map(({ type }) => cut(type, 40)).join(" | "), ...lines].join("\n");
 }
 
 /** A value on one line; NULL when there is none. */
-export function cellText(value: unknown, most = mostCellCharacters): string {
+export function cellText(value: unknown): string {
+  return shownCell(value, mostCellCharacters);
+}
+
+function shownCell(value: unknown, most: number): string {
   if (value === null || value === undefined) return "NULL";
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return cut(text.replaceAll(/[\r\n]+/g, "⏎"), most);

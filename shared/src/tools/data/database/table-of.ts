@@ -5,6 +5,7 @@ import { foreignName } from "../foreign/foreign-name.ts";
 
 const longestLine = 1024 * 1024;
 const known = /\.(?:csv|tsv|txt|json|jsonl|ndjson|parquet)(?:\.(?:gz|zst))?$/i;
+const isPlainText = /\.txt(?:\.(?:gz|zst))?$/i;
 
 /**
  * A data file as a FROM clause names it, and its size. `holder` is the workbook or SQLite file that
@@ -39,7 +40,9 @@ export async function tableOf(workspace: Workspace, path: string): Promise<Table
         `The first line of ${path} is longer than 1 MB: this is not a table that can be read.`,
       );
   }
-  return { table: quoted(relative, "'"), bytes, holder: undefined };
+  const name = quoted(relative, "'");
+  // Only of the other endings does the database tell the form by itself.
+  return { table: isPlainText.test(path) ? `read_csv(${name})` : name, bytes, holder: undefined };
 }
 
 /** A text or a name quoted for SQL. */

@@ -105,7 +105,7 @@ test.each<[Readonly<Record<string, number>>, string | undefined]>([
   [{ filled: 10, numbers: 10 }, "all values are numbers kept as text (1 to 2.05), such as 'numberExample'"],
   [
     { filled: 10, numbers: 10, dressed: 3 },
-    "all values are numbers kept as text (1 to 2.05), such as 'numberExample'; 3 of them cannot be cast as they are, such as 'dressedExample'",
+    "all values are numbers kept as text (1 to 2.05), such as 'numberExample'; 3 of the numbers need cleaning before a cast, such as 'dressedExample'",
   ],
 ])("numbers among texts are told: %#", (counts, expected) => {
   const example = (name: string) => (name === "rangeExample" ? "1.0 to 2.05" : name);

@@ -29,7 +29,7 @@ export const numbersAsText: Oddity = {
     if (filled === 0 || numbers < filled * someNumbers) return undefined;
     const dressed =
       seen("dressed") > 0
-        ? `; ${seen("dressed")} of them cannot be cast as they are, such as '${example("dressedExample")}'`
+        ? `; ${seen("dressed")} of the numbers need cleaning before a cast, such as '${example("dressedExample")}'`
         : "";
     const [one, other] = [example("numberExample"), example("otherExample")];
     const range = example("rangeExample") === "" ? "" : ` (${example("rangeExample").replaceAll(/\.0(?= |$)/g, "")})`;
