@@ -1,17 +1,18 @@
 import { join } from "node:path";
+import { crashPointText } from "../../durable/sqlite/disk/crash-point.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
 import { createHomeFiles } from "../../machine/workspace/home-files.ts";
 import { createDeletions } from "../../runs/deletions.ts";
 import { sweep } from "../../runs/sweep.ts";
-import { crashPoint } from "../../server/run-server.ts";
 
 /**
  * Deletes the runs of a home whose ids follow it, or sweeps it as it would tomorrow if there are
  * none; kills itself at `CRASH_AT`.
  */
 const [home = "", ...ids] = process.argv.slice(2);
-const engine = createEmbeddedEngine({ path: join(home, "runs.db"), ...crashPoint(process.env.CRASH_AT) });
+const crashAt = crashPointText.optional().parse(process.env.CRASH_AT);
+const engine = createEmbeddedEngine({ path: join(home, "runs.db"), ...(crashAt && { crashAt }) });
 const files = createHomeFiles(home, createArtifactStore(join(home, "artifacts")));
 const deletions = createDeletions({ engine, files });
 for (const id of ids) {
