@@ -116,6 +116,11 @@ test.each([
   ]);
 });
 
+test("a person who says nothing has said nothing of the task", async () => {
+  const { choice } = await chosen({ classify: "rules", unsure: "ask" }, { said: [" ", "the sums", "2"] });
+  expect(choice).toMatchObject({ way: "data", said: ["the sums"] });
+});
+
 test.each(["0", "4", "", "1 or 2"])(
   "a person who answers %j is asked three times; then the default is taken",
   async (answer) => {

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
+import { AppError } from "manyhands";
 import type { BranchResult } from "../branch.ts";
 import { paperAnswer, paperFile, paperFlow } from "../testing/paper-flow.ts";
 import { aggregate, concatenated, failures } from "./aggregate.ts";
 import { branchesOf } from "./branches-of.ts";
+import { parallel } from "./parallel.ts";
 
 const result = (name: string, changes: Partial<BranchResult> & { item?: string } = {}): BranchResult => {
   const { item, ...rest } = changes;
@@ -105,4 +107,46 @@ test("a branch has its own instruction, settings and deadline, or those of all; 
   ]);
   const common = branchesOf(flow, { branches, instruction: "Do {goal} as {agent}" });
   expect(common.map(short)[1]).toEqual(["2", "two", undefined, `Do ${whole} as two`, undefined, undefined]);
+});
+
+type Options = Readonly<Record<string, unknown>>;
+const usual: Options = { policy: "all", rest: "await", concurrency: 8, aggregate: "concatenate" };
+
+test.each<readonly [string, Partial<Options>, readonly string[] | undefined, string | undefined]>([
+  ["a quorum of items", { items: ["a", "b", "c"], branches: [{ agent: "x" }], quorum: 3 }, ["x"], undefined],
+  [
+    "a quorum of too few items",
+    { items: ["a"], branches: [{ agent: "x" }, { agent: "y" }], quorum: 2 },
+    ["x", "y"],
+    "1",
+  ],
+  ["a quorum of too few branches", { branches: [{ agent: "x" }], quorum: 2 }, ["x", "y"], "1"],
+  ["a quorum of agents that are not known yet", { quorum: 9 }, undefined, undefined],
+])("%s is checked when the flow is accepted", (_, more, agents, branches) => {
+  const options = { ...usual, policy: "quorum", ...more } as Options;
+  const fault = parallel.check?.({ agents: agents as string[] | undefined, options } as never);
+  expect(fault).toBe((branches && `options.quorum: there are ${branches} branches`) as never);
+});
+
+test("an agent that puts together goes with that aggregation only", () => {
+  const options = { ...usual, aggregate: "model", aggregator: "x" } as Options;
+  expect(parallel.check?.({ agents: ["x"], options } as never)).toContain("goes with the aggregation agent only");
+});
+
+test("a quorum of more branches than there are asks nobody; an agent that is to put together is looked up before", async () => {
+  const agents = [{ name: "one", title: "", description: "", skills: [], url: "", kind: "agent" as const }];
+  const { flow, shown } = paperFlow({ agents });
+  const many = parallel.perform(flow, { ...usual, policy: "quorum", quorum: 2 });
+  await expect(many).rejects.toMatchObject({ code: "invalid_input", message: "options.quorum: there are 1 branches." });
+  const looked: string[] = [];
+  const checking = paperFlow({
+    agents,
+    check(name) {
+      looked.push(name);
+      if (name === "nobody") throw new AppError("invalid_input", "There is no agent nobody.");
+    },
+  });
+  const lost = parallel.perform(checking.flow, { ...usual, aggregate: "agent", aggregator: "nobody" });
+  await expect(lost).rejects.toMatchObject({ code: "invalid_input" });
+  expect([looked, shown.asks, checking.shown.asks]).toEqual([["one", "nobody"], [], []]);
 });

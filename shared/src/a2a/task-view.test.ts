@@ -269,3 +269,11 @@ test("for a caller that takes no text the answer is data, for any other it is wh
       ?.parts[0]?.content?.$case;
   expect([{ answerAs: "data" }, { answerAs: "text" }, {}, null].map(kindOf)).toEqual(["data", "text", "text", "text"]);
 });
+
+test("the files of a message are in the task's history by URL, as they are in its artifacts", () => {
+  const message = { type: "message-received", messageId: "m1", parts: [{ type: "file", ...file }] } as const;
+  expect(view(projection(message)).history[0]?.parts[0]).toMatchObject({
+    content: { $case: "url", value: `http://agent.test/artifacts/${file.sha256}/my%20report.md` },
+    metadata: { "manyhands/file": { sha256: file.sha256, size: 12 } },
+  });
+});

@@ -120,3 +120,9 @@ test("a result has its data, what it used and its artifacts where there are any,
   expect(whole).toMatchObject({ answer: "It is ", data: { n: 0 }, usage, artifacts: [{ name: "chart" }] });
   expect(whole.artifacts).toHaveLength(1);
 });
+
+test("an answer that was cut within a character, there or here, is whole characters", () => {
+  expect(answer(artifact("answer", "half \ud83d"))).toBe("half \ufffd");
+  const cut = answer(artifact("answer", `${"x".repeat(most - 1)}\ud83d\ude00`));
+  expect(cut.slice(most - 1)).toBe("\ufffd\n[cut off]");
+});

@@ -166,3 +166,11 @@ test("clients of 0.3 read frames of their own form, and the error of a stream th
   const plain = await post({ ...resubscribe, method: "tasks/get", params: {} }, legacy);
   expect(plain.headers.get("Content-Type")).toStartWith("application/json");
 });
+
+test("a request that is none is refused under the id it has, as far as it has one", async () => {
+  const { post } = binding({});
+  const refused = async (body: object) => (await (await post(body)).json()) as { id: unknown; error: { code: number } };
+  for (const id of ["seven", 7])
+    expect(await refused({ id, params: {} })).toMatchObject({ id, error: { code: -32600 } });
+  expect(await refused({ params: {} })).toMatchObject({ id: null, error: { code: -32600 } });
+});

@@ -7,7 +7,8 @@ import { liveApp } from "./live-route.ts";
 /** The page of ann's task `t`; `sam` may only read. */
 function startPage(status: RunRecord["status"] = "running") {
   const run = { id: "t", kind: "manus", principal: "ann", contextId: "c", status };
-  const now: { run: typeof run } = { run };
+  const now: { run: typeof run | undefined } = { run };
+  const screens: string[] = [];
   const orders: LiveOrder[] = [];
   let isLeft = false;
   const page: LivePage = {
@@ -28,11 +29,14 @@ function startPage(status: RunRecord["status"] = "running") {
     },
     heartbeatMs: 8_000,
     report: (bug) => void reported.push(bug),
-    pageOf: async () => page,
+    async pageOf(_, screen) {
+      screens.push(screen);
+      return page;
+    },
   });
   const ask = (Authorization: string, init: RequestInit = {}, place = "/live/t") =>
     app.request(place, { ...init, headers: { Authorization, ...Object.fromEntries(new Headers(init.headers)) } });
-  return { now, orders, ask, reported, isLeft: () => isLeft };
+  return { now, orders, screens, ask, reported, isLeft: () => isLeft };
 }
 
 const json = { "Content-Type": "application/json" };
@@ -43,7 +47,7 @@ test("the person whose task it is sees and uses the page; the view ends when the
   expect((await ask("ann", take)).status).toBe(200);
   expect(orders).toEqual([{ do: "take" }]);
   const view = await ask("ann reads");
-  now.run = { ...now.run, status: "completed" };
+  Object.assign(now.run ?? {}, { status: "completed" });
   const text = await view.text();
   expect(text).toContain('"page":"open"');
   expect(text.trimEnd().endsWith('data: {"ended":true}')).toBe(true);
@@ -71,4 +75,23 @@ test("another principal, a caller who only reads, a form and an order that is no
   }
   expect(orders).toEqual([]);
   expect(reported).toEqual([]);
+});
+
+test("the view of a task that is deleted ends, and leaves its page", async () => {
+  const { now, ask, isLeft } = startPage();
+  const view = await ask("ann reads");
+  now.run = undefined;
+  expect((await view.text()).trimEnd()).toEndWith('data: {"ended":true}');
+  expect(isLeft()).toBe(true);
+});
+
+test("the screen that is asked for is the one that is shown and used, the browser if none is, and no other", async () => {
+  const { now, ask, screens } = startPage();
+  for (const place of ["/live/t", "/live/t?screen=browser", "/live/t?screen=desktop"])
+    expect((await ask("ann", take, place)).status).toBe(200);
+  expect((await ask("ann", take, "/live/t?screen=wall")).status).toBe(400);
+  const view = await ask("ann", {}, "/live/t?screen=desktop");
+  now.run = undefined;
+  await view.text();
+  expect(screens).toEqual(["browser", "browser", "desktop", "desktop"]);
 });

@@ -1,6 +1,12 @@
 import { afterAll, expect, test } from "bun:test";
-import { type AgentCard, GetTaskRequest, type SendMessageRequest, SendMessageRequest as Sent } from "@a2a-js/sdk";
-import { UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import {
+  type AgentCard,
+  CancelTaskRequest,
+  GetTaskRequest,
+  type SendMessageRequest,
+  SendMessageRequest as Sent,
+} from "@a2a-js/sdk";
+import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import { callerNamed } from "../../core/caller.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
@@ -78,4 +84,19 @@ test("an agent whose card offers no streams has none, and answers anything else"
     await expect(Array.fromAsync(stream)).rejects.toBeInstanceOf(UnsupportedOperationError);
   expect(await handler.getTask(GetTaskRequest.fromJSON({ id }), calledBy("ann"))).toMatchObject({ id });
   expect((await engine.list({ kind: "parrot", principal: "ann", limit: 1 })).total).toBe(3);
+});
+
+test("a task that has ended is not canceled by its id, and is the answer to who knows only its message, if it is theirs", async () => {
+  const handler = handlerOf(streaming);
+  const request = said({ taskPushNotificationConfig: { url: "https://hook.example" } });
+  const done = await handler.sendMessage(request, calledBy("ann"));
+  const id = "id" in done ? done.id : "";
+  const canceling = (named: object, by = "ann") => handler.cancelTask(CancelTaskRequest.fromJSON(named), calledBy(by));
+  await expect(canceling({ id })).rejects.toBeInstanceOf(TaskNotCancelableError);
+  const byMessage = { id: "-", metadata: { "manyhands/messageId": request.message?.messageId } };
+  expect(await canceling(byMessage)).toMatchObject({ id, artifacts: [{ name: "answer" }] });
+  await expect(canceling({ id }, "bob")).rejects.toBeInstanceOf(TaskNotFoundError);
+  // It is a message that bob has not sent yet.
+  const other = await canceling(byMessage, "bob");
+  expect([other.id === id, other.artifacts]).toEqual([false, []]);
 });
