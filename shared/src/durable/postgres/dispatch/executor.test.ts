@@ -10,8 +10,8 @@ type Operation = { readonly do: string; readonly [field: string]: unknown };
 type Answer = { readonly last?: number; readonly signaled?: readonly string[]; readonly parked?: boolean };
 
 /**
- * An executor over a database that answers as it is told, so that a test decides what happens first;
- * with all that it wrote, showed and told.
+ * An executor over a database that answers as it is told, so that a test decides what happens
+ * first; with all that it wrote, showed and told.
  */
 function executing(
   bodies: Readonly<Record<string, (run: Run) => Promise<unknown>>>,

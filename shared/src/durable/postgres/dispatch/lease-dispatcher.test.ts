@@ -9,7 +9,9 @@ import { LeaseDispatcher } from "./lease-dispatcher.ts";
 
 type Claim = { readonly owner: string; readonly limit: number; readonly served: string };
 
-/** A dispatcher over a database that answers claims as it is told, with all that it asked and told. */
+/**
+ * A dispatcher over a database that answers claims as it is told, with all that it asked and told.
+ */
 async function dispatching(claimed: (n: number) => readonly object[] | Promise<readonly object[]> = () => []) {
   const claims: Claim[] = [];
   const handedBack: unknown[] = [];
