@@ -71,6 +71,13 @@ test("an error is the database's own, with the place", async () => {
   expect(text).toContain('Candidate bindings: "amount"');
 });
 
+test("a unit of time as a name without AS is told what it needs", async () => {
+  expect((await sql("SELECT count(*) months FROM 'sales.csv'")).text).toContain(
+    '"months" is a unit of time here: as a name it needs AS',
+  );
+  expect((await sql("SELECT count(*) AS months FROM 'sales.csv'")).isError).toBe(false);
+});
+
 test("a file that is not UTF-8 is refused with a way to convert it that loses no rows", async () => {
   await Bun.write(
     join(scene.workspace.root, "gbk.csv"),

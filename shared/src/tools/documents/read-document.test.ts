@@ -55,6 +55,7 @@ const mail = [
   "From: Ann <ann@a.example>",
   "To: bob@b.example",
   "Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=",
+  "Date: Mon, 10 Jun 2024 00:12:00 +0200",
   "MIME-Version: 1.0",
   "Content-Type: multipart/mixed; boundary=x",
   "",
@@ -62,6 +63,8 @@ const mail = [
   "<p>Hello <b>Bob</b></p><p style='display:none'>unseen</p>",
   "--x\r\nContent-Disposition: attachment; filename=a.pdf\r\nContent-Type: application/pdf\r\n",
   "abc",
+  "--x\r\nContent-Disposition: attachment; filename=b.csv\r\nContent-Type: text/csv\r\n",
+  "plot;m2\r\n4;118",
   "--x--",
 ].join("\r\n");
 const mailbox =
@@ -119,7 +122,16 @@ test.each<[string, () => Promise<Uint8Array> | Uint8Array | string, string, read
     "EPUB, 2 chapters. Shown: chapter 1 to chapter 2.",
     ["Title: A book", "[chapter 1]\n# One\n\nFirst.", "[chapter 2]\nSecond."],
   ],
-  ["a.eml", () => mail, "E-mail.", ["Subject: Grüße", "Hello **Bob**", "- a.pdf (application/pdf, 4 bytes)"]],
+  [
+    "a.eml",
+    () => mail,
+    "E-mail.",
+    [
+      "Date: Mon, 10 Jun 2024 00:12:00 +0200\nSubject: Grüße",
+      "Hello **Bob**",
+      "- a.pdf (application/pdf, 4 bytes)\n- b.csv (text/csv, 14 bytes):\nplot;m2\n4;118",
+    ],
+  ],
   ["a.mbox", () => mailbox, "Mailbox, 2 messages.", ["[message 1]\nFrom: a@a.example", "[message 2]", "Two"]],
   ["a.zip", () => zipOf([["b/c.txt", "hello"]]), "Zip archive, 1 file, 5 bytes unpacked.", ["- b/c.txt (5 bytes)"]],
   ["a.html", () => `<h1>T</h1><p>${"Long. ".repeat(50)}</p><script>no()</script>`, "HTML.", ["Long. Long."]],

@@ -92,6 +92,9 @@ const longestLine = 300;
 const convert =
   "Make a UTF-8 file of it first, with bash or Python: iconv -f GB18030 -t UTF-8 IN.csv > OUT.csv (GB18030: Chinese; SHIFT_JIS, EUC-KR, WINDOWS-1252 … as its words look right).";
 
+/** `count(*) months` is read as a number of months. */
+const unitAsName = /syntax error at or near "((?:year|quarter|month|week|day|hour|minute|second)s?)"/i;
+
 /**
  * The database's message without the lines of data it repeats and the advice that does not apply
  * here.
@@ -101,7 +104,11 @@ function readable(message: string): string {
   const encoded = /not utf-8 encoded/i.test(message);
   const [first, ...advice] = encoded ? lines.filter((line) => line.startsWith("Possible Solution")) : [];
   const told = lines.flatMap((line) => (line === first ? convert : advice.includes(line) ? [] : line));
-  return told
+  const unit = unitAsName.exec(message)?.[1];
+  return [
+    ...told,
+    ...(unit === undefined ? [] : [`"${unit}" is a unit of time here: as a name it needs AS before it.`]),
+  ]
     .slice(0, mostLines)
     .map((line) => (line.length > longestLine ? `${line.slice(0, longestLine)}…` : line))
     .join("\n");

@@ -1,9 +1,12 @@
 import PostalMime, { type Address, type Email } from "postal-mime";
+import { decodeText } from "../../page/decode.ts";
 import { htmlMarkdown } from "./html-markdown.ts";
 import { counted, numberRange } from "./number-range.ts";
 import type { DocumentPiece, Reading } from "./reading.ts";
 
 const mostMessages = 50_000;
+/** A text that is attached and not larger is shown. */
+const mostAttachedBytes = 10_000;
 
 /** An e-mail (.eml) or a folder of them (.mbox): headers, text, and what is attached. */
 export function readMail(bytes: Uint8Array, part: string | undefined): Reading {
@@ -38,19 +41,24 @@ function withoutFromLine(content: Uint8Array): Uint8Array {
   return buffer.subarray(0, 5).toString("latin1") === "From " ? buffer.subarray(buffer.indexOf("\n") + 1) : buffer;
 }
 
-function mailText({ from, to = [], cc = [], date, subject, text, html, attachments }: Email): string {
+function mailText({ from, to = [], cc = [], headers: all, subject, text, html, attachments }: Email): string {
   const headers: readonly (readonly [string, string])[] = [
     ["From", from === undefined ? "" : addressText(from)],
     ["To", to.map(addressText).join(", ")],
     ["Cc", cc.map(addressText).join(", ")],
-    ["Date", date ?? ""],
+    // As it was written: in another time zone it may be another day.
+    ["Date", all.find(({ key }) => key === "date")?.value ?? ""],
     ["Subject", subject ?? ""],
   ];
   const head = headers.flatMap(([name, value]) => (value === "" ? [] : [`${name}: ${value}`]));
   const body = text?.trim() || (html === undefined ? "" : htmlMarkdown(html));
   const files = attachments.map(({ filename, mimeType, content }) => {
     const size = typeof content === "string" ? content.length : content.byteLength;
-    return `- ${filename ?? "(no name)"} (${mimeType}, ${size} bytes)`;
+    const name = `- ${filename ?? "(no name)"} (${mimeType}, ${size} bytes)`;
+    const isShown = /^text\/(?:plain|csv|tab-separated-values)$/.test(mimeType) && size <= mostAttachedBytes;
+    return isShown
+      ? `${name}:\n${typeof content === "string" ? content : decodeText(new Uint8Array(content), mimeType)}`
+      : name;
   });
   const attached = files.length === 0 ? "" : `Attached:\n${files.join("\n")}`;
   return [head.join("\n"), body, attached].filter((piece) => piece !== "").join("\n\n");
