@@ -49,6 +49,9 @@ test("an agent with an unchanged card stays the same runnable at every check, so
   const [first, second, changed] = looks.map((state) => runnablesOf([], { list: () => [state] }).all());
   expect(Bun.deepEquals(first, second)).toBe(true);
   expect(Bun.deepEquals(first, changed)).toBe(false);
+  // Registered by somebody now, it may name its runs as it likes.
+  const foreign = runnablesOf([], { list: () => [{ ...seen, source: "registered" }] });
+  expect([first?.[0]?.ownKind, foreign.all()[0]?.ownKind]).toEqual(["greeter", undefined]);
 });
 
 test("an agent is found by the kind of its runs; one of this system by that of its own runs too", () => {

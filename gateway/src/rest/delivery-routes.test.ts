@@ -52,6 +52,14 @@ test("deliveries that were given up are listed, shown and sent again over HTTP, 
   expect([again.status, again.body.after]).toEqual([202, 3]);
   expect(again.body.id).not.toBe(id);
   expect((await call(`/${id}/retry`, "POST")).body.id).toBe(again.body.id);
+  const delivered = { kind: "echo/push", principal: "local", contextId: "t2", canceled: true } as const;
+  const config = { id: "c", url: "https://hook.example/x", token: "never-shown", wire: "1.0" };
+  const input = { taskId: "t2", config, after: 0, snapshot: false };
+  const { run } = await gateway.engine.start({ ...delivered, input });
+  const idsIn = async (query: string) =>
+    (await call(query)).body.deliveries.map(({ id }: { readonly id: string }) => id);
+  expect(await idsIn("?state=failed")).not.toContain(run.id);
+  expect(await idsIn("?state=all")).toContain(run.id);
   for (const [path, method] of [
     ["", "GET"],
     ["/retry", "POST"],

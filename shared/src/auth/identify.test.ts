@@ -134,3 +134,10 @@ test("a browser that has two session cookies shows the nearer one first", async 
   const cookie = "not-manyhands-session=no; manyhands-session=near; manyhands-session=far";
   expect((await identifyBy({ token: "t", sessions })(asked({ cookie }))).principal).toBe("near");
 });
+
+test("the operator gets in while the store of tokens fails, and nobody else does", async () => {
+  const find = () => Promise.reject(new AppError("storage_unavailable", "It is away."));
+  const identify = identifyBy({ token: "the-token", store: { find } });
+  expect(await identify(bearer("Bearer the-token"))).toBe(localCaller);
+  await expect(identify(bearer("Bearer alices-token"))).rejects.toMatchObject({ code: "storage_unavailable" });
+});

@@ -80,6 +80,21 @@ test("with embeddings entries are found by meaning; vectors are made once, and t
   expect(server.asked.at(-1)).toEqual(["puppy", "The second dog is called Max."]);
 });
 
+test("embeddings are asked only where they can lead to something, and only for what is not known yet", async () => {
+  await using server = startEmbeddings([["dog", "puppy"]]);
+  const { add, ask } = memoryWith({ embeddings: server.url });
+  await add("Answer in German.", "preference");
+  expect((await ask("puppy"))?.by).toBe("words");
+  const { id } = await add("The dog is called Rex.");
+  expect((await ask(" \n"))?.entries).toHaveLength(1);
+  const known = async () => [{ id, kind: "fact" as const, text: "The dog is called Rex." }];
+  expect((await ask("puppy", { known }))?.by).toBe("words");
+  expect(server.asked).toEqual([]);
+  expect(
+    (await ask("puppy", { known: async () => [{ id, kind: "fact" as const, text: "The dog was Rex." }] }))?.by,
+  ).toBe("meaning");
+});
+
 test("words that are in every entry and task lead to none, a short name with a digit does", async () => {
   const { add, textsFor } = memoryWith();
   await add("The user's fiscal year begins on 1 July.");

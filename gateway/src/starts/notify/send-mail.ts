@@ -17,6 +17,7 @@ export async function sendMail(
   id: string,
   signal: AbortSignal,
 ): Promise<Refusal | undefined> {
+  signal.throwIfAborted();
   const transport = createTransport({
     ...{ host, port, secure: security === "tls" },
     ...(security === "starttls" && { requireTLS: true }),

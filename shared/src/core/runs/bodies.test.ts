@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { bodiesOf, bodyFault, bodyOf, loadedBodies, mapBodies, newestBody } from "./bodies.ts";
+import { AppError } from "../errors.ts";
+import { assertBodies, bodiesOf, bodyFault, bodyOf, loadedBodies, mapBodies, newestBody } from "./bodies.ts";
 import type { RunDefinition } from "./run.ts";
 
 const saying =
@@ -33,6 +34,10 @@ test("a kind that is loaded late has the versions that were named, each with its
   expect(bodiesOf(late).map(({ body }) => body)).toEqual([3, 2]);
   expect(loads).toBe(0);
   expect(await said(late)).toEqual(["3 3", "2 2"]);
+  const echo: RunDefinition = { kind: "k", execute: async (run, input) => [run.id, input] };
+  const loaded = loadedBodies("k", [], async () => echo);
+  expect(loaded.kind).toBe("k");
+  expect(await loaded.execute({ id: "r" } as never, "in")).toEqual(["r", "in"]);
   const wrong = loadedBodies("k", [4], load);
   await expect(wrong.execute({} as never, null)).rejects.toMatchObject({ code: "version_missing" });
 });
@@ -48,4 +53,10 @@ test.each([
 ])("a kind with the body %p and the former ones %j has this fault: %p", (body, former, fault) => {
   const versions = former.map((version) => ({ body: version }));
   expect(bodyFault(body, versions)).toBe(fault);
+});
+
+test("a kind whose versions are wrong is refused by its name", () => {
+  expect(() => assertBodies(kind)).not.toThrow();
+  const error = "The run kind k needs its bodies in order, the newest first, each with its own version.";
+  expect(() => assertBodies({ ...kind, body: 1 })).toThrow(new AppError("config_invalid", error));
 });

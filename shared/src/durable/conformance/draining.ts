@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { isShutdown } from "../../core/runs/shutdown.ts";
 import { body, type Cases, codeOf, start, until } from "./cases.ts";
 
 /** Closing an engine with work in flight. */
@@ -34,19 +35,19 @@ export function drainingCases(cases: Cases): void {
 
     test("a step that does not end within the grace period is aborted and its run handed back", async () => {
       const begun = Promise.withResolvers<void>();
-      let isTold = false;
+      let reason: unknown;
       const first = cases.working(async (run) =>
         run.step("work", async ({ signal }) => {
           begun.resolve();
           await new Promise((resolve) => signal.addEventListener("abort", resolve));
-          isTold = true;
+          reason = signal.reason;
           return "half";
         }),
       );
       const run = await start(first);
       await begun.promise;
       await first.close({ graceMs: 10 });
-      expect(isTold).toBe(true);
+      expect(isShutdown(reason)).toBe(true);
       const second = cases.open();
       expect((await second.get(run.id))?.status).toBe("queued");
       second.work([body(async (own) => own.step("work", async () => "whole"))]);

@@ -43,3 +43,19 @@ test("a store that is slow each time is believed in the end", async () => {
   }
   expect(await ours).toBe("held");
 });
+
+test("a run is held where the store cannot say, and each later question is asked anew", async () => {
+  const answers = [
+    () => Promise.reject(new Error("away")),
+    async () => "canceled" as const,
+    async () => "held" as const,
+  ];
+  let asked = 0;
+  const ours = standingOf({ standing: () => (answers[asked++] ?? fail)() });
+  expect([await ours(), await ours(), await ours()]).toEqual(["held", "canceled", "held"]);
+  expect(asked).toBe(3);
+});
+
+function fail(): never {
+  throw new Error("Nothing more was to be asked.");
+}

@@ -2,6 +2,8 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Json } from "../../core/json.ts";
+import type { Run } from "../../core/runs/run.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
 import { until } from "../../testing/durable/until.ts";
 import { request } from "../conformance/cases.ts";
@@ -170,4 +172,35 @@ test("the number of a deleted run is never given to another, whose lease it woul
   await engine.start(request);
   expect(numbers()).toEqual([{ n: (first?.n ?? 0) + 1 }]);
   await engine.close({ graceMs: 0 });
+});
+
+test("in a copy of the store runs that were under way are claimed at once, and what has ended stays as it was", async () => {
+  using store = scratch();
+  using folder = scratch();
+  const begun = Promise.withResolvers<void>();
+  const execute = async (run: Run, input: Json) => {
+    if (input === "stays") return "ended";
+    await run.step("wait", () => {
+      begun.resolve();
+      return new Promise<null>(() => undefined);
+    });
+    return null;
+  };
+  const engine = createEmbeddedEngine({ path: store.path, stopMs: 10 });
+  engine.work([{ kind: "test", execute }]);
+  const { run: over } = await engine.start({ ...request, input: "stays" });
+  for await (const _ of engine.follow(over.id, { signal: AbortSignal.timeout(20_000) }));
+  const { run } = await engine.start(request);
+  const { run: waiting } = await engine.start({ ...request, kind: "other" });
+  await begun.promise;
+  await engine.backup(folder.path);
+  const copy = createEmbeddedEngine({ path: folder.path });
+  const statuses = await Promise.all([over, run, waiting].map(async ({ id }) => (await copy.get(id))?.status));
+  expect(statuses).toEqual(["completed", "queued", "queued"]);
+  expect((await copy.get(over.id))?.output).toBe("ended");
+  using db = new Database(folder.path);
+  expect(db.query("SELECT id FROM workers").all()).toEqual([]);
+  copy.work([{ kind: "test", execute: async () => "in the copy" }]);
+  await until(async () => (await copy.get(run.id))?.output === "in the copy");
+  for (const one of [copy, engine]) await one.close({ graceMs: 0 });
 });

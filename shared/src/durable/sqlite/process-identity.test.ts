@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { until } from "../../testing/durable/until.ts";
 import { isGone, ownIdentity } from "./process-identity.ts";
 
 const own = ownIdentity();
@@ -13,6 +15,21 @@ test("a process that ended is gone, and so is one whose id now belongs to anothe
   await child.exited;
   expect(isGone({ ...own, pid: child.pid }, own)).toBe(true);
   expect(isGone({ ...own, processStart: "another start" }, own)).toBe(true);
+});
+
+test("a process that has ended and that nobody asked for how is gone", async () => {
+  // The parent of the process that ends becomes a program that never asks.
+  const parent = Bun.spawn(["sh", "-c", "sleep 0.1 & echo $!; exec sleep 60"], { stdout: "pipe" });
+  const { value } = await parent.stdout.getReader().read();
+  const pid = Number(new TextDecoder().decode(value));
+  const fields = () => {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  };
+  await until(() => fields()[0] === "Z");
+  expect(isGone({ ...own, pid, processStart: fields()[19] ?? "" }, own)).toBe(true);
+  parent.kill();
+  await parent.exited;
 });
 
 test("processes of another machine, boot or container are not judged", () => {

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { within } from "../../core/async/within.ts";
+import { abortable, within } from "../../core/async/within.ts";
 import { AppError } from "../../core/errors.ts";
 
 /** Where the value of a secret comes from. A command and `op` run as this process, unconfined. */
@@ -56,7 +56,8 @@ async function fromProgram(name: string, command: SecretCommand, signal: AbortSi
     signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
     killSignal: "SIGKILL",
   });
-  const output = await within(deadlineMs + 1_000, new Response(child.stdout).text());
+  // What it started may outlive it and hold its output open.
+  const output = await abortable(within(deadlineMs + 1_000, new Response(child.stdout).text()), signal);
   const code = await child.exited;
   signal.throwIfAborted();
   if (output === undefined || code !== 0)

@@ -61,6 +61,18 @@ test("a value is read from a variable, a file, a command and 1Password's program
   }
 });
 
+test("of a value one line end is left out, and one that is empty, too long or not asked for any more is none", async () => {
+  const read = (script: string, until = signal) => readSecret("s", { command: ["sh", "-c", script] }, until);
+  expect(await read("printf ' a\\n\\r\\n'")).toBe(" a\n");
+  // A program that asks at a terminal finds none.
+  expect(await read("cat; printf b")).toBe("b");
+  expect(await read("head -c 65000 /dev/zero | tr '\\0' x")).toHaveLength(65_000);
+  for (const script of ["true", "echo"])
+    await expect(read(script)).rejects.toMatchObject({ code: "config_invalid", message: "The secret s is empty." });
+  await expect(read("head -c 200000 /dev/zero | tr '\\0' x")).rejects.toMatchObject({ code: "unavailable" });
+  await expect(read("sleep 60", AbortSignal.timeout(20))).rejects.toMatchObject({ name: "TimeoutError" });
+});
+
 test("a secret is for its principals at its origins, and a look-alike is not one of them", () => {
   const secrets = createSecrets([
     secret({ env: "A" }),

@@ -30,6 +30,9 @@ test("every agent and flow is a prompt with a task; only a flow can be told its 
     ["manus", "task"],
     ["plan", "task", "agents"],
   ]);
+  const [swe] = prompts.list();
+  expect(swe).toMatchObject({ title: "swe!", description: "swe.", arguments: [{ name: "task", required: true }] });
+  expect(prompts.get("swe", { task: "t" }, none)).toMatchObject({ description: "swe." });
 });
 
 const textOf = (name: string, args: Record<string, string>, given = none as Parameters<typeof prompts.get>[2]) =>

@@ -2,9 +2,13 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { AgentCard } from "@a2a-js/sdk";
+import type { CardPolicy } from "../../a2a/signing/card-policy.ts";
 import { loadConfig } from "../../config/config.ts";
+import { AppError } from "../../core/errors.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
+import { cardOf } from "../../testing/a2a/card.ts";
 import { openPeers } from "./open-peers.ts";
 
 test("the server's token goes only to agents of this system, and each agent elsewhere gets its own or none", async () => {
@@ -39,6 +43,55 @@ test("the server's token goes only to agents of this system, and each agent else
     expect(openPeers([], config, { engine, artifacts })).toBeUndefined();
   } finally {
     asking?.close();
+    await engine.close({ graceMs: 0 });
+    await rm(home, { recursive: true });
+  }
+});
+
+test("an agent is asked only if its card is admitted and wants nothing that the settings do not give", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-peers-"));
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  await using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => Response.json(card),
+  });
+  const bearer = {
+    scheme: { $case: "httpAuthSecurityScheme", value: { description: "", scheme: "bearer", bearerFormat: "" } },
+  };
+  const card = AgentCard.toJSON({
+    ...cardOf("Far", server.url.origin),
+    securitySchemes: { token: bearer as never },
+    securityRequirements: [{ schemes: { token: { list: [] } } }],
+  });
+  const env = {
+    MANYHANDS_PEERS_KNOWN_URL: `${server.url.origin}/known`,
+    MANYHANDS_PEERS_KNOWN_TOKEN: "of-known",
+    MANYHANDS_PEERS_PLAIN_URL: `${server.url.origin}/plain`,
+  };
+  const config = await loadConfig({ cwd: home, env });
+  const artifacts = createArtifactStore(join(home, "artifacts"));
+  const clientOf = async (name: string, admit?: CardPolicy) => {
+    const asking = openPeers(["known", "plain"], config, { engine, artifacts, ...(admit && { admit }) });
+    const address = { name, url: `${server.url.origin}/${name}` };
+    const signal = AbortSignal.timeout(20_000);
+    try {
+      return await asking?.peers.actingFor("local").client(address, signal);
+    } finally {
+      asking?.close();
+    }
+  };
+  try {
+    expect(await clientOf("known")).toBeDefined();
+    await expect(clientOf("plain")).rejects.toMatchObject({
+      code: "forbidden",
+      message: expect.stringContaining("plain cannot be asked: It requires a bearer token"),
+    });
+    const admit: CardPolicy = async (_, { name }) => {
+      throw new AppError("forbidden", `${name} is not signed.`);
+    };
+    await expect(clientOf("known", admit)).rejects.toThrow("known is not signed.");
+  } finally {
     await engine.close({ graceMs: 0 });
     await rm(home, { recursive: true });
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { chown, link, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sha256Of } from "../../core/text/sha256.ts";
 import { workspacePathOf } from "../../machine/workspace/workspace-file.ts";
@@ -41,4 +41,15 @@ test("a place has a file, nothing, or something that is no file", async () => {
     null,
   ]);
   expect([await hashAt("folder"), await hashAt("a.txt/below")]).toEqual([undefined, undefined]);
+});
+
+test.skipIf(process.getuid?.() !== 0)("another user's file that was linked in is none of the workspace's", async () => {
+  await using made = await workspaceForTest();
+  const { workspace } = made;
+  const outside = join(workspace.metaRoot, "outside");
+  await mkdir(workspace.metaRoot, { recursive: true });
+  await writeFile(outside, "another user's");
+  await chown(outside, 12345, 12345);
+  await link(outside, join(workspace.root, "linked.txt"));
+  expect(await currentHash(workspace, await workspacePathOf(workspace, "linked.txt"))).toBeUndefined();
 });

@@ -86,3 +86,11 @@ test("who waits for a disk that fails until the end is told so", async () => {
   await Bun.sleep(1);
   expect(told.toSorted()).toEqual(["a: closed", "b read: closed", "b: closed"]);
 });
+
+test("who waits for a sync that is under way at the end is told that nobody knows", async () => {
+  const { commit, told, disk } = syncs();
+  commit("a");
+  disk.close("closed");
+  await Bun.sleep(1);
+  expect(told).toEqual(["a: closed"]);
+});

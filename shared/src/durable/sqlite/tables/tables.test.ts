@@ -70,6 +70,19 @@ test("the run that has waited longest is claimed first, at most as many as there
   expect(row(early)?.epoch).toBe(2);
 });
 
+test("with little room principals take turns in the order of their names, whatever the kinds of their runs", () => {
+  const { tables, run, worker } = store();
+  worker("w");
+  const of = (principal: string, kind: string) => run({ principal, kind });
+  const bob = [of("bob", "k"), of("bob", "l")];
+  const [carol, ann] = [of("carol", "l"), of("ann", "l")];
+  const next = (served?: string) => tables.claims.claim(kinds("k", "l"), "w", 1, at(9), served).map(({ n }) => n);
+  expect([next(), next("ann"), next("bob")]).toEqual([[ann], [bob[0] as number], [carol]]);
+  run({ principal: "zoe", kind: "k" });
+  // Nobody comes after the last one, so that the first is next.
+  expect(next("zoe")).toEqual([bob[1] as number]);
+});
+
 test.each<readonly [string, RunStatus, number | undefined, boolean]>([
   ["queued", "queued", undefined, true],
   ["asleep until a moment ago", "waiting", 4, true],

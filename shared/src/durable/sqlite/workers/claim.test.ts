@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import type { Json } from "../../../core/json.ts";
 import type { Engine } from "../../../core/runs/engine.ts";
 import type { Run } from "../../../core/runs/run.ts";
 import { scratch } from "../../../testing/durable/scratch.ts";
@@ -17,7 +18,10 @@ async function working(path: string, execute: (run: Run) => Promise<null>): Prom
 }
 
 async function ended(engine: Engine, id: string): Promise<void> {
-  for await (const _ of engine.follow(id, { signal: AbortSignal.timeout(10_000) }));
+  let last = "";
+  for await (const item of engine.follow(id, { signal: AbortSignal.timeout(10_000) }))
+    if (item.kind === "event") last = item.event.type;
+  expect(last).toBe("run-ended");
 }
 
 test("a step with effects waits until its run is on disk", async () => {
@@ -82,7 +86,7 @@ test.each([
   ["to limits that none of its uses decides", { requestsPerMinute: 9 }, 2],
   ["to as many runs at once", { runsAtOnce: 9 }, 3],
 ])(
-  "what a run computes at first is stored in the commit that accepts it, if its principal is held %s",
+  "what a run computes at first is stored in the commit that accepts it, if its principal is held %s, also under a key that is used again",
   async (_, quota, syncs) => {
     using store = scratch();
     let synced = 0;
@@ -96,11 +100,13 @@ test.each([
         },
       },
     ]);
-    const start = () => engine.start({ kind: "k", input: null, principal: "p", contextId: "c", quota });
-    await ended(engine, (await start()).run.id);
-    synced = 0;
-    await ended(engine, (await start()).run.id);
-    expect(synced).toBe(syncs);
+    const about = { kind: "k", input: null, principal: "p", contextId: "c", quota };
+    await ended(engine, (await engine.start(about)).run.id);
+    for (const dedupe of [undefined, { key: "again", withinMs: 0 }, { key: "again", withinMs: 0 }]) {
+      synced = 0;
+      await ended(engine, (await engine.start({ ...about, ...(dedupe && { dedupe }) })).run.id);
+      expect(synced).toBe(syncs);
+    }
     await engine.close();
   },
 );
@@ -163,4 +169,80 @@ test("a run that is accepted by a worker declared dead meanwhile is executed by 
   await ended(other, run.id);
   expect((await other.events(run.id)).map(({ event }) => event.type)).toEqual(["notice-given", "run-ended"]);
   await Promise.all([engine, other].map((one) => one.close()));
+});
+
+test("a run that was canceled while its worker died ends as soon as another claims it, and its body does not go on", async () => {
+  using store = scratch();
+  let begun = 0;
+  const body = async () => {
+    begun++;
+    return null;
+  };
+  const engine = await working(store.path, body);
+  using db = new Database(store.path);
+  const { run } = await engine.start({ ...request, kind: "other" });
+  const { run: plain } = await engine.start({ ...request, kind: "other", dedupe: { key: "m2" } });
+  // So a claim leaves a run whose worker was declared dead.
+  db.run("UPDATE runs SET kind = 'k', epoch = 1, body = 1, cancel_requested = 1 WHERE id = ?", [run.id]);
+  db.run("UPDATE runs SET kind = 'k' WHERE id = ?", [plain.id]);
+  begun = 0;
+  const other = createEmbeddedEngine({ path: store.path });
+  other.work([{ kind: "k", execute: body }]);
+  for (const { id } of [run, plain]) await ended(other, id);
+  expect([(await engine.get(run.id))?.status, (await engine.get(plain.id))?.status]).toEqual(["canceled", "completed"]);
+  expect([begun, (await engine.events(run.id)).map(({ event }) => event.status)]).toEqual([1, ["canceled"]]);
+  await Promise.all([engine, other].map((one) => one.close()));
+});
+
+test("a run that comes while there is no room begins when the one before it has ended", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path });
+  const gate = Promise.withResolvers<null>();
+  const execute = (run: Run, input: Json) =>
+    input === "held" ? run.step("wait", () => gate.promise) : Promise.resolve(null);
+  engine.work([{ kind: "k", execute }], { concurrency: 1 });
+  const start = async (input: string) => (await engine.start({ ...request, input, dedupe: { key: input } })).run;
+  // By then the worker knows that nothing is left to claim.
+  for (const name of ["first", "second"]) await ended(engine, (await start(name)).id);
+  const held = await start("held");
+  const late = await start("late");
+  gate.resolve(null);
+  for (const { id } of [held, late]) await ended(engine, id);
+  await engine.close();
+});
+
+test("a worker that is closed while runs come to it leaves none of them behind", async () => {
+  using store = scratch();
+  const elsewhere = createEmbeddedEngine({ path: store.path });
+  const left: string[] = [];
+  for (let turns = 0; turns < 8; turns++) {
+    const engine = await working(store.path, brief);
+    const about = { kind: "k", input: null, principal: "p", contextId: "c" };
+    if (turns % 2 === 0) left.push((await elsewhere.start(about)).run.id);
+    // Held to a limit, it begins once it is stored.
+    const own = engine.start({ ...about, quota: { runsAtOnce: 99 } });
+    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+    await engine.close({ graceMs: 0 });
+    const started = await own.catch(() => undefined);
+    if (started !== undefined) left.push(started.run.id);
+  }
+  elsewhere.work([{ kind: "k", execute: brief }]);
+  for (const id of left) await ended(elsewhere, id);
+  await elsewhere.close();
+});
+
+test("news of another process takes no run away that is still being accepted", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path, pollMs: 1 });
+  engine.work([{ kind: "k", execute: brief }]);
+  await ended(engine, (await engine.start({ ...request, dedupe: { key: "first" } })).run.id);
+  using db = new Database(store.path);
+  db.run("UPDATE workers SET host = host");
+  // Nothing can be written while it is read that something was.
+  db.run("BEGIN IMMEDIATE");
+  const started = engine.start(request);
+  await Bun.sleep(1);
+  db.run("COMMIT");
+  await ended(engine, (await started).run.id);
+  await engine.close();
 });

@@ -74,6 +74,26 @@ test("a worker that shows life just before it is declared dead keeps its slot an
   await writer.close(1000);
 });
 
+test("a worker that shows life again and again is never declared dead, however long it is watched", async () => {
+  using store = scratch();
+  const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
+  using other = otherWorker(store.path);
+  let looks = 0;
+  const read = writer.read.bind(writer);
+  writer.read = (run, how) => {
+    looks++;
+    other.beat();
+    return read(run, how);
+  };
+  const own = heartbeat(writer, 100);
+  own.start();
+  // A lease is twenty looks.
+  await until(() => looks > 60);
+  expect([other.isThere(), other.run()]).toEqual([true, { status: "running", owner: "other" }]);
+  await own.stop();
+  await writer.close(1000);
+});
+
 test("a worker silent while the storage failed is not declared dead when the storage works again", async () => {
   using store = scratch();
   const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });

@@ -19,7 +19,7 @@ test("a callback without a code is a refusal, in one line of plain words", async
   const answer = callback.answer("mine", signal);
   answer.catch(() => undefined);
   await fetch(`${callback.url}?state=mine&error=access%1B%5B2Jdenied`);
-  expect(answer).rejects.toMatchObject({ code: "unauthorized", message: expect.not.stringContaining("\u001b") });
+  await expect(answer).rejects.toMatchObject({ code: "unauthorized", message: expect.not.stringContaining("\u001b") });
 });
 
 test("it listens on this machine alone, only to its own path, and not after it was closed", async () => {
@@ -45,6 +45,10 @@ test("who waits for an answer learns why nobody waits any more, or why it was re
   const answer = callback.answer("mine", stop.signal);
   stop.abort(new Error("too late"));
   await expect(answer).rejects.toThrow("too late");
+  using before = startCallback();
+  const late = before.answer("mine", AbortSignal.abort(new Error("too late"))).catch(({ message }) => message);
+  const came = fetch(`${before.url}?state=mine&code=x`).then(() => "it still waited");
+  expect(await Promise.race([late, came])).toBe("too late");
   using other = startCallback();
   const refused = other.answer("mine", signal);
   refused.catch(() => undefined);

@@ -44,7 +44,10 @@ export function startCallback(): Callback {
     url: `http://127.0.0.1:${bun.port}/callback`,
     answer(state, signal) {
       expected = state;
-      signal.addEventListener("abort", () => answered.reject(signal.reason), { once: true });
+      const giveUp = () => answered.reject(signal.reason);
+      // A signal that has aborted already tells nobody.
+      if (signal.aborted) giveUp();
+      else signal.addEventListener("abort", giveUp, { once: true });
       return answered.promise;
     },
     [Symbol.dispose]: () => void bun.stop(),

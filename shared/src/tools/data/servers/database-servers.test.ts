@@ -124,6 +124,25 @@ describe("SQLite", () => {
     { ending: ["COMMIT"], endless: counting },
   );
 
+  test("a change that is called off before its turn is not made", async () => {
+    const path = join(scene.home, "called-off.db");
+    const file = new Database(path);
+    file.run("CREATE TABLE kept AS SELECT 1 AS n");
+    const servers = createDatabaseServers({ shop: { ...usual, url: `sqlite://${path}`, readOnly: false } });
+    const options = { write: true, maxCharacters: 1_000, signal: AbortSignal.abort(new Error("called off")) };
+    await expect(servers.query("shop", "DELETE FROM kept", options)).rejects.toThrow("called off");
+    expect(file.query("SELECT n FROM kept").values()).toEqual([[1]]);
+    expect(() => servers.query("toString", "SELECT 1", options)).toThrow('There is no database "toString".');
+  });
+
+  test("an error that repeats the password says only that there is one, however it is written", async () => {
+    const path = join(scene.home, "with-password.db");
+    new Database(path).run("CREATE TABLE kept AS SELECT 1 AS n");
+    const tool = toolFor({ url: `sqlite://user:p%20word@local${path}` });
+    for (const password of ["p%20word", "p word"])
+      expect((await ask(tool, `SELECT * FROM "${password}"`)).text).toContain("no such table: (secret)");
+  });
+
   test("no other file is opened", async () => {
     const [own, other] = [join(scene.home, "own.db"), join(scene.home, "other.db")];
     for (const path of [own, other]) new Database(path).run("CREATE TABLE secrets AS SELECT 'hidden' AS word");
