@@ -3,6 +3,7 @@ import { paperAnswer, paperFile, paperFlow } from "../testing/paper-flow.ts";
 import { type CheckVerdict, checkWork } from "./check.ts";
 import { iterate } from "./iterate.ts";
 import { better, type Iteration, isSame } from "./iteration.ts";
+import { loop } from "./loop.ts";
 
 const given = { type: "file", ...paperFile("given.txt") } as const;
 const made = paperFile("made.txt", "made");
@@ -170,3 +171,35 @@ test.each([
   ]);
   expect(shown.decisions).toHaveLength(verdict === undefined ? 0 : 1);
 });
+
+test.each([
+  ["the model", undefined, [3, 2, 1], true],
+  ["an agent", { by: "agent", agent: "critic" }, [6, 4, 2], false],
+] as const)(
+  "the budget is shared by the attempts that may follow and their checks by %s; only a better one is handed on",
+  async (_, until, expected, own) => {
+    const checks = [0.5, 0.2, 0.9].map((score) => ({ passed: false, feedback: `only ${score}`, score }));
+    const drafts = [1, 2, 3].map((n) => paperAnswer(`draft ${n}`, { files: [paperFile(`${n}`)] }));
+    const byAgent = drafts.flatMap((draft, n) => [draft, paperAnswer("", { data: checks[n] ?? null })]);
+    const [calls, handedOn, reached]: [unknown[], string[][], string[]] = [[], [], []];
+    const { flow } = paperFlow(
+      {
+        expect: (...asks) => void calls.push(asks),
+        handOn: (files) => void handedOn.push(files.map(({ name }) => name)),
+        reached: (text) => void reached.push(text),
+      },
+      { asked: until === undefined ? drafts : byAgent, decided: checks },
+    );
+    const options = { agent: "maker", instruction: "{goal}", maxIterations: 3, ...(until && { until }) };
+    await expect(loop.perform(flow, options)).rejects.toMatchObject({ code: "step_limit" });
+    expect(calls).toEqual(expected.map((count) => [count, { own }]));
+    expect(handedOn).toEqual([["1"], ["1", "2", "3"]]);
+    expect(reached).toEqual([
+      "draft 1",
+      ...[
+        [1, 0.5],
+        [3, 0.9],
+      ].map(([n, at]) => `draft ${n}\n\nThe check did not pass: only ${at}`),
+    ]);
+  },
+);

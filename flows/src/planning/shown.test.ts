@@ -5,6 +5,7 @@ import { createBoard } from "./board.ts";
 import { judgeStep } from "./judge-step.ts";
 import { judgeTask } from "./judge-task.ts";
 import { makePlan, revisePlan } from "./make-plan.ts";
+import { planning } from "./planning.ts";
 import { resultsText, type StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
 import { notStarted, workStep } from "./work-step.ts";
@@ -289,4 +290,10 @@ test.each([
   const fails = paperAnswer("", { state: "failed", error: { code, message: "no" } });
   const { worked } = await work({}, [], { asked: [fails, fails] });
   expect(worked).toMatchObject({ outcome, attempts, reason: "one failed: no", isChecked: false });
+});
+
+test("an agent that the caller names twice is there once to plan with", async () => {
+  const { flow, shown } = paperFlow({ agents: [...agents, ...agents] }, { decided: [{ title: "None", steps: [] }] });
+  await expect(planning.perform(flow, { approve: false, maxSteps: 3 })).rejects.toMatchObject({ code: "rejected" });
+  expect(shown.decisions[0]?.text.match(/Does it\./g)).toHaveLength(1);
 });

@@ -90,7 +90,7 @@ const longestLine = 300;
 
 /** Replaces the advice to read the file as UTF-16 or to leave such rows out. */
 const convert =
-  "Make a UTF-8 file of it first, with bash or Python: iconv -f GB18030 -t UTF-8 IN.csv > OUT.csv (GB18030: Chinese; SHIFT_JIS, EUC-KR, WINDOWS-1252 … as its words look right).";
+  "Make a UTF-8 file of it first, with bash or Python: iconv -f WINDOWS-1252 -t UTF-8 IN.csv > OUT.csv (WINDOWS-1252: western; GB18030: Chinese; SHIFT_JIS, EUC-KR … as its words look right).";
 
 /** `count(*) months` is read as a number of months. */
 const unitAsName = /syntax error at or near "((?:year|quarter|month|week|day|hour|minute|second)s?)"/i;
