@@ -7763,6 +7763,22 @@ export const faults: readonly Fault[] = [
     tests: ["shared/src/durable/postgres/dispatch/executor.test"],
   },
   {
+    id: "unreadable-run-is-given-back",
+    file: "shared/src/durable/sqlite/workers/worker.ts",
+    find: "error instanceof AppError ? store.release() : store.pause(publicError(error))",
+    becomes: "store.release()",
+    harm: "A run whose journal cannot be read is claimed again and again without end.",
+    tests: ["shared/src/durable/sqlite/workers/claim.test"],
+  },
+  {
+    id: "postgres-unreadable-run-is-given-back",
+    file: "shared/src/durable/postgres/dispatch/executor.ts",
+    find: "error instanceof AppError ? store.release() : store.pause(publicError(error))",
+    becomes: "store.release()",
+    harm: "A run whose journal cannot be read is claimed again and again without end.",
+    tests: ["shared/src/durable/postgres/dispatch/executor.test"],
+  },
+  {
     id: "postgres-lost-claim-is-trusted",
     file: "shared/src/durable/postgres/dispatch/lease-dispatcher.ts",
     find: "if (!isTaken) this.#isUnsure = true;",

@@ -19,11 +19,13 @@ function executing(
     answer = () => ({}),
     heads = [],
     loading = Promise.resolve(),
+    journal = [],
     isCanceled = false,
   }: {
     readonly answer?: (operations: readonly Operation[]) => Answer;
     readonly heads?: readonly object[];
     readonly loading?: Promise<void>;
+    readonly journal?: readonly object[];
     readonly isCanceled?: boolean;
   } = {},
 ) {
@@ -33,7 +35,7 @@ function executing(
   const database = {
     sql: { array: (values: unknown) => values },
     async query(text: string) {
-      if (text.includes("FROM journal")) await loading;
+      if (text.includes("FROM journal")) return loading.then(() => journal);
       if (text.includes("ANY ($1)")) return heads;
       return text.includes("FROM heads") ? [{ canceled: isCanceled }] : [];
     },
@@ -129,6 +131,14 @@ test("a run whose journal comes while the process is stopping is handed back unt
   expect([wrote("work"), did]).toEqual([["release"], 0]);
   // Whoever else is there learns of it at once.
   expect(runnable).toEqual([["work", undefined]]);
+});
+
+test("a run whose journal cannot be read is paused with what is wrong, and not given to others", async () => {
+  const work = (run: Run) => run.signal("go");
+  const row = { path: "0", kind: "step", name: "try", state: "done", out: null, error: "{" };
+  const { executor, execute, wrote, runnable } = executing({ work }, { journal: [row] });
+  await execute("work");
+  expect([wrote("work"), runnable, executor.holds("work")]).toEqual([["pause"], [], false]);
 });
 
 test("a run claimed again is held here when its former execution has left", async () => {

@@ -1,4 +1,4 @@
-import { AppError } from "../../../core/errors.ts";
+import { AppError, publicError } from "../../../core/errors.ts";
 import { assertBodies, bodyOf, firstBody, versionMissing } from "../../../core/runs/bodies.ts";
 import type { Log } from "../../../core/runs/engine.ts";
 import type { RunDefinition } from "../../../core/runs/run.ts";
@@ -226,7 +226,9 @@ export class Executor {
       if (outcome === "released") onRunnable(row.id);
     } catch (error) {
       if (!(error instanceof AppError)) log.error({ err: error }, "A claimed run could not be executed.");
-      await store.release().catch(() => undefined);
+      // Given back, a run that cannot be read would be claimed again without end.
+      const left = error instanceof AppError ? store.release() : store.pause(publicError(error));
+      await left.catch(() => undefined);
     } finally {
       this.#leave(row.id, execution);
     }

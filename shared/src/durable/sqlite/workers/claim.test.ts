@@ -1,9 +1,11 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { AppError } from "../../../core/errors.ts";
 import type { Json } from "../../../core/json.ts";
-import type { Engine } from "../../../core/runs/engine.ts";
+import { type Engine, silentLog } from "../../../core/runs/engine.ts";
 import type { Run } from "../../../core/runs/run.ts";
 import { scratch } from "../../../testing/durable/scratch.ts";
+import { until } from "../../../testing/durable/until.ts";
 import { createEmbeddedEngine } from "../embedded-engine.ts";
 
 const request = { kind: "k", input: null, principal: "p", contextId: "c", dedupe: { key: "m1", hash: "h" } };
@@ -38,6 +40,34 @@ test("a step with effects waits until its run is on disk", async () => {
   const { run } = await engine.start(request);
   await ended(engine, run.id);
   expect(found.at(-1)).toEqual({ id: run.id });
+  await engine.close();
+});
+
+test("a run whose journal cannot be read pauses with what is wrong, once, and others go on", async () => {
+  using store = scratch();
+  const execute = async (run: Run) => {
+    await run.step("try", () => Promise.reject(new AppError("task_failed", "No."))).catch(() => undefined);
+    await run.signal("go");
+    return null;
+  };
+  const before = createEmbeddedEngine({ path: store.path });
+  before.work([{ kind: "k", execute }]);
+  const { run } = await before.start(request);
+  await until(async () => (await before.get(run.id))?.status === "waiting");
+  await before.close();
+  using db = new Database(store.path);
+  db.run("UPDATE journal SET error = '{' WHERE error IS NOT NULL");
+  const errors: unknown[] = [];
+  const log = { ...silentLog, error: (...said: unknown[]) => void errors.push(said) };
+  const engine = createEmbeddedEngine({ path: store.path, log });
+  engine.work([{ kind: "k", execute }]);
+  await engine.deliver(run.id, "go", null);
+  await until(async () => (await engine.get(run.id))?.status === "paused");
+  expect((await engine.get(run.id))?.error).toMatchObject({ code: "internal" });
+  const { run: other } = await engine.start({ ...request, dedupe: { key: "m2" } });
+  await engine.deliver(other.id, "go", null);
+  await ended(engine, other.id);
+  expect(errors).toHaveLength(1);
   await engine.close();
 });
 
@@ -229,20 +259,4 @@ test("a worker that is closed while runs come to it leaves none of them behind",
   elsewhere.work([{ kind: "k", execute: brief }]);
   for (const id of left) await ended(elsewhere, id);
   await elsewhere.close();
-});
-
-test("news of another process takes no run away that is still being accepted", async () => {
-  using store = scratch();
-  const engine = createEmbeddedEngine({ path: store.path, pollMs: 1 });
-  engine.work([{ kind: "k", execute: brief }]);
-  await ended(engine, (await engine.start({ ...request, dedupe: { key: "first" } })).run.id);
-  using db = new Database(store.path);
-  db.run("UPDATE workers SET host = host");
-  // Nothing can be written while it is read that something was.
-  db.run("BEGIN IMMEDIATE");
-  const started = engine.start(request);
-  await Bun.sleep(1);
-  db.run("COMMIT");
-  await ended(engine, (await started).run.id);
-  await engine.close();
 });

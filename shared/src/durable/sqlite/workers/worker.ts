@@ -1,4 +1,4 @@
-import { AppError } from "../../../core/errors.ts";
+import { AppError, publicError } from "../../../core/errors.ts";
 import { assertBodies, bodyOf, newestBody, versionMissing } from "../../../core/runs/bodies.ts";
 import type { Log } from "../../../core/runs/engine.ts";
 import type { RunDefinition, RunEvent } from "../../../core/runs/run.ts";
@@ -289,7 +289,9 @@ export class Worker {
       return await execution.done;
     } catch (error) {
       this.#logUnlessStorage(error, "A claimed run could not be executed.");
-      await store.release().catch(() => undefined);
+      // Given back, a run that cannot be read would be claimed again without end.
+      const left = error instanceof AppError ? store.release() : store.pause(publicError(error));
+      await left.catch(() => undefined);
       return undefined;
     } finally {
       this.#held.delete(id);
