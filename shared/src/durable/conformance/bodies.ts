@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Engine } from "../../core/runs/engine.ts";
 import type { RunBody, RunDefinition } from "../../core/runs/run.ts";
-import { type Cases, codeOf, start, until, untilAny } from "./cases.ts";
+import { type Cases, codeOf, request, start, until, untilAny } from "./cases.ts";
 
 /** A body that waits between two steps, whose names tell its version. */
 function version(body: number, done?: (runId: string) => void): RunBody {
@@ -59,6 +59,9 @@ export function bodyCases(cases: Cases): void {
       expect((await third.get(id))?.status).toBe("waiting");
       await third.deliver(id, "go", null);
       const { error } = await until(third, id, "paused");
+      // A principal sees it among its own runs.
+      for (const filter of [{}, { statuses: ["paused" as const] }])
+        expect((await third.list({ ...filter, principal: request.principal, limit: 9 })).runs).toMatchObject([{ id }]);
       expect(error).toEqual({
         code: "version_missing",
         message:

@@ -54,6 +54,18 @@ export function deletingCases(cases: Cases): void {
       expect(await codeOf(engine.delete({ runIds: [run.id] }))).toBe("not_found");
     });
 
+    test("whoever follows all runs hears that one was deleted", async () => {
+      const engine = cases.open();
+      const id = await ended(engine);
+      const stop = AbortSignal.timeout(withinMs);
+      const changes = engine.changes(stop)[Symbol.asyncIterator]();
+      let heard = changes.next();
+      // What was told before it began to listen is not what it hears.
+      while (await Promise.race([heard.then(() => true), Bun.sleep(300).then(() => false)])) heard = changes.next();
+      await engine.delete({ runIds: [id] });
+      expect(await heard).toEqual({ done: false, value: undefined });
+    });
+
     test("an unfinished run, or another principal's, is not deleted, and neither is what is named with it", async () => {
       const engine = cases.working((run) => run.signal("go", {}));
       const waiting = await start(engine);
@@ -139,7 +151,9 @@ export function deletingCases(cases: Cases): void {
       const waiting = await start(engine, {});
       const open = (await engine.start({ ...request, contextId: "open" })).run;
       const telling = (await engine.start({ ...request, contextId: told })).run;
-      for (const { id } of [waiting, open, telling]) await until(engine, id, "waiting");
+      // Another principal's conversation of the same name keeps nothing.
+      const strange = (await engine.start({ ...request, principal: "bob", contextId: "x" })).run;
+      for (const { id } of [waiting, open, telling, strange]) await until(engine, id, "waiting");
       const first = await engine.expired({ ...ever, limit: 1 });
       const second = await engine.expired({
         ...ever,
@@ -147,7 +161,7 @@ export function deletingCases(cases: Cases): void {
         ...(first.next !== undefined && { after: first.next }),
       });
       expect([...first.runIds, ...second.runIds]).toEqual(ids);
-      expect((await engine.expired(ever)).runIds).toEqual(ids);
+      expect(await engine.expired(ever)).toEqual({ runIds: ids });
       const { createdAt = 0, updatedAt = 0 } = (await engine.get(ids[0] ?? "")) ?? {};
       expect((await engine.expired({ ...ever, endedBy: updatedAt - 1 })).runIds).toEqual([]);
       expect((await engine.expired({ ...ever, acceptedBy: createdAt - 1 })).runIds).toEqual([]);
