@@ -197,6 +197,15 @@ test.each("select with from describe summarize show explain values pivot unpivot
   },
 );
 
+test("what a statement changes is not looked for in its texts and names, unless these may hide it", () => {
+  const read = "SELECT \"set\", 'it''s; drop' FROM read_csv('update.csv', delim=';', header=true)";
+  expect(sqlEffect(read)).toBe("pure");
+  for (const hidden of ["$$'$$; DROP TABLE t; SELECT '1'", "1 -- '\n; DROP TABLE t -- '", "1 /* ' */; DROP TABLE t --'"])
+    expect(sqlEffect(`SELECT ${hidden}`)).toBe("once");
+  expect(sqlEffect("SELECT e'\\''; DROP TABLE t; SELECT ''")).toBe("once");
+  expect(sqlEffect("SELECT 'a'; DROP TABLE t; SELECT 'b'")).toBe("once");
+});
+
 test("fifty rows are shown without a file, of one more all are kept in one", async () => {
   const last = async (rows: number) => (await sql(`FROM range(${rows})`)).text.split("\n").at(-1);
   expect(await last(1)).toBe("[1 row]");

@@ -116,10 +116,15 @@ const reading = /^\s*(?:select|with|from|describe|summarize|show|explain|values|
 const changing =
   /\b(?:copy|create|insert|update|delete|drop|alter|attach|detach|export|import|merge|truncate|call|set|use|load|install|checkpoint|vacuum|nextval|pragma)\b|;\s*\S/i;
 
+/** What a quote may stand in without beginning or ending a text, or be written within one. */
+const unclearQuotes = /\$|--|\/\*|\\/;
+const texts = /'[^']*'|"[^"]*"/g;
+
 /**
  * The effect of repeating a statement. Any word that could change something makes it `once`, even
- * within a text.
+ * within a text where it is not plain what is text.
  */
 export function sqlEffect(sql: string): Effect {
-  return reading.test(sql) && !changing.test(sql) ? "pure" : "once";
+  const words = unclearQuotes.test(sql) ? sql : sql.replaceAll(texts, "''");
+  return reading.test(sql) && !changing.test(words) ? "pure" : "once";
 }

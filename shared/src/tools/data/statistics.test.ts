@@ -43,6 +43,10 @@ test("two groups are compared by Welch's t test, with interval, effect and what 
     y: ["x", "y"],
   });
   expect(same).toContain("t = 0, df = 40, p = 1.000");
+  const rows = first.value.map((value, at) => `${first.place[at]};${value}`);
+  await scene.write("semicolons.csv", `${["place;value", ...rows].join("\n")}\n`);
+  const from = "WITH r AS (SELECT * FROM read_csv('semicolons.csv', delim=';', header=true)) SELECT * FROM r";
+  expect(await said({ test: "t_test", from, y: ["value"], x: ["place"] })).toContain("t = -5.4176, df = 18.8625");
 });
 
 test("one column is tested against a value, and pairs are compared row by row", async () => {
