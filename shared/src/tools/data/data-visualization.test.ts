@@ -172,7 +172,7 @@ test("rows at the same place become one value as requested, and findings are abo
   expect(text).not.toContain("stock has");
 });
 
-test("a redrawn chart replaces the former one, with its pictures and marked copies; another title is another chart", async () => {
+test("a redrawn chart replaces the former one, with its pictures and marked copies; another title is another chart unless the name is given", async () => {
   await scene.write("again.csv", await scene.read("sales.csv"));
   const item = { csvFilePath: "again.csv", chartTitle: "Again" };
   await draw([item], { output_type: "png" });
@@ -193,6 +193,12 @@ test("a redrawn chart replaces the former one, with its pictures and marked copi
   expect(text.match(/Chart saved in: \S+/g)).toEqual([
     "Chart saved in: visualization/again.svg",
     "Chart saved in: visualization/again_2.svg",
+  ]);
+  const named = { ...item, name: "by_month" };
+  const again = await draw([named, { ...named, chartTitle: "Better" }], { output_type: "svg" });
+  expect(again.text.match(/Chart saved in: \S+/g)).toEqual([
+    "Chart saved in: visualization/by_month.svg",
+    "Chart saved in: visualization/by_month.svg",
   ]);
   for (const stale of ["again.png", "again_new.png", "again_new.json"])
     expect({ stale, there: await scene.exists(`visualization/${stale}`) }).toEqual({ stale, there: false });

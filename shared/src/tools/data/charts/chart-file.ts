@@ -45,10 +45,15 @@ type ChartIdentity = Pick<ChartFile, "csvFilePath" | "title">;
 
 /**
  * The path without extension of a plain chart by this name: that of the earlier chart of this file
- * and title, or an unused one.
+ * and, unless it `isNamed` by its caller, of this title, or an unused one.
  */
-export function plainChartBase(workspace: Workspace, name: string, chart: ChartIdentity): Promise<string> {
-  return baseOf(workspace, posix.join(folder, name.replace(/(?<=.)\.[^.]+$/, "")), chart, false);
+export function plainChartBase(
+  workspace: Workspace,
+  name: string,
+  { isNamed, ...chart }: ChartIdentity & { readonly isNamed: boolean },
+): Promise<string> {
+  const base = posix.join(folder, name.replace(/(?<=.)\.[^.]+$/, ""));
+  return baseOf(workspace, base, chart, { isMarked: false, isNamed });
 }
 
 /**
@@ -56,15 +61,20 @@ export function plainChartBase(workspace: Workspace, name: string, chart: ChartI
  * `_new`.
  */
 export function markedChartBase(workspace: Workspace, plain: string, chart: ChartIdentity): Promise<string> {
-  return baseOf(workspace, `${plain}_new`, chart, true);
+  return baseOf(workspace, `${plain}_new`, chart, { isMarked: true, isNamed: false });
 }
 
-async function baseOf(workspace: Workspace, name: string, chart: ChartIdentity, isMarked: boolean): Promise<string> {
+async function baseOf(
+  workspace: Workspace,
+  name: string,
+  chart: ChartIdentity,
+  { isMarked, isNamed }: { readonly isMarked: boolean; readonly isNamed: boolean },
+): Promise<string> {
   for (let number = 1; ; number++) {
     const base = number === 1 ? name : `${name}_${number}`;
     if ((await kindOf(workspace, `${base}.json`)) === "missing") return base;
     const there = await chartAt(workspace, `${base}.json`);
-    const isSame = there?.csvFilePath === chart.csvFilePath && there.title === chart.title;
+    const isSame = there?.csvFilePath === chart.csvFilePath && (isNamed || there.title === chart.title);
     if (isSame && there.shown.length > 0 === isMarked) return base;
   }
 }

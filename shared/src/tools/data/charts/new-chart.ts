@@ -36,7 +36,7 @@ type Options = { readonly output: OutputType; readonly language: FindingLanguage
 
 /**
  * Draws a file's data, stores the chart and its findings, replacing an earlier chart of this file
- * and title, and describes what was drawn. Rejects with the reason when it cannot.
+ * and title or of the name it is given, and describes what was drawn. Rejects with the reason when it cannot.
  */
 export async function newChart(
   { databases }: { readonly databases: Databases },
@@ -47,7 +47,10 @@ export async function newChart(
   refuseLoading(item.spec);
   const deps = { databases, context, path: await placeOfData(context, item.csvFilePath) };
   const { csvFilePath, chartTitle: title, name = posix.basename(csvFilePath) } = item;
-  const base = await plainChartBase(context.workspace, name, { csvFilePath, title });
+  const base = await plainChartBase(context.workspace, name, {
+    ...{ csvFilePath, title },
+    isNamed: item.name !== undefined,
+  });
   if (item.spec !== undefined) {
     const { table, total, cautions } = await readTable(deps);
     const left = leftText(total - table.rows.length);
