@@ -94,6 +94,20 @@ test("what one conversation taught is used in the next, across a restart, and is
   expect(said(agent.model.requests[3])).not.toContain("euros");
 });
 
+test("what a flow asks for recalls what its user's words lead to, not what the flow's own words do", async () => {
+  await using taught = await teachable([{ text: "In euros." }]);
+  const { agent, store } = taught;
+  await store.add("alice", { text: "The ledger is kept in euros.", kind: "fact", by: "person" });
+  await store.add("alice", { text: "The harvest belongs to the beekeeper.", kind: "fact", by: "person" });
+  const { events } = await agent.run("Harvest what the beekeeper reported, then go on.", {
+    hops: 1,
+    said: ["Which currency has the ledger?"],
+  } as never);
+  expect(recalledIn(events).map(({ entries }) => (entries as { text: string }[]).map(({ text }) => text))).toEqual([
+    ["The ledger is kept in euros."],
+  ]);
+});
+
 test("what is recalled is not among the user's words, by which an address would count as named", async () => {
   let words: readonly string[] | undefined;
   const spy = defineTool({

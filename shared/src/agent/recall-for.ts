@@ -18,11 +18,12 @@ type RecallForDeps = {
 
 /**
  * What a task that begins is shown of its principal's memory, as an event of the step that looks.
- * Looking never fails a task: one that finds nothing in time begins without.
+ * A task that comes from another agent or a flow is about what the user said to that: its own words
+ * are theirs. Looking never fails a task: one that finds nothing in time begins without.
  */
 export async function recallFor(
   run: Pick<Run, "principal">,
-  { message }: Pick<AgentInput, "message">,
+  { message, said = [] }: Pick<AgentInput, "message" | "said">,
   earlier: readonly string[],
   { recall, engine, model }: RecallForDeps,
   { signal, emit }: Pick<StepContext, "signal" | "emit">,
@@ -32,7 +33,7 @@ export async function recallFor(
   try {
     const recalled = await recall({
       principal: run.principal,
-      words: message.parts.map(wordsOf).join("\n"),
+      words: (said.length > 0 ? said : message.parts.map(wordsOf)).join("\n"),
       known: () => recalledEarlier(earlier, engine),
       contextWindow: model.capabilities.contextWindow,
       signal: AbortSignal.any([signal, AbortSignal.timeout(recallMs)]),

@@ -36,7 +36,8 @@ type Options = { readonly output: OutputType; readonly language: FindingLanguage
 
 /**
  * Draws a file's data, stores the chart and its findings, replacing an earlier chart of this file
- * and title or of the name it is given, and describes what was drawn. Rejects with the reason when it cannot.
+ * and title or of the name it is given, and describes what was drawn. Rejects with the reason when
+ * it cannot.
  */
 export async function newChart(
   { databases }: { readonly databases: Databases },
