@@ -200,7 +200,11 @@ test.each("select with from describe summarize show explain values pivot unpivot
 test("what a statement changes is not looked for in its texts and names, unless these may hide it", () => {
   const read = "SELECT \"set\", 'it''s; drop' FROM read_csv('update.csv', delim=';', header=true)";
   expect(sqlEffect(read)).toBe("pure");
-  for (const hidden of ["$$'$$; DROP TABLE t; SELECT '1'", "1 -- '\n; DROP TABLE t -- '", "1 /* ' */; DROP TABLE t --'"])
+  for (const hidden of [
+    "$$'$$; DROP TABLE t; SELECT '1'",
+    "1 -- '\n; DROP TABLE t -- '",
+    "1 /* ' */; DROP TABLE t --'",
+  ])
     expect(sqlEffect(`SELECT ${hidden}`)).toBe("once");
   expect(sqlEffect("SELECT e'\\''; DROP TABLE t; SELECT ''")).toBe("once");
   expect(sqlEffect("SELECT 'a'; DROP TABLE t; SELECT 'b'")).toBe("once");
