@@ -102,10 +102,8 @@ test("what a flow asks for recalls what its user's words lead to, not what the f
   const { events } = await agent.run("Harvest what the beekeeper reported, then go on.", {
     hops: 1,
     said: ["Which currency has the ledger?"],
-  } as never);
-  expect(recalledIn(events).map(({ entries }) => (entries as { text: string }[]).map(({ text }) => text))).toEqual([
-    ["The ledger is kept in euros."],
-  ]);
+  });
+  expect(recalledIn(events)).toMatchObject([{ entries: [{ text: "The ledger is kept in euros." }] }]);
 });
 
 test("what is recalled is not among the user's words, by which an address would count as named", async () => {
