@@ -6,6 +6,7 @@ import type { BrowsersForTest } from "../../testing/browser/browsers.ts";
 import { browsersForTest } from "../../testing/browser/browsers.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
+import { zipContent } from "./read/zip-content.ts";
 import { readDocument } from "./read-document.ts";
 import { writeDocument } from "./write-document.ts";
 
@@ -95,6 +96,9 @@ test("a Word document has headings, table, list, link and chart of its Markdown,
   ])
     expect(back).toContain(piece);
   expect(back).not.toContain("javascript:");
+  // A heading stands on the page of what follows it.
+  const word = await zipContent(await file("out/report.docx").bytes());
+  expect((await word.text("word/document.xml"))?.match(/<w:keepNext\/>/g)).toHaveLength(2);
 });
 
 test("a PDF is printed from Markdown, seen by the model, and loads nothing", async () => {

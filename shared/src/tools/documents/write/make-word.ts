@@ -71,7 +71,7 @@ function blocks(node: HtmlNode, place: ListPosition, lists: { count: number }): 
 
 function block(node: HtmlNode, place: ListPosition, lists: { count: number }): FileChild[] {
   const heading = headings[node.nodeName];
-  if (heading !== undefined) return [new Paragraph({ heading, children: inlineRuns(node) })];
+  if (heading !== undefined) return [new Paragraph({ heading, keepNext: true, children: inlineRuns(node) })];
   switch (node.nodeName) {
     case "UL":
     case "OL": {
