@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { AppError } from "../../core/errors.ts";
 import { ownCommand } from "../../core/release.ts";
+import { playwrightChromium } from "./playwright.ts";
 
 const commands = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -28,7 +29,7 @@ export async function findChromium(configured: string | undefined): Promise<stri
 }
 
 async function ownDownload(): Promise<string | undefined> {
-  const { chromium } = await import("playwright");
+  const chromium = await playwrightChromium();
   const path = chromium.executablePath();
   return existsSync(path) ? path : undefined;
 }

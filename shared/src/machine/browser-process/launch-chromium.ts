@@ -6,6 +6,7 @@ import { AppError } from "../../core/errors.ts";
 import { openWayArgv, stepDownArgv, unprivilegedUser } from "../process/step-down.ts";
 import { appearance, userAgentOf } from "./appearance.ts";
 import { leaveDialogs, type OwnContext, type OwnStart, ownerOf } from "./own-browser.ts";
+import { playwrightChromium } from "./playwright.ts";
 import { endProcessesOf } from "./server-folder.ts";
 import type { BrowserSettings } from "./settings.ts";
 
@@ -119,7 +120,7 @@ async function begin(
   home: string,
   { proxyUrl, settings, own }: LaunchOptions,
 ): Promise<Pick<LaunchedBrowser, "browser" | "own">> {
-  const { chromium } = await import("playwright");
+  const chromium = await playwrightChromium();
   const options = {
     executablePath: launcher,
     headless: settings.headless,

@@ -8,6 +8,7 @@ import { findChromium } from "./find-chromium.ts";
 import { letProgramsRun } from "./isolated-world.ts";
 import { launchChromium } from "./launch-chromium.ts";
 import { leaveDialogs, type OwnContext, type OwnStart } from "./own-browser.ts";
+import { playwrightChromium } from "./playwright.ts";
 import type { BrowserSettings } from "./settings.ts";
 
 const connectMs = 30_000;
@@ -89,7 +90,7 @@ function ownContextOf(browser: Browser): OwnContext {
  * is not quoted in full.
  */
 async function connectRemote(kind: "cdp" | "playwright", url: string, ownContext: boolean): Promise<Browser> {
-  const { chromium } = await import("playwright");
+  const chromium = await playwrightChromium();
   try {
     if (kind === "cdp") return await chromium.connectOverCDP(url, { timeout: connectMs, noDefaults: ownContext });
     return await chromium.connect(url, { timeout: connectMs });
