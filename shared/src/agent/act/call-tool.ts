@@ -208,16 +208,12 @@ async function resultOf(
       ...(answer && { answer }),
       takenIn: [...task.takenIn],
     });
-    const told = call.approval === "ask" && !result.isError ? `${wasAllowed}\n${result.text}` : result.text;
-    return { ...result, text: told, takenIn: result.takenIn ?? sourcesOf(tool) };
+    return { ...result, takenIn: result.takenIn ?? sourcesOf(tool) };
   } catch (error) {
     if (!deadline.passed()) throw error;
     return failure(`Stopped: ${timeLimit(task).message}`);
   }
 }
-
-/** So that a model neither asks again nor says that nobody was asked. */
-const wasAllowed = "[A person was asked, and allowed this.]";
 
 /** An error result of a call that did not reach its tool: it brought nothing into the task. */
 function notCalled(text: string): ToolResult {
