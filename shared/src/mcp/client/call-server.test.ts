@@ -230,7 +230,7 @@ test("the time for an answer stands still while a person thinks", async () => {
 
 test("each report gives the server its whole time again, ten times in all, and is shown", async () => {
   const reports: string[] = [];
-  await using shop = await slowServer(30, async (_, { signal, onprogress }) => {
+  await using shop = await slowServer(100, async (_, { signal, onprogress }) => {
     onprogress({ progress: 1, total: 4, message: "packing" });
     const ticking = setInterval(() => onprogress({ progress: 0 }), 5);
     return new Promise<never>((_, reject) =>
@@ -240,7 +240,7 @@ test("each report gives the server its whole time again, ten times in all, and i
   const before = performance.now();
   await expect(shop.call({ progress: (line) => reports.push(line) })).rejects.toMatchObject({ code: "timeout" });
   const took = performance.now() - before;
-  expect(took).toBeGreaterThan(250);
-  expect(took).toBeLessThan(2_500);
+  expect(took).toBeGreaterThan(900);
+  expect(took).toBeLessThan(5_000);
   expect(reports.slice(0, 2)).toEqual(["packing 1/4\n", "0\n"]);
 });
