@@ -1,33 +1,11 @@
-import { afterEach, expect, mock, spyOn, test } from "bun:test";
+import { afterEach, expect, mock, test } from "bun:test";
 import { silentLog } from "manyhands/internal/core/runs/engine";
+import { handClock } from "manyhands/internal/testing/machine/hand-clock";
 import { startScheduler } from "./scheduler.ts";
 
 afterEach(() => {
   mock.restore();
 });
-
-/** The clock's waits so far; `next` lets the last one pass and all that it starts come to rest. */
-function handClock() {
-  const waits: number[] = [];
-  const state = { fire: () => {}, cleared: 0 };
-  const timer = { unref: () => timer };
-  spyOn(globalThis, "setTimeout").mockImplementation(((work: () => void, ms: number) => {
-    waits.push(ms);
-    state.fire = work;
-    return timer;
-  }) as never);
-  spyOn(globalThis, "clearTimeout").mockImplementation(((one: unknown) => {
-    if (one === timer) state.cleared++;
-  }) as never);
-  const rest = async () => {
-    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
-  };
-  const next = async () => {
-    state.fire();
-    await rest();
-  };
-  return { waits, next, rest, state };
-}
 
 test("schedules are looked at when one is due, but every fifteen seconds and no sooner than in a fifth of one", async () => {
   const clock = handClock();

@@ -1,28 +1,8 @@
-import { afterEach, expect, mock, spyOn, test } from "bun:test";
+import { afterEach, expect, mock, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
+import { handClock } from "../../testing/machine/hand-clock.ts";
 import { startIndexing } from "./indexing.ts";
 
-/**
- * The clock's waits so far; `next` lets the last one pass and everything it starts come to rest.
- */
-function handClock() {
-  const waits: number[] = [];
-  const state = { fire: () => {}, cleared: 0 };
-  const timer = { unref: () => timer };
-  spyOn(globalThis, "setTimeout").mockImplementation(((work: () => void, ms: number) => {
-    waits.push(ms);
-    state.fire = work;
-    return timer;
-  }) as never);
-  spyOn(globalThis, "clearTimeout").mockImplementation(((one: unknown) => {
-    if (one === timer) state.cleared++;
-  }) as never);
-  const next = async () => {
-    state.fire();
-    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
-  };
-  return { waits, next, state };
-}
 afterEach(() => {
   mock.restore();
 });

@@ -8,13 +8,14 @@ import { Execution, type ExecutionOutcome } from "../../replay/execution.ts";
 import { Journal } from "../../replay/journal.ts";
 import { announce, claim, type Told } from "../offers.ts";
 import type { RunClock } from "../run-clock.ts";
-import { type StoredOffer, storedOffer } from "../tables/claims-table.ts";
+import { storedOffer } from "../tables/claims-table.ts";
 import type { RunRow } from "../tables/runs-table.ts";
 import type { Watch } from "../watch.ts";
 import type { Writer } from "../writer.ts";
 import { type Claim, claimOf } from "./claim.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { leasedRun } from "./leased-run.ts";
+import { emptyPool, type Pool, roomOf } from "./pool.ts";
 
 /** What a worker needs to claim and execute runs. */
 export type WorkerOptions = {
@@ -34,19 +35,6 @@ export type WorkerOptions = {
 export type Seat = { readonly owner: string; readonly body: number; begin(claim: Claim): void; leave(): void };
 
 type Held = { readonly execution: Execution } & Pick<Claim, "lease" | "acceptance">;
-
-/** A pool: kinds whose bodies share one limit on concurrency. */
-type Pool = {
-  readonly definitions: Map<string, RunDefinition>;
-  offer: StoredOffer;
-  concurrency: number;
-  running: number;
-  reserved: number;
-  /** Whether runs may be claimable for which there was no room. */
-  mayHaveMore: boolean;
-  /** The principal whose run was claimed last: others come first. */
-  served?: string | undefined;
-};
 
 /**
  * Claims runs of its kinds and executes their bodies, each until it ends, parks, or belongs to
@@ -301,19 +289,4 @@ export class Worker {
   #logUnlessStorage(error: unknown, message: string): void {
     if (!(error instanceof AppError)) this.#options.log.error({ err: error }, message);
   }
-}
-
-function emptyPool(): Pool {
-  return {
-    definitions: new Map(),
-    offer: storedOffer(offerOf([])),
-    concurrency: 0,
-    running: 0,
-    reserved: 0,
-    mayHaveMore: true,
-  };
-}
-
-function roomOf({ concurrency, running, reserved }: Pool): number {
-  return concurrency - running - reserved;
 }
