@@ -36,10 +36,11 @@ test("who followed a run, or all of them, no longer hears of news once it has st
     return () => void opened--;
   };
   const log = { open, read: async () => ({ events: [], end: 0, hasEnded: false }) };
-  for (const begin of [
+  const ways = [
     (signal: AbortSignal) => changes(live, open, signal),
-    (signal: AbortSignal) => follow(live, log, "a", 0, signal).pages(),
-  ]) {
+    (signal: AbortSignal) => follow(live, log, "a", 0, signal).pages()[Symbol.asyncIterator](),
+  ] satisfies ((signal: AbortSignal) => AsyncIterator<unknown>)[];
+  for (const begin of ways) {
     const stop = new AbortController();
     const next = begin(stop.signal).next();
     await Bun.sleep(0);
