@@ -6,6 +6,7 @@ import { writeXlsx } from "hucre/xlsx";
 import { type DataScene, dataScene } from "../../../testing/data/data.ts";
 import { describeData } from "../describe-data.ts";
 import { sqlQuery } from "../sql-query.ts";
+import { statistics } from "../statistics.ts";
 import { foreignNames } from "./foreign-name.ts";
 
 let scene: DataScene;
@@ -119,6 +120,8 @@ test("formulas whose values no program stored are named wherever the workbook is
   expect((await sql("SELECT sum(total) FROM 'formulas.xlsx/S'")).text).toContain(note);
   expect((await sql("COPY (FROM 'formulas.xlsx/S') TO 'out.csv'")).text).toContain(note);
   expect((await scene.call(describeData(scene), { path: "formulas.xlsx/S" })).text).toContain(note);
+  const mean = { test: "confidence_interval", from: "SELECT price FROM 'formulas.xlsx/S'", y: ["price"] };
+  expect((await scene.call(statistics(scene), mean)).text).toContain(note);
   expect((await sql("FROM 'formulas.xlsx/Sums'")).text).toContain("the sheet Sums has only formulas without stored");
   expect((await sql("FROM 'book.xlsx'")).text).not.toContain("Note:");
 });
