@@ -18,7 +18,13 @@ function commitsForTest(answer: Answer = () => ({})) {
       const batch = JSON.parse(text);
       sent.push({ ...batch, keep });
       const given = await answer(batch);
-      return { last: 0, signaled: [], canceled: false, answers: batch.ops.map((op: Batch["ops"][0]) => op.do), ...given };
+      return {
+        last: 0,
+        signaled: [],
+        canceled: false,
+        answers: batch.ops.map((op: Batch["ops"][0]) => op.do),
+        ...given,
+      };
     },
   } as unknown as Database;
   const write = commitsOf({
@@ -38,7 +44,9 @@ const outcome = (promise: Promise<unknown>) => promise.catch((error: Error) => `
 
 test("what a run asks for in one turn is one commit, what it asks for meanwhile the next, each with its answer", async () => {
   const gate = Promise.withResolvers<void>();
-  const all = commitsForTest(({ batch }) => (batch === 1 ? gate.promise.then(() => ({ last: 4, signaled: ["w"] })) : {}));
+  const all = commitsForTest(({ batch }) =>
+    batch === 1 ? gate.promise.then(() => ({ last: 4, signaled: ["w"] })) : {},
+  );
   const first = ["a", "b"].map((name) => all.put(name));
   while (all.sent.length === 0) await Bun.sleep(1);
   const later = ["c", "d"].map((name) => all.put(name));

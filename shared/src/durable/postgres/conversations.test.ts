@@ -270,6 +270,10 @@ test("a process that is not known yet asks for no conversation, and one that nob
   await held.leave(other);
   await held.leave({ ...row, context_id: "unknown" });
   expect([released, at.freed]).toEqual([[], 0]);
+  // It is given up under the name by which it was held, and asked for anew by the next run.
+  name = "renamed";
   await held.leave(row);
-  expect([released.length, at.freed]).toEqual([1, 1]);
+  expect([released, at.freed]).toEqual([[["f", "one", 1]], 1]);
+  held.enter(row);
+  expect(await held.hold(conversation)).toMatchObject({ epoch: 2 });
 });

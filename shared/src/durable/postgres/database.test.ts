@@ -64,7 +64,11 @@ else {
       await expect(at.refuse(state, 1)).rejects.toMatchObject({ code: "storage_unavailable" });
     // Between them each one worked again.
     const each = ["error: The run store is unavailable.", "warn: The run store works again."];
-    expect(at.said).toEqual(Array.from({ length: 5 }, () => each).flat().slice(0, 9));
+    expect(at.said).toEqual(
+      Array.from({ length: 5 }, () => each)
+        .flat()
+        .slice(0, 9),
+    );
     expect(at.database.health()).toEqual({ ok: false, reason: "The run store is unavailable: refused." });
     at.said.splice(0);
     await at.refuse("53300", 2, { keep: true });

@@ -229,7 +229,8 @@ test("what is sent fits what the database takes, by its bytes, with as much in o
   letSend();
   shared.followedElsewhere({ to: "other", runIds: ["r"] });
   const texts = Array.from({ length: 60 }, (_, n) => `${n} ${"ü".repeat(n * 15)}`);
-  const around = (bytes: number) => "x".repeat(bytes - JSON.stringify([{ runId: "r", after: 0, event: event("") }]).length);
+  const around = (bytes: number) =>
+    "x".repeat(bytes - JSON.stringify([{ runId: "r", after: 0, event: event("") }]).length);
   const event = (text: string) => ({ type: "text-delta", text });
   for (const text of [...texts, around(7_900), around(7_901)]) show("r", text);
   await until(() => sent.length > texts.length);
