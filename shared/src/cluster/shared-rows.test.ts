@@ -152,8 +152,13 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
       callerNamed("bob", ["read"]),
       undefined,
     ]);
+    const later = await mine.signIn(callerNamed("bob", ["read"]), 60_000);
+    // What is over is gone by then.
+    expect((await pair.sql`SELECT 1 FROM sessions`).length).toBe(2);
     await theirs.signOut(session);
-    expect(await mine.session(session)).toBeUndefined();
+    expect([await mine.session(session), await mine.session(later)]).toEqual([undefined, callerNamed("bob", ["read"])]);
+    for (const name of ["b", "a"]) await mine.add({ name, principal: "alice", scopes: [] });
+    expect((await theirs.list()).map(({ name }) => name)).toEqual(["a", "b", "brief"]);
   });
 
   test("a limit of requests a minute holds for both together", async () => {

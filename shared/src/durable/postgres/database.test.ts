@@ -107,6 +107,8 @@ else {
       await run("SELECT 1");
       order.push("first begins");
       await gate.promise;
+      const waits = "SELECT 1 FROM pg_locks WHERE NOT granted AND locktype = 'advisory'";
+      await until(async () => (await run(waits)).length === 1 || order.length > 1, 5_000);
       order.push("first ends");
       throw new Error("No.");
     });
@@ -118,6 +120,7 @@ else {
     expect(order).toEqual(["first begins", "first ends", "second"]);
     await first.database.alone(7, async () => void order.push("again"));
     expect(order).toHaveLength(4);
+    expect(await first.database.query("SELECT 1 AS one")).toEqual([{ one: 1 }]);
   }, 60_000);
 
   test("a statement that has to be kept waits for a server that was stopped, and ends when this process closes", async () => {

@@ -232,7 +232,7 @@ test("what is sent fits what the database takes, by its bytes, with as much in o
   const around = (bytes: number) =>
     "x".repeat(bytes - JSON.stringify([{ runId: "r", after: 0, event: event("") }]).length);
   const event = (text: string) => ({ type: "text-delta", text });
-  for (const text of [...texts, around(7_900), around(7_901)]) show("r", text);
+  for (const text of [...texts, "ü".repeat(4_000), around(7_900), around(7_901)]) show("r", text);
   await until(() => sent.length > texts.length);
   expect(sent).toEqual([...texts, around(7_900)].map((text) => ({ runId: "r", after: 0, event: event(text) })));
   const bytes = payloads.map(([, payload]) => Buffer.byteLength(payload));
