@@ -19,6 +19,28 @@ describe.skipIf(postgresPrograms === undefined)("a memory in a database", async 
 
   testMemoryStore(open);
 
+  test("words are matched in the principal's entries alone, the best first, and of equals the one that changed last", async () => {
+    await using rows = await open();
+    const insert = (principal: string, id: string, terms: string[], changedAt: number) =>
+      rows.insert(
+        principal,
+        { id, kind: "fact", text: id, sources: [], by: "person", isPublic: false, createdAt: 1, changedAt },
+        terms,
+        2 + changedAt,
+      );
+    await insert("bob", "bobs", ["shop", "nine"], 1);
+    await insert("ann", "old", ["shop", "ten"], 1);
+    await insert("ann", "new", ["shop", "six"], 2);
+    await insert("ann", "best", ["shop", "nine"], 1);
+    expect(await rows.match("ann", ["shop", "nine"], 9)).toEqual(["best", "new", "old"]);
+    expect(await rows.match("ann", ["shop", "nine"], 1)).toEqual(["best"]);
+    expect((await rows.all("ann")).map(({ id, createdAt }) => [id, createdAt])).toEqual([
+      ["new", 1],
+      ["best", 1],
+      ["old", 1],
+    ]);
+  });
+
   test("what one machine is taught another knows, until it is removed", async () => {
     await using one = await open();
     await using other = await open();
