@@ -17,7 +17,7 @@ const never = new AbortController().signal;
  */
 async function dispatching(answers: readonly (Answer | Promise<Answer> | Error)[] = [], { concurrency = 2 } = {}) {
   const left = [...answers];
-  const at = { taken: 0, gone: true, reachable: true, resumed: [] as object[] };
+  const at = { taken: 0, gone: true, reachable: true, resumed: [] as object[], onSend: () => {} };
   const sent: Omit<Drive, "service">[] = [];
   const executed: string[] = [];
   const gates: (() => void)[] = [];
@@ -67,6 +67,7 @@ async function dispatching(answers: readonly (Answer | Promise<Answer> | Error)[
     async send({ service, ...drive }: Drive) {
       expect(service).toBe("p.work");
       sent.push(drive);
+      at.onSend();
       return at.reachable;
     },
   };
@@ -138,7 +139,12 @@ test("a short sleep is waited for here, and so is the end of another worker that
   await using watching = await dispatching([{ owner: "other" }, { owner: "other" }, {}]);
   watching.at.gone = false;
   const from = performance.now();
-  await watching.dispatcher.drive("work", "r", never);
+  const watches = watching.dispatcher.drive("work", "r", never);
+  await until(() => watching.at.taken === 1);
+  await Bun.sleep(5);
+  // Nothing of it is executed here meanwhile.
+  expect(watching.dispatcher.isIdle).toBe(true);
+  await watches;
   expect(performance.now() - from).toBeGreaterThanOrEqual(480);
   expect([watching.at.taken, watching.sent]).toEqual([3, []]);
 });
@@ -157,7 +163,9 @@ test("what becomes due while its drive looks is looked at again, and what has no
   const began = performance.now();
   const woken = of.dispatcher.drive("work", "r", never);
   await until(() => of.at.taken === 3);
-  await Bun.sleep(1);
+  of.dispatcher.runnable("r", 5_000);
+  await Bun.sleep(10);
+  expect(of.at.taken).toBe(3);
   of.dispatcher.runnable("r");
   await until(() => of.executed.length === 1);
   expect(performance.now() - began).toBeLessThan(800);
@@ -220,6 +228,7 @@ test("runs that waited for what this worker has are told of and asked for, and a
   of.dispatcher.serve(of.pool);
   await until(() => of.told.length === 1 && of.sent.length >= 4);
   expect(of.told).toEqual([["paused", { last: 4 }]]);
+  expect(of.asked.map(({ values }) => values)).toContainEqual(["paused"]);
   const once = of.sent.filter(({ onceAs }) => onceAs !== undefined);
   expect(once.slice(0, 2)).toEqual(["1", "2"].map((runId) => ({ runId, onceAs: "due-3-9" })));
   expect(of.asked.some(({ text, values }) => text.includes("kind = ANY ($1)") && String(values[0]) === "work")).toBe(
@@ -231,4 +240,26 @@ test("runs that waited for what this worker has are told of and asked for, and a
   await until(() => of.sent.length > 0);
   await Bun.sleep(2);
   expect(of.sent).toEqual([{ runId: "1" }]);
+});
+
+test("what becomes due while its wake-up is asked for is looked at again", async () => {
+  await using of = await dispatching([{ left: 5_000, epoch: "1" }, {}]);
+  of.at.onSend = () => of.dispatcher.runnable("r");
+  await of.dispatcher.drive("work", "r", never);
+  expect([of.at.taken, of.sent.length]).toEqual([2, 1]);
+});
+
+test("who waits for room at a worker that leaves is sent on as soon as it says so", async () => {
+  await using of = await dispatching([row("1"), {}], { concurrency: 1 });
+  const first = of.dispatcher.drive("work", "1", never);
+  await until(() => of.executed.length === 1);
+  const second = of.dispatcher.drive("work", "2", never);
+  await Bun.sleep(5);
+  of.executor.isDraining = true;
+  const began = performance.now();
+  of.gates[0]?.();
+  await Promise.all([first, second]);
+  // Long before its patience ends.
+  expect(performance.now() - began).toBeLessThan(4_000);
+  expect(of.sent.map(({ runId }) => runId).toSorted()).toEqual(["1", "2"]);
 });
