@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import type { MemoryEntry } from "../core/memory.ts";
 import { silentLog } from "../core/runs/engine.ts";
 import { createMemoryStore } from "../memory/memory-store.ts";
 import { noPostgres, postgresPrograms, startPostgres } from "../testing/durable/postgres-process.ts";
@@ -6,10 +7,10 @@ import { wordsInDatabase } from "../testing/durable/words-in-database.ts";
 import { testMemoryStore } from "../testing/memory/store-contract.ts";
 import { openSharedRows } from "./shared-rows.ts";
 
-const entry = {
+const entry: MemoryEntry = {
   ...{ id: "e", kind: "fact", text: "", sources: [], by: "person" },
   ...{ isPublic: false, createdAt: 1, changedAt: 1 },
-} as const;
+};
 
 if (postgresPrograms === undefined) console.warn(noPostgres);
 

@@ -101,7 +101,9 @@ else {
   }, 60_000);
 }
 
-/** Shared progress over a database that sends when it is let; `here` names what is executed here. */
+/**
+ * Shared progress over a database that sends when it is let; `here` names what is executed here.
+ */
 function progressForTest({ here = [] as readonly string[], refusals = 0 } = {}) {
   const said: Followed[] = [];
   const sent: unknown[] = [];
