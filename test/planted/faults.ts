@@ -7603,7 +7603,7 @@ export const faults: readonly Fault[] = [
     tests: ["gateway/src/session/open-session"],
   },
   {
-    id: "given-up-in-silence",
+    id: "server-given-up-in-silence",
     file: "gateway/src/session/trouble-teller.ts",
     find: 'type === "server-given-up" || told.get(name) !== reason',
     becomes: "told.get(name) !== reason",

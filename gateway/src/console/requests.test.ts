@@ -1,7 +1,9 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 
-/** What the console asks with; it is typed for browsers, and so is not imported by its path here. */
+/**
+ * What the console asks with; it is typed for browsers, and so is not imported by its path here.
+ */
 const load = (name: string) => import(join(import.meta.dir, "api", `${name}.ts`));
 
 type Asked = { readonly path: string; readonly method: string; readonly token: string | null; readonly body: unknown };
