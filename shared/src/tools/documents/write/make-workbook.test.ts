@@ -31,7 +31,9 @@ test("titles above a table are bold with its columns' names, and formats begin b
   ]);
 });
 
-/** What a sheet with these rows holds when it is read again: values, and formulas by their place. */
+/**
+ * What a sheet with these rows holds when it is read again: values, and formulas by their place.
+ */
 async function writtenAs(rows: (string | number | boolean | null)[][], plain = false, formats = {}) {
   const { content, told } = await makeWorkbook([{ name: "S", rows, plain, formats }]);
   const [sheet] = (await readXlsx(content, { readStyles: true })).sheets;
