@@ -162,9 +162,8 @@ test("the issuer is asked for ten seconds at most, and without TLS on this machi
   for (const issuer of ["http://127.0.0.1:1", "https://id.example"])
     expect(await of(issuer).begin(callback).catch(codeOf)).toBe("unavailable");
   expect(asking.mock.calls.map(([, options]) => options?.[oauth.allowInsecureRequests])).toEqual([true, false]);
-  expect(asking.mock.calls.map(([, options]) => options?.signal)).toEqual(
-    timeout.mock.results.map(({ value }) => value),
-  );
+  const signals: unknown[] = asking.mock.calls.map(([, options]) => options?.signal);
+  expect(signals).toEqual(timeout.mock.results.map(({ value }) => value));
   expect(timeout.mock.calls).toEqual([[10_000], [10_000]]);
 });
 

@@ -55,7 +55,7 @@ test("what tools served without a run used is told by direction, with its cost",
 });
 
 test("what else a server counts is told with the rest, under its own names", async () => {
-  const samples = [{ labels: { kind: "swe" }, value: 2, suffix: "_sum" }];
+  const samples = [{ labels: { kind: "swe" }, value: 2, suffix: "_sum" as const }];
   const families = () => [{ name: "manyhands_more", type: "counter" as const, help: "More.", samples }];
   const text = await createMetrics("swe", { list, health }, kinds, { families }).text();
   expect(text).toEndWith(
