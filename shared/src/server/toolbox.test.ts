@@ -122,7 +122,10 @@ test("also without a browser a person decides about an address that nobody named
   expect(await Promise.all(risks)).toEqual([`Open “${url}”, which you did not name`]);
 });
 
-/** A toolbox without a browser on a machine whose sandbox says so of itself, and finds these programs. */
+/**
+ * A toolbox without a browser on a machine whose sandbox says so of itself, and finds these
+ * programs.
+ */
 async function onMachine(tier: SandboxTier, settings: string, programs: readonly string[] = [], profiles?: KeptTexts) {
   const home = await mkdtemp(join(folder, "home-"));
   await Bun.write(join(home, "manyhands.toml"), `home = "."\n${settings}`);
