@@ -123,7 +123,10 @@ test("those who have a memory have its tool first, the same each time, and a tas
   const more = withMemory(none, store, (principal) => principal !== "nobody");
   const list = async (principal: string) => more.list(principal, signal);
   const { tools, missing } = await list("ann");
-  expect([tools.map(({ name }) => name), missing]).toEqual([["memory", "other"], [{ name: "x", reason: "It is away." }] as never]);
+  expect([tools.map(({ name }) => name), missing]).toEqual([
+    ["memory", "other"],
+    [{ name: "x", reason: "It is away." }] as never,
+  ]);
   expect((await list("nobody")).tools).toEqual([other]);
   await list("bob");
   expect((await list("ann")).tools[0]).toBe(tools[0] as Tool);
