@@ -5819,6 +5819,14 @@ export const faults: readonly Fault[] = [
     tests: ["shared/src/durable/postgres/listing.test"],
   },
   {
+    id: "signals-of-idle-runs-kept",
+    file: "shared/src/durable/sqlite/tables/deletion-table.ts",
+    find: "OR EXISTS (SELECT 1 FROM signals WHERE run = runs.n) AS has",
+    becomes: "OR EXISTS (SELECT 1 FROM signals WHERE run = n) AS has",
+    harm: "What was sent to a task that did nothing outlives the time for which such content is kept.",
+    tests: ["shared/src/durable/sqlite/embedded-engine.test"],
+  },
+  {
     id: "given-up-conversation-still-held",
     file: "shared/src/durable/postgres/conversations.ts",
     find: "    this.#entries.delete(key);\n    await",
