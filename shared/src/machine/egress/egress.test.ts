@@ -97,7 +97,9 @@ test("silence ends at the time limit, an abort with its own reason", async () =>
   expect(await codeOf(get(`${base}/silent`, { timeoutMs: 100 }))).toBe("timeout");
   const control = new AbortController();
   const reason = new Error("enough");
+  const before = seen.length;
   const pending = get(`${base}/silent`, { signal: control.signal, timeoutMs: 600_000 });
+  while (seen.length === before) await Bun.sleep(1);
   control.abort(reason);
   expect(await pending.catch((error) => error)).toBe(reason);
 });

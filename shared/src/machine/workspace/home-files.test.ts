@@ -141,3 +141,28 @@ test("a removal that is under way is left alone by another, and one that was cut
   await it.files.removeArtifact(stored.sha256, later);
   expect([await readdir(leaving), await (await it.artifacts.get(cut))?.text()]).toEqual([[], "cut"]);
 });
+
+test("what was changed at that very moment is not old, and what is put aside is nobody else's to see", async () => {
+  await using it = await homeWith({ a: 1 });
+  const [name, at] = [it.nameOf("a"), 1_000_000];
+  for (const part of parts) await utimes(join(it.folderOf("a"), part), at, at);
+  const old = (before: number) => it.files.oldWorkspaces(before, 9, new Set());
+  expect([await old(at * 1000), await old(at * 1000 + 1)]).toEqual([[], [name]]);
+  await utimes(it.folderOf("a"), at - 1, at - 1);
+  // Newest is a file in it.
+  expect(await old(at * 1000)).toEqual([]);
+  await utimes(it.folderOf("a"), at, at);
+  expect(await it.files.detachOld(name, at * 1000)).toBe(false);
+  expect(await it.files.detachOld(name, at * 1000 + 1)).toBe(true);
+  expect((await stat(join(it.home, "workspaces", ".leaving"))).mode & 0o777).toBe(0o700);
+});
+
+test("copies of what nobody uses are dropped where there are copies", async () => {
+  await using it = await homeWith({});
+  const inUse = async () => new Set<string>();
+  await it.files.dropCopies(inUse);
+  const asked: unknown[] = [];
+  const shared = createHomeFiles(it.home, { ...it.artifacts, dropCopies: async (used) => void asked.push(used) });
+  await shared.dropCopies(inUse);
+  expect(asked).toEqual([inUse]);
+});
