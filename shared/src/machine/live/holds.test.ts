@@ -13,7 +13,11 @@ async function shared(bounds: Partial<HoldBounds> = {}) {
   const opened = await workspaceForTest();
   const { workspace } = opened;
   const done: string[] = [];
-  const state = { thing: {} as object | undefined, use: (_: PersonInput) => Promise.resolve() };
+  const state = {
+    thing: {} as object | undefined,
+    use: (_: PersonInput) => Promise.resolve(),
+    back: Promise.resolve(),
+  };
   const holds = createHolds(
     {
       name: "page",
@@ -22,7 +26,10 @@ async function shared(bounds: Partial<HoldBounds> = {}) {
         await state.use(input);
         done.push(input.type === "text" ? input.text : input.type);
       },
-      handedBack: async (_, { root }, seconds) => void done.push(`back ${root === workspace.root} ${seconds}`),
+      async handedBack(_, { root }, seconds) {
+        await state.back;
+        done.push(`back ${root === workspace.root} ${seconds}`);
+      },
     },
     bounds,
   );
@@ -221,4 +228,48 @@ test("a page that the agent does not let go of is not taken, and can be tried ag
   await turn;
   await holds.take(workspace);
   expect(holds.isHeld(workspace)).toBe(true);
+});
+
+test("inputs are carried out one after the other, and a page that is being handed back is taken after that", async () => {
+  await using page = await held();
+  const { holds, workspace, state } = page;
+  const [slow, back] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  state.use = (input) => (input.type === "text" && input.text === "slow" ? slow.promise : Promise.resolve());
+  const both = Promise.all([page.send("slow"), page.send("quick")]);
+  expect([await stateOf(both), page.done]).toEqual(["waiting", []]);
+  slow.resolve();
+  await both;
+  state.back = back.promise;
+  const ending = holds.handBack(workspace);
+  const again = holds.take(workspace);
+  expect(await stateOf(again)).toBe("waiting");
+  back.resolve();
+  await Promise.all([ending, again]);
+  expect(page.done).toEqual(["slow", "quick", "back true 1"]);
+  expect(holds.isHeld(workspace)).toBe(true);
+});
+
+test("other bounds may be set, and a person's time begins when the agent's call has ended", async () => {
+  const looks = spyOn(globalThis, "setInterval");
+  let now = 1_000;
+  spyOn(performance, "now").mockImplementation(() => now);
+  await using page = await shared({ idleMs: 50 });
+  const { holds, workspace } = page;
+  const work = Promise.withResolvers<void>();
+  const turn = holds.turn(workspace, signal, () => work.promise);
+  const taken = holds.take(workspace);
+  await stateOf(taken);
+  now += 100;
+  work.resolve();
+  await Promise.all([turn, taken]);
+  const [look, everyMs] = looks.mock.calls[0] ?? [];
+  expect(everyMs).toBe(50);
+  const lookNow = async () => {
+    if (typeof look === "function") look();
+    await Bun.sleep(1);
+    return holds.isHeld(workspace);
+  };
+  expect(await lookNow()).toBe(true);
+  now += 51;
+  expect(await lookNow()).toBe(false);
 });

@@ -1,8 +1,22 @@
-import { expect, test } from "bun:test";
+import { afterEach, expect, mock, spyOn, test } from "bun:test";
 import type { LiveFrame, LivePage, LiveState } from "../../core/live-page.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { Holds } from "./holds.ts";
 import { createLivePages } from "./live-pages.ts";
+
+afterEach(() => mock.restore());
+
+/** Looks that a test makes happen, in place of those four times a second; and how many ended. */
+function looksByHand() {
+  const looks: (() => void)[] = [];
+  const ended: unknown[] = [];
+  spyOn(globalThis, "setInterval").mockImplementation(((look: () => void) => looks.push(look)) as never);
+  spyOn(globalThis, "clearInterval").mockImplementation(((timer: unknown) => ended.push(timer)) as never);
+  return { ended, look: (at = 0) => looks[at]?.() };
+}
+
+/** Whether something has been heard by now. */
+const hasHeard = (next: Promise<unknown>) => Promise.race([next.then(() => true), Bun.sleep(20).then(() => false)]);
 
 const workspaceOf = (root: string) => ({ root }) as Workspace;
 const frameOf = (frame: string): LiveFrame => ({ frame, width: 1, height: 1 });
@@ -157,4 +171,34 @@ test("an order goes to what holds the page, whole, and viewers hear at once what
   // Without anybody watching, too.
   await page.order({ do: "take" });
   expect(orders.at(-1)).toBe("take /a");
+});
+
+test("without a look a viewer hears of an order at once, of what is as it was nothing, and of the last page no picture", async () => {
+  const { ended, look } = looksByHand();
+  const { pages, state, films } = watched();
+  Object.assign(state, { told: opened, shown: {} });
+  const page = pages(workspaceOf("/a"));
+  const viewer = view(page);
+  expect(await viewer.next()).toEqual(opened);
+  films[0]?.send(frameOf("1"));
+  expect(await viewer.next()).toEqual(frameOf("1"));
+  const next = viewer.next();
+  state.told = { ...opened };
+  look();
+  expect(await hasHeard(next)).toBe(false);
+  state.told = { ...opened, held: true };
+  await page.order({ do: "take" });
+  expect(await next).toEqual({ ...opened, held: true });
+  state.shown = {};
+  look();
+  const second = view(page);
+  expect(await second.next()).toEqual({ ...opened, held: true });
+  const first = second.next();
+  expect(await hasHeard(first)).toBe(false);
+  films[1]?.send(frameOf("2"));
+  expect(await first).toEqual(frameOf("2"));
+  await second.items.return(undefined);
+  expect(ended).toEqual([]);
+  await viewer.items.return(undefined);
+  expect(ended).toEqual([1]);
 });

@@ -3,6 +3,7 @@ import { chown, mkdir, readdir, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { putFile, saveFile } from "./save-file.ts";
+import { stageFile } from "./staged-file.ts";
 import { workspacePathOf } from "./workspace-file.ts";
 
 let scene: Awaited<ReturnType<typeof workspaceForTest>>;
@@ -57,6 +58,10 @@ test("a file replaces another unless the name is to be free, with the permission
   await expect(saveFile(workspace, "folder", bytes)).rejects.toMatchObject({ code: "conflict" });
   const failing = new ReadableStream({ start: (body) => body.error(new Error("cut off")) });
   await expect(saveFile(workspace, "b.txt", failing)).rejects.toThrow("cut off");
+  const staged = join(scene.home, "staged");
+  const cut = new ReadableStream({ start: (body) => body.error(new Error("cut off")) });
+  await expect(stageFile(staged, cut, { uid: 0, gid: 0 })).rejects.toThrow("cut off");
+  expect(await Bun.file(staged).exists()).toBe(false);
   await putFile(workspace, await workspacePathOf(workspace, "run"), bytes, true, 0o4755);
   expect(await modeOf("run")).toBe(0o755);
   const staging = join(workspace.metaRoot, "staging");
