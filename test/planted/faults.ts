@@ -5005,8 +5005,8 @@ export const faults: readonly Fault[] = [
   {
     id: "archive-bug-ends-server",
     file: "shared/src/machine/workspace/archive.ts",
-    find: "[pack, tar]) stream",
-    becomes: "[pack]) stream",
+    find: '  tar.once("error", fail);\n',
+    becomes: "",
     harm: "A file that cannot be read while an archive is made ends the server.",
     tests: workspace,
   },

@@ -9,7 +9,10 @@ const origin = createServer((request, response) => {
   asked.push(`${request.method} ${request.headers.host} ${request.url}`);
   request.socket.once("close", () => left++);
   if (request.url === "/silent") return;
-  if (request.url === "/broken") return response.write("part", () => request.socket.destroy());
+  if (request.url === "/broken") {
+    response.write("part", () => request.socket.destroy());
+    return;
+  }
   response.setHeader("Proxy-Status", "manyhands; error=http_request_denied");
   response.setHeader("Set-Cookie", ["a=1", "b=2", "c=3"]);
   response.end("whole");

@@ -43,7 +43,9 @@ export async function archiveStream(
   );
   packed.once("close", () => pack.destroy());
   // A stream whose failure nobody hears ends the process.
-  for (const stream of [pack, tar]) stream.once("error", (error) => packed.destroy(error));
+  const fail = (error: Error) => void packed.destroy(error);
+  pack.once("error", fail);
+  tar.once("error", fail);
   return Readable.toWeb(packed) as unknown as ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 

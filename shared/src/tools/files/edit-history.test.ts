@@ -60,7 +60,7 @@ test("a history is limited: the oldest edits are dropped, with their snapshots",
   for (let n = 1; n <= 105; n++)
     await history.commit({ key: `k${n}`, text: "done", before: encode(String(n - 1)), after: encode(String(n)) });
   expect(await place.snapshots()).toHaveLength(100);
-  expect(history.answerTo("k1")).toBeUndefined();
+  expect([history.answerTo("k73"), history.answerTo("k74")]).toEqual([undefined, "done"]);
   expect(history.answerTo("k105")).toBe("done");
   expect(await history.lastChange()).toEqual({ before: Buffer.from("104"), left: sha256Of("105") });
 });
