@@ -124,6 +124,18 @@ test("artifacts are old by when they were stored last, and one stored again mean
   expect(await readdir(join(it.home, "artifacts", "leaving"))).toEqual([]);
 });
 
+test("an artifact of that very moment is not old and may be removed, and is nobody else's to read", async () => {
+  await using it = await homeWith({});
+  const { sha256 } = await it.artifacts.put(new TextEncoder().encode("one"), { name: "one" });
+  const place = join(it.home, "artifacts", sha256.slice(0, 2), sha256);
+  expect((await stat(place)).mode & 0o777).toBe(0o600);
+  await utimes(place, 1_000, 1_000);
+  const old = async (before: number) => (await Array.fromAsync(it.files.oldArtifacts(before))).flat();
+  expect([await old(1_000_000), await old(1_000_001)]).toEqual([[], [sha256]]);
+  expect(await it.files.removeArtifact(sha256, 999_999)).toBe(false);
+  expect(await it.files.removeArtifact(sha256, 1_000_000)).toBe(true);
+});
+
 test("a removal that is under way is left alone by another, and one that was cut off is undone", async () => {
   await using it = await homeWith({});
   const stored = await it.artifacts.put(new TextEncoder().encode("one"), { name: "one" });
