@@ -20,7 +20,12 @@ async function setUp() {
 
 test("a call says which file it changes, only views, and of what kind it is", async () => {
   const tool = createStrReplaceEditor();
-  const [view, insert] = ["view", "insert"].map((command) => ({ command, path: "a.txt", insert_line: 0, new_str: "x" }));
+  const [view, insert] = ["view", "insert"].map((command) => ({
+    command,
+    path: "a.txt",
+    insert_line: 0,
+    new_str: "x",
+  }));
   const { edits } = tool;
   expect(typeof edits === "function" && edits(insert)).toEqual(["a.txt"]);
   expect([tool.views?.(view), tool.views?.(insert)]).toEqual(["a.txt", undefined]);
