@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
@@ -31,5 +31,30 @@ test("a flood is in its file as it comes, and none of it waits in memory for the
   const [, path = ""] = /\[whole output, 6553610 bytes: (\S+)\]$/.exec(text) ?? [];
   expect(statSync(join(workspace.root, path)).size).toBe(6_553_610);
   expect(kept()).toEqual([]);
+  await rm(home, { recursive: true });
+});
+
+test("of a call that has no result only the output of one that was given up is kept", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-call-output-"));
+  const workspace = await openWorkspace({ home, principal: "p", contextId: "c" });
+  const told: string[] = [];
+  const failing = (isAborted: boolean, output: string) => {
+    const signal = isAborted ? AbortSignal.abort() : new AbortController().signal;
+    const context = { ...contextForTest(workspace), signal, progress: (text: string) => void told.push(text) };
+    return withCallOutput(context, "bash.txt", async ({ listen }) => {
+      if (output !== "") listen("stdout", new TextEncoder().encode(output));
+      throw new Error("no result");
+    });
+  };
+  for (const [isAborted, output] of [
+    [true, ""],
+    [false, "said"],
+    [true, "said"],
+  ] as const)
+    await expect(failing(isAborted, output)).rejects.toThrow("no result");
+  expect(await readdir(join(workspace.root, ".manyhands/output"))).toEqual(["0001-bash.txt"]);
+  expect(told.filter((text) => text.includes("so far"))).toEqual([
+    "\n[the output so far: .manyhands/output/0001-bash.txt]\n",
+  ]);
   await rm(home, { recursive: true });
 });
