@@ -1,5 +1,18 @@
 import { afterAll, expect, test } from "bun:test";
-import { chmod, link, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  link,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type S3Server, s3Credentials, startS3 } from "../../../testing/machine/s3-server.ts";
@@ -130,6 +143,7 @@ test("a damaged or missing checkpoint is no workspace: what is here stays, and n
     expect(await readFile(join(theirs.files, "files/here.txt"), "utf8")).toBe("here");
   }
   await expect(theirs.restore(name, 2, crypto.randomUUID())).rejects.toMatchObject({ code: "storage_unavailable" });
+  expect(await readdir(join(theirs.files, "..", ".checkpoints"))).toEqual([]);
 });
 
 test("a list that leads out of its folder is refused", async () => {

@@ -13,12 +13,15 @@ test("changed below a folder is what differs there from what arrived, is new, or
   const arrived = ["app/same", "app/other", "app/gone", "apple/other"];
   for (const root of ["app", "apple"]) {
     await mkdir(at(root));
-    const files = arrived.filter((path) => path.startsWith(`${root}/`)).map((path) => ({ path, sha256: sha256Of(path) }));
+    const files = arrived
+      .filter((path) => path.startsWith(`${root}/`))
+      .map((path) => ({ path, sha256: sha256Of(path) }));
     await recordBaseline(workspace, { root, files }, (path) => new Blob([path]));
   }
   for (const path of arrived) await writeFile(at(path), path);
   expect([await changedFiles(workspace, "app"), await changedFiles(workspace, ".")]).toEqual([[], []]);
-  for (const path of ["app/other", "apple/other", "app/new", "apple/new", "loose"]) await writeFile(at(path), "changed");
+  for (const path of ["app/other", "apple/other", "app/new", "apple/new", "loose"])
+    await writeFile(at(path), "changed");
   await rm(at("app/gone"));
   expect(await changedFiles(workspace, "app")).toEqual(["app/gone", "app/new", "app/other"]);
   expect(await changedFiles(workspace, ".")).toEqual([

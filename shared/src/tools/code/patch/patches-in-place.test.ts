@@ -25,7 +25,10 @@ test("a protected name is refused however a patch spells it, and no other file o
   await writeFile(at("a.txt"), "old\n");
   for (const path of [".git/./hooks/x", "hooks/x", "sub/../.git/hooks/x", "./.bashrc"]) {
     const text = block("a.txt", "old", "new") + block(path, "", "echo planted");
-    expect([path, await patch(text)]).toMatchObject([path, { isError: true, text: expect.stringContaining("protected") }]);
+    expect([path, await patch(text)]).toMatchObject([
+      path,
+      { isError: true, text: expect.stringContaining("protected") },
+    ]);
   }
   expect(await Bun.file(at("a.txt")).text()).toBe("old\n");
 });
