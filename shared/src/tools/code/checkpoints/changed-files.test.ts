@@ -5,6 +5,7 @@ import { sha256Of } from "../../../core/text/sha256.ts";
 import { recordBaseline } from "../../../machine/workspace/baseline.ts";
 import { workspaceForTest } from "../../../testing/machine/workspace.ts";
 import { changedFiles } from "./changed-files.ts";
+import { contentOf } from "./changes-patch.ts";
 
 test("changed below a folder is what differs there from what arrived, is new, or is gone", async () => {
   await using place = await workspaceForTest();
@@ -28,4 +29,14 @@ test("changed below a folder is what differs there from what arrived, is new, or
     ...["app/gone", "app/new", "app/other", "apple/new", "apple/other", "loose"],
   ]);
   expect(await changedFiles(workspace, "elsewhere")).toBeUndefined();
+});
+
+test("a file of a megabyte is compared by its content, a larger one only told to be another", async () => {
+  await using place = await workspaceForTest();
+  const { workspace } = place;
+  await writeFile(join(workspace.root, "a"), "x".repeat(2 ** 20));
+  expect((await contentOf(workspace, "a"))?.bytes[0]).toBe("x".charCodeAt(0));
+  await writeFile(join(workspace.root, "a"), "x".repeat(2 ** 20 + 1));
+  expect((await contentOf(workspace, "a"))?.bytes).toEqual(new Uint8Array(2 ** 20 + 1));
+  expect(await contentOf(workspace, "gone")).toBeUndefined();
 });
