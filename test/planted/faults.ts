@@ -10246,4 +10246,133 @@ export const faults: readonly Fault[] = [
     harm: "Searches leave the machine past the configured proxy.",
     tests: ["shared/src/tools/web/search"],
   },
+  {
+    id: "failed-profile-counts-as-saved",
+    file: "shared/src/machine/browser/keep-profile.ts",
+    find: `    const isSaved = await profile.save(state);
+    // What could not be stored is tried again.
+    savedAt = used;`,
+    becomes: `    savedAt = used;
+    const isSaved = await profile.save(state);`,
+    harm: "A log-in that could not be stored once is never stored, though the disk has room again.",
+    tests: ["shared/src/machine/browser/profile-saving"],
+  },
+  {
+    id: "shared-profile-overwritten",
+    file: "shared/src/machine/browser/keep-profile.ts",
+    find: "if (!profile.isKept) return;",
+    becomes: "",
+    harm: "Two conversations with one profile overwrite each other's log-ins.",
+    tests: ["shared/src/machine/browser/profile-saving"],
+  },
+  {
+    id: "redirect-forgets-since-when",
+    file: "shared/src/machine/browser/patience.ts",
+    find: "since: asked.get(page)?.since ?? performance.now()",
+    becomes: "since: performance.now()",
+    harm: "A page that redirects again and again is waited for as if it had just been asked for.",
+    tests: ["shared/src/machine/browser/patience"],
+  },
+  {
+    id: "always-patient",
+    file: "shared/src/machine/browser/patience.ts",
+    find: `      silent.add(page);
+`,
+    becomes: "",
+    harm: "A page that never answers stays open for ever, and each act waits for it.",
+    tests: ["shared/src/machine/browser/patience"],
+  },
+  {
+    id: "popup-beyond-the-limit",
+    file: "shared/src/machine/browser/tabs.ts",
+    find: "if (tabs.size >= most) {",
+    becomes: "if (tabs.size > most) {",
+    harm: "A page opens one tab more than the settings allow.",
+    tests: ["shared/src/machine/browser/tabs"],
+  },
+  {
+    id: "strange-tabs-adopted",
+    file: "shared/src/machine/browser/tabs.ts",
+    find: `if (ownsAll) context.on("page", add);`,
+    becomes: `context.on("page", add);`,
+    harm: "The agent sees and closes tabs that the user opened in their own browser.",
+    tests: ["shared/src/machine/browser/tabs"],
+  },
+  {
+    id: "body-in-parts-unseen",
+    file: "shared/src/machine/browser/request-hops.ts",
+    find: `return parts.length > 0 ? parts.join("") : postData;`,
+    becomes: "return postData;",
+    harm: "A secret in a body of several parts leaves its site.",
+    tests: ["shared/src/machine/browser/request-hops"],
+  },
+  {
+    id: "one-judge-is-enough",
+    file: "shared/src/machine/browser/request-hops.ts",
+    find: ".every(Boolean)",
+    becomes: ".some(Boolean)",
+    harm: "A request with a secret is made because the policy alone lets it.",
+    tests: ["shared/src/machine/browser/request-hops"],
+  },
+  {
+    id: "messages-overtake",
+    file: "shared/src/machine/browser/request-hops.ts",
+    find: "sent = sent.then(async () => {",
+    becomes: "sent = Promise.resolve().then(async () => {",
+    harm: "Messages of a page's WebSocket reach its server in another order.",
+    tests: ["shared/src/machine/browser/request-hops"],
+  },
+  {
+    id: "lookouts-forget-later-pages",
+    file: "shared/src/machine/browser/page-routes.ts",
+    find: "for (const one of apply) await one(page);",
+    becomes: "",
+    harm: "Requests of a tab that is opened later in the user's browser are judged by nobody.",
+    tests: ["shared/src/machine/browser/page-routes"],
+  },
+  {
+    id: "typed-told-again",
+    file: "shared/src/machine/browser/live/shared-pages.ts",
+    find: `      typed.delete(browsing);
+`,
+    becomes: "",
+    harm: "Each time a person hands the page back, all sites they ever typed at count as signed in to.",
+    tests: ["shared/src/machine/browser/live/shared-pages"],
+  },
+  {
+    id: "key-in-plain-sight",
+    file: "shared/src/machine/browser/live/person-input.ts",
+    find: `    case "key":
+      await markField(page);
+`,
+    becomes: `    case "key":
+`,
+    harm: "What a person typed key by key is shown to the model in the next picture.",
+    tests: ["shared/src/machine/browser/live/shared-pages"],
+  },
+  {
+    id: "error-quotes-what-was-typed",
+    file: "shared/src/machine/browser/live/shared-pages.ts",
+    find: `throw new AppError("unavailable", "The page did not accept that.");`,
+    becomes: "throw error;",
+    harm: "The browser's message about a failed input tells what the person typed.",
+    tests: ["shared/src/machine/browser/live/shared-pages"],
+  },
+  {
+    id: "pictures-after-the-end",
+    file: "shared/src/machine/browser/live/screencast.ts",
+    find: "if (!isOver && data.length",
+    becomes: "if (data.length",
+    harm: "A viewer that has gone is sent further pictures of the page.",
+    tests: ["shared/src/machine/browser/live/watched-pages"],
+  },
+  {
+    id: "unfinished-downloads-stay",
+    file: "shared/src/machine/browser/remote-downloads.ts",
+    find: `    await rm(file, { force: true });
+`,
+    becomes: "",
+    harm: "What is left of downloads from a browser elsewhere fills the disk.",
+    tests: ["shared/src/machine/browser/remote-downloads"],
+  },
 ];
