@@ -101,7 +101,9 @@ test.each([
   expect(attempt(() => admitTunnelHead(head))).toBe(admitted ? undefined : "forbidden");
 });
 
-/** What a user runs on its own loopback: says what it heard, of `/long` more than is let through. */
+/**
+ * What a user runs on its own loopback: says what it heard, of `/long` more than is let through.
+ */
 const heard: string[] = [];
 let ended = 0;
 const own = createServer((socket) => {

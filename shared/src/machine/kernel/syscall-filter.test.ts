@@ -129,7 +129,10 @@ test.each(processors.filter((processor) => existsSync(headers[processor])))(
   },
 );
 
-/** Each call that is refused whatever its arguments, by its error; more so where there are no namespaces. */
+/**
+ * Each call that is refused whatever its arguments, by its error; more so where there are no
+ * namespaces.
+ */
 const refused: Readonly<Record<"everywhere" | "withoutNamespaces" | "firstProcess", Record<number, string>>> = {
   everywhere: {
     1: "add_key request_key keyctl bpf perf_event_open userfaultfd fanotify_init fanotify_mark lookup_dcookie ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_getfd kcmp migrate_pages move_pages mount umount2 pivot_root chroot open_by_handle_at quotactl quotactl_fd open_tree open_tree_attr move_mount mount_setattr fsopen fsconfig fsmount fspick setns init_module finit_module delete_module kexec_load kexec_file_load reboot settimeofday clock_settime clock_adjtime adjtimex acct swapon swapoff syslog iopl ioperm sethostname setdomainname vhangup",
