@@ -8,6 +8,7 @@ import { mcpServerByHand } from "../../../testing/mcp/server-by-hand.ts";
 import { type ProcessByHand, processByHand } from "../../../testing/sandbox/process-by-hand.ts";
 import { parseServers } from "../servers/read-servers.ts";
 import { type ConnectDeps, connect } from "./connect.ts";
+import { createConnection } from "./connection.ts";
 
 const home = await mkdtemp(join(tmpdir(), "manyhands-connect-"));
 afterAll(() => rm(home, { recursive: true }));
@@ -51,11 +52,12 @@ function connecting(entry: object, play: Program = () => undefined, more: Partia
     ...more,
   };
   const listener = { ready: () => void heard.push("ready"), toolsChanged: () => void heard.push("changed") };
-  return { started, heard, control, connected: () => connect(server, deps, listener, control.signal) };
+  const connected = () => connect(server, deps, listener, control.signal);
+  return { started, heard, control, connected, lasting: () => createConnection(server, deps) };
 }
 
 const old = {
-  result: { protocolVersion: "2025-06-18", capabilities: {}, serverInfo: { name: "x", version: "1" } },
+  result: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } },
 };
 const unknown = { error: { code: -32601, message: "unknown" } };
 
@@ -71,6 +73,41 @@ test("a program of an older revision is asked first what it speaks, and connecte
   expect(said.slice(0, 2)).toEqual(["server/discover", "initialize"]);
   await client.close();
   expect([ending(), it.started[0]?.program.done.at(-1)]).toEqual([undefined, "kill"]);
+});
+
+test("a connection that is closed ends its program, and one whose program ends says why and starts it anew", async () => {
+  const it = connecting({ command: "sh" }, ({ method }) =>
+    method === "tools/list"
+      ? { result: { tools: [] } }
+      : method === "initialize"
+        ? old
+        : method.startsWith("notifications/")
+          ? undefined
+          : unknown,
+  );
+  const connection = it.lasting();
+  await connection.tools(it.control.signal);
+  it.started[0]?.program.exits(7);
+  while (connection.health().state === "ready") await Bun.sleep(1);
+  expect(connection.health()).toEqual({
+    ...{ state: "failed", connects: 1 },
+    error: "The MCP server s: it ended (exit code 7).",
+  });
+  await connection.tools(it.control.signal);
+  expect([it.started.length, connection.health().connects]).toEqual([2, 2]);
+  await connection.close();
+  expect(it.started[1]?.program.done.slice(-2)).toEqual(["end", "kill"]);
+});
+
+test("a trusted program is started without the sandbox and may be told any folder, another one not", async () => {
+  const sandbox = { tier: "none", user: undefined } as unknown as Sandbox;
+  const trusted = connecting({ command: "sh", trust: "unconfined", read: [home] }, (_, it) => void it.exits(1), {
+    sandbox,
+  });
+  await trusted.connected().catch(() => undefined);
+  expect(trusted.started[0]?.command).toMatchObject({ network: "none", paths: { read: [home] } });
+  const other = connecting({ command: "sh", read: [home] }, (_, it) => void it.exits(1));
+  await expect(other.connected()).rejects.toThrow(`its read ${home} holds ${home}`);
 });
 
 test("a program that exits at a request it does not know is started once more as an old one", async () => {

@@ -265,6 +265,21 @@ test("a failure to connect is told and followed by a pause; a success forgives i
   await it.connection.tools(signal);
   expect([it.connection.waitMs(), it.connection.health()]).toEqual([0, expect.objectContaining({ state: "ready" })]);
   expect(it.connection.health()).not.toHaveProperty("error");
+  // The next failure counts as the first again.
+  web.answer = () => new Response("gone", { status: 404 });
+  await expect(it.connection.use(call(), signal)).rejects.toMatchObject({ code: "unavailable" });
+  expect(it.connection.health()).toMatchObject({ state: "failed" });
+  expect(it.connection.waitMs()).toBeLessThanOrEqual(500);
+});
+
+test("calls whose session is forgotten together share the new one", async () => {
+  using web = mcpServerByHand();
+  await using it = connectionTo(web.url);
+  await it.connection.tools(signal);
+  web.sessions.clear();
+  const answers = await Promise.all([1, 2, 3].map((a) => it.connection.use(call("echo", { a }), signal)));
+  expect(answers.map(textOf)).toEqual(['{"a":1}', '{"a":2}', '{"a":3}']);
+  expect([web.sessions.size, count(web, "initialize")]).toEqual([1, 2]);
 });
 
 test("a connection that is closed ends its client, also while that connects, and is used by nobody", async () => {
