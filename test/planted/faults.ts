@@ -9814,7 +9814,7 @@ export const faults: readonly Fault[] = [
   {
     id: "sealing-key-shown",
     file: "shared/src/config/settings/redact.ts",
-    find: "  \"secret_key\",\n",
+    find: '  "secret_key",\n',
     becomes: "",
     harm: "`config` prints the key that seals the secrets of the database.",
     tests: ["shared/src/config/settings"],
