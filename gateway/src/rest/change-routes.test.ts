@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
-import type { RunView } from "manyhands/internal/runs/run-view";
 import { serveCard } from "../testing/card-server.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
-import { changeFrames } from "./change-stream.ts";
+import { restForTest } from "../testing/rest.ts";
+import { changeRoutes } from "./change-routes.ts";
+import type { ChangeDeps } from "./change-stream.ts";
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
 const pace = { gapMs: 20, agentsEveryMs: 20, heartbeatMs: 200 };
 
@@ -100,50 +102,32 @@ test("an idle reader gets comments only: less than a kilobyte a minute on the wi
   expect(read.match(/data: /g)).toHaveLength(1);
 });
 
-test("a reader that goes ends the waiting for changes", async () => {
-  const stop = new AbortController();
+test("a reader that goes is let go, and a stream that breaks off does not tell what is only ours", async () => {
   const asked: AbortSignal[] = [];
-  const engine: Pick<Engine, "changes"> = {
-    async *changes(signal) {
-      asked.push(signal);
-      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-    },
-  };
-  const runs = { list: async () => ({ runs: [] as RunRecord[] }), view: () => Promise.reject(new Error("none")) };
-  const options = { ...pace, signal: stop.signal };
-  const frames = changeFrames({ engine, runs, registry: { list: () => [] } }, "ann", options);
-  await frames.next();
-  const over = frames.next();
-  stop.abort();
-  expect((await over).done).toBe(true);
-  expect(asked[0]?.aborted).toBe(true);
-});
-
-test("a run whose change is seen only after that of a later one is told nevertheless", async () => {
-  const stop = new AbortController();
-  const changed = (id: string, updatedAt: number) =>
-    ({ id, contextId: "c", status: "completed", lastEvent: 1, updatedAt }) as unknown as RunRecord;
-  const stored = [changed("first", 10_000)];
-  const engine: Pick<Engine, "changes"> = {
-    async *changes(signal) {
-      for (; !signal.aborted; await Bun.sleep(1)) yield;
-    },
-  };
-  const runs = {
-    list: async ({ updatedSince = 0 }: { readonly updatedSince?: number }) => ({
-      runs: stored.filter(({ updatedAt }) => updatedAt >= updatedSince).toSorted((a, b) => b.updatedAt - a.updatedAt),
-    }),
-    view: async (run: RunRecord) => run as unknown as RunView,
-  };
-  const options = { ...pace, signal: stop.signal };
-  const frames = changeFrames({ engine, runs, registry: { list: () => [] } }, "ann", options);
-  const told = async () => (await frames.next()).value?.flatMap(({ data }) => (data as Told).runs.map(({ id }) => id));
-  expect(await told()).toEqual([]);
-  stored.push(changed("later", 12_000));
-  expect(await told()).toEqual(["later"]);
-  stored.push(changed("overtaken", 11_000));
-  const timer = setTimeout(() => stop.abort(), 2_000);
-  expect(await told()).toEqual(["overtaken"]);
-  clearTimeout(timer);
-  stop.abort();
+  const routes = (changes: ChangeDeps["engine"]["changes"]) =>
+    restForTest(
+      changeRoutes({
+        engine: { changes },
+        runs: { list: async () => ({ runs: [] }), view: () => Promise.reject(new Error("none")) },
+        registry: { list: () => [] },
+        changePace: pace,
+      }),
+    );
+  const silent = routes(async function* (signal) {
+    asked.push(signal);
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  });
+  for (const leave of [(reader: Reader) => reader.cancel(), (_: Reader, gone: AbortController) => gone.abort()]) {
+    const gone = new AbortController();
+    const reader = (await silent.ask("GET", "/changes", { signal: gone.signal })).body?.getReader() as Reader;
+    await reader.read();
+    await leave(reader, gone);
+  }
+  expect(asked.map(({ aborted }) => aborted)).toEqual([true, true]);
+  const broken = routes(() => ({
+    [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new TypeError("a secret")) }),
+  }));
+  const text = await (await broken.ask("GET", "/changes")).text();
+  expect(text).toContain('"code":"internal"');
+  expect(text).not.toContain("secret");
 });

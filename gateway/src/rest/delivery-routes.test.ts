@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
+import type { Deliveries } from "manyhands/internal/a2a/push/deliveries";
 import { AppError } from "manyhands/internal/core/errors";
 import { cliForTest } from "../testing/cli.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
+import { noting, restForTest } from "../testing/rest.ts";
+import { deliveryRoutes } from "./delivery-routes.ts";
 
 /** Has a receiver given up at the third event; returns the delivery's id. */
 async function giveUp({ engine }: TestGateway, principal = "local"): Promise<string> {
@@ -83,4 +86,21 @@ test("the command line lists, shows and sends them again", async () => {
   expect(cli.out()).not.toContain("never-shown");
   expect(await cli.run("deliveries", "retry", "none")).toBe(1);
   expect(cli.said()).toContain("There is no delivery");
+});
+
+test("fifty deliveries that were given up are listed unless other or more are asked for, two hundred at most", async () => {
+  const { asked, functions } = noting({ list: [] });
+  const { ask } = restForTest(deliveryRoutes(functions as unknown as Deliveries));
+  for (const [query, status] of [
+    ["", 200],
+    ["?state=all&limit=200", 200],
+    ["?limit=201", 400],
+    ["?limit=0", 400],
+    ["?state=active", 400],
+  ] as const)
+    expect([query, (await ask("GET", `/deliveries${query}`)).status]).toEqual([query, status]);
+  expect(asked).toEqual([
+    ["list", "ann", { all: false, limit: 50 }],
+    ["list", "ann", { all: true, limit: 200 }],
+  ]);
 });

@@ -8,6 +8,8 @@ import { flowRoutes } from "./flow-routes.ts";
 import { restApp } from "./rest-app.ts";
 import { runRoutes } from "./runs/run-routes.ts";
 
+const example = { text: "Is it so?", agents: ["swe"] };
+
 /** The routes over runs that only note what they are asked. */
 function routes(status = "completed") {
   const asked: [string, ...unknown[]][] = [];
@@ -24,7 +26,13 @@ function routes(status = "completed") {
     list: noting("list", { runs: [], total: 0 }),
     view: async () => ({ id: "r1", status }),
   } as unknown as Runs;
-  const flow = { type: "flow", name: "debate", title: "Debate", description: "Argues." } as Runnable;
+  const flow = {
+    type: "flow",
+    name: "debate",
+    title: "Debate",
+    description: "Argues.",
+    example,
+  } as Partial<Runnable> as Runnable;
   const all = [flow, { ...flow, name: "swe", type: "agent" as const }];
   const runnables = { all: () => all, ofKind: () => undefined } as Runnables;
   const rest = { engine: {} as Engine, deletions: {} as Deletions, heartbeatMs: 60_000 };
@@ -32,9 +40,9 @@ function routes(status = "completed") {
     identify: () => callerNamed("ann"),
     report: () => undefined,
   });
-  const post = (body: object, headers: Record<string, string> = {}) =>
+  const post = (body: object, headers: Record<string, string> = {}, signal?: AbortSignal) =>
     app.request("/flows/debate", {
-      method: "POST",
+      ...{ method: "POST", ...(signal && { signal }) },
       headers: { "Content-Type": "application/json", ...headers },
       body: JSON.stringify(body),
     });
@@ -78,14 +86,61 @@ test.each([
   expect(asked.map(([what]) => what)).toEqual(["start", "settled"]);
 });
 
+test("a caller that goes is not waited for any longer", async () => {
+  const { asked, post } = routes();
+  const gone = new AbortController();
+  await post({ input: "Go" }, { Prefer: "wait=300" }, gone.signal);
+  const waiting = asked.at(-1)?.[2] as AbortSignal;
+  expect(waiting.aborted).toBe(false);
+  gone.abort();
+  expect(waiting.aborted).toBe(true);
+});
+
+test.each([
+  [{ files: [{ name: "a", bytes: "not base64!" }] }, 400],
+  [{ files: [{ name: "a", bytes: "aGk=" }] }, 202],
+  [{ files: [{ name: "", bytes: "aGk=" }] }, 400],
+  [{ files: [{ url: "file:///etc/passwd" }] }, 400],
+  [{ files: [{ url: "https://a.example/x" }] }, 202],
+  [{ files: Array(50).fill({ name: "a", bytes: "" }) }, 202],
+  [{ files: Array(51).fill({ name: "a", bytes: "" }) }, 400],
+  [{ text: "" }, 400],
+])("the input %j is answered with %i", async (input, status) => {
+  const { asked, post } = routes();
+  expect((await post({ input })).status).toBe(status);
+  expect(asked.length > 0).toBe(status === 202);
+});
+
+test.each([
+  [{ budget: { usd: -0.01 } }, 400],
+  [{ budget: { usd: 0, tokens: 1, steps: 1, wallMs: 1 } }, 202],
+  ...["tokens", "steps", "wallMs"].map((limit) => [{ budget: { [limit]: 0 } }, 400] as const),
+  [{ budget: { calls: 1 } }, 400],
+  [{ agents: [] }, 400],
+  [{ agents: Array(50).fill("swe") }, 202],
+  [{ agents: Array(51).fill("swe") }, 400],
+  [{ contextId: "" }, 400],
+  [{ contextId: "c".repeat(1024) }, 202],
+  [{ contextId: "c".repeat(1025) }, 400],
+])("a start with %j is answered with %i", async (over, status) => {
+  expect((await routes().post({ input: "Go", ...over })).status).toBe(status);
+});
+
+test("a key of more than 255 characters is refused", async () => {
+  const statusOf = async (length: number) =>
+    (await routes().post({ input: "Go" }, { "Idempotency-Key": "k".repeat(length) })).status;
+  expect([await statusOf(255), await statusOf(256)]).toEqual([202, 400]);
+});
+
 test("flows are listed without agents, and a page of runs has fifty unless asked for, two hundred at most", async () => {
   const { asked, app } = routes();
   expect(await (await app.request("/flows")).json()).toEqual({
-    flows: [{ name: "debate", title: "Debate", description: "Argues." }],
+    flows: [{ name: "debate", title: "Debate", description: "Argues.", example }],
   });
   for (const [query, status] of [
     ["", 200],
     ["?limit=200&contextId=c&status=failed&name=swe", 200],
+    ["?q=two%20%20words&since=1970-01-01T00:00:01%2B00:00&count=0&minUsd=0&agent=swe", 200],
     ["?limit=201", 400],
     ["?limit=0", 400],
     ["?limit=x", 400],
@@ -98,6 +153,11 @@ test("flows are listed without agents, and a page of runs has fifty unless asked
     [
       "list",
       { limit: 200, contextId: "c", statuses: ["failed"], words: [], of: expect.objectContaining({ name: "swe" }) },
+      "ann",
+    ],
+    [
+      "list",
+      { limit: 50, words: ["two", "words"], updatedSince: 1_000, countAtMost: 0, minUsd: 0, agent: "swe" },
       "ann",
     ],
   ]);

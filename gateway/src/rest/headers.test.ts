@@ -6,7 +6,7 @@ import { AppError } from "manyhands/internal/core/errors";
 import * as z from "zod";
 import { endpoint } from "./endpoint.ts";
 import { placeOf } from "./event-stream.ts";
-import { preferredWait } from "./prefer.ts";
+import { preferredWait, waitSignal } from "./prefer.ts";
 import { methodRefused, problem, problemSchema } from "./problem.ts";
 import { restApp } from "./rest-app.ts";
 
@@ -18,6 +18,16 @@ test("no request waits longer than five minutes", () => {
   expect([preferredWait("wait=299"), preferredWait("wait=301"), preferredWait("wait=999999")]).toEqual([
     299_000, 300_000, 300_000,
   ]);
+});
+
+test("waiting ends when its time is up or the caller goes, whichever is first", async () => {
+  const gone = new AbortController();
+  const waiting = waitSignal(300_000, gone.signal);
+  gone.abort(new Error("gone"));
+  expect(waiting.reason).toBe(gone.signal.reason);
+  const late = waitSignal(1, new AbortController().signal);
+  if (!late.aborted) await new Promise((resolve) => late.addEventListener("abort", resolve));
+  expect(late.reason).toMatchObject({ name: "TimeoutError" });
 });
 
 test("a refusal says when to retry, and how to authenticate", () => {
@@ -102,4 +112,22 @@ test.each([
   const app = restApp([echo], { identify: () => localCaller, report: () => undefined });
   const response = await app.request("/x", { method: "POST", headers: { "Content-Type": type }, body: "{}" });
   expect(response.status).toBe(status);
+});
+
+test("whoever may not call is refused before anything of the body is read, also at the address with a slash", async () => {
+  const about = { method: "post", path: "/x", tag: "x", summary: "X", answers: {}, problems: [] } as const;
+  const echo = endpoint({ ...about, request: { body: z.object({}) } }, (_, c) => c.json({}));
+  const identify = () => {
+    throw new AppError("unauthorized", "Who are you?");
+  };
+  const app = restApp([echo], { identify, report: () => undefined });
+  for (const [path, body] of [
+    ["/x", "{"],
+    ["/x/", "{}"],
+    ["/x", "x".repeat(11_000_000)],
+  ] as const)
+    expect((await app.request(path, { method: "POST", body })).status).toBe(401);
+  const open = restApp([echo], { identify: () => localCaller, report: () => undefined });
+  const json = { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" };
+  expect((await open.request("/x/", json)).status).toBe(200);
 });

@@ -101,4 +101,9 @@ test("what a search found is shown with some of what stands around it", async ()
   expect(within).toContain("before the needle after");
   expect(within).toEndWith("…");
   expect(within.length).toBeLessThanOrEqual(202);
+  // The word itself is always shown, in whatever case it stands, with some of what is before it.
+  expect(await excerpt(`${"b".repeat(100)}NEEDLE`)).toBe(`…${"b".repeat(40)}NEEDLE`);
+  expect(await excerpt(`needle${"a".repeat(194)}`)).toBe(`needle${"a".repeat(194)}`);
+  expect(await excerpt(`needle${"a".repeat(195)}`)).toBe(`needle${"a".repeat(194)}…`);
+  expect(await excerpt(`needle${"a".repeat(193)}😀`)).toBe(`needle${"a".repeat(193)}\ufffd…`);
 });

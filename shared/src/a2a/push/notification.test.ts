@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { decodeJwt } from "jose";
 import type { RunEvent } from "../../core/runs/run.ts";
 import { applyEvent, emptyProjection, type TaskProjection } from "../../runs/projection.ts";
 import { eventNotification, signedNotification, taskNotification } from "./notification.ts";
@@ -21,6 +22,7 @@ test("a notification says its type and version, and has the token and credential
   const authentication = (credentials: string) => ({ authentication: { scheme: "Basic", credentials } });
   expect(headersOf(authentication("dXM6"))).toMatchObject({ authorization: "Basic dXM6" });
   expect(headersOf(authentication(""))).toMatchObject({ authorization: "Basic" });
+  expect(headersOf({ token: "abc", wire: "0.3" })).toMatchObject({ "X-A2A-Notification-Token": "abc" });
   expect(headersOf({ wire: "0.3" })).toMatchObject({ "content-type": "application/json", "A2A-Version": "0.3" });
 });
 
@@ -45,6 +47,8 @@ test("receivers of 0.3 get the whole task when its state or its artifacts change
   expect(same.body).toBeUndefined();
   const added = told("0.3", same.projection, artifact);
   expect(added.body).toMatchObject({ kind: "task", id: "t", artifacts: [{ name: "a.txt" }] });
+  const again = told("0.3", added.projection, { ...artifact, parts: [{ type: "text", text: "y" }] });
+  expect(again.body).toMatchObject({ artifacts: [{ parts: [{ text: "y" }] }] });
   const ended = told("0.3", added.projection, { type: "run-ended", status: "completed" });
   expect(ended.body).toMatchObject({ kind: "task", status: { state: "completed" } });
   expect(told("1.0", first.projection, { ...step, step: 2 }).body).toHaveProperty("statusUpdate");
@@ -61,6 +65,7 @@ test("a signature is a bearer token only where the receiver wants no credentials
     headers: { ...plain.headers, "X-A2A-Notification-Signature": jwt, authorization: `Bearer ${jwt}` },
     body: plain.body,
   });
+  expect(decodeJwt(jwt)).toMatchObject({ iss: "http://a.example", aud: "https://r.example" });
   const own = config({ authentication: { scheme: "Basic", credentials: "dXM6" } });
   const notification = taskNotification(own, identity, emptyProjection, "http://a.example");
   const both = await signedNotification(own, notification, ring, "http://a.example");

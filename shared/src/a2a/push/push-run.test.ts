@@ -1,10 +1,15 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
+import { decodeJwt } from "jose";
+import { AppError } from "../../core/errors.ts";
 import type { Engine, FollowItem, RunRecord } from "../../core/runs/engine.ts";
 import type { Run, RunEvent } from "../../core/runs/run.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
 import { until } from "../../testing/durable/until.ts";
+import type { HomeKeys } from "../signing/home-keys.ts";
+import { signatureHeader } from "../signing/notification-signature.ts";
 import { gaveUp, type PushBounds, type PushInput, pushKind, pushRun } from "./push-run.ts";
 import type { Refusal, Webhooks } from "./webhooks.ts";
 
@@ -21,6 +26,7 @@ async function notify(
   over: Partial<PushInput> = {},
   isThere = true,
   limits: Partial<PushBounds> | undefined = bounds,
+  keys?: HomeKeys,
 ) {
   const told: (number | "task")[] = [];
   const slept: number[] = [];
@@ -28,6 +34,8 @@ async function notify(
   const reads: number[] = [];
   const steps: string[] = [];
   const warned: object[] = [];
+  const watched: object[] = [];
+  const sent: { readonly jwt: string | undefined; readonly signal: AbortSignal }[] = [];
   const stored = events.map((event, at) => ({ runId: "t", seq: at + 1, at: 0, event }));
   async function* follow(_: string, { after = 0 }): AsyncGenerator<FollowItem> {
     yield { kind: "progress", event: { type: "text-delta", text: "x" } };
@@ -40,11 +48,13 @@ async function notify(
       return stored.slice(after, last);
     },
     follow,
+    watch: async (taskId: string, what: object) => void watched.push({ taskId, ...what }),
   } as unknown as Engine;
   const left = [...answers];
   const webhooks: Webhooks = {
     admit: async () => undefined,
-    async post(_, { body }) {
+    async post(_, { headers, body }, until) {
+      sent.push({ jwt: headers[signatureHeader], signal: until });
       const { task: whole, statusUpdate, artifactUpdate } = JSON.parse(body);
       told.push(whole ? "task" : (statusUpdate ?? artifactUpdate).metadata["manyhands/seq"]);
       return left.shift();
@@ -52,6 +62,8 @@ async function notify(
   };
   const { signal } = new AbortController();
   const run = {
+    id: "r1",
+    signal: async (name: string) => Promise.reject(new AppError("interrupted", name)),
     step: (name: string, work: (context: object) => Promise<unknown>) => {
       steps.push(name);
       return work({ signal, emit: (event: RunEvent) => emitted.push(event) });
@@ -67,10 +79,11 @@ async function notify(
     publicUrl: "http://a.example",
     log: { warn: (about) => void warned.push(about), error: (about) => void warned.push(about) },
     ...(limits && { bounds: limits }),
+    ...(keys && { keys }),
   })
     .execute(run, input as never)
     .catch((error: unknown) => error as Error & { code: string });
-  return { told, slept, emitted, reads, steps, warned, outcome };
+  return { told, slept, emitted, reads, steps, warned, watched, sent, signal, outcome };
 }
 
 test("every event is told once and in order, and the receiver is kept for its time after the end", async () => {
@@ -131,6 +144,30 @@ test("a final refusal ends it at once, and the log names the task, the receiver'
   expect(outcome).toMatchObject({ code: "rejected", message: "r.example was not notified of task t: it is gone" });
   expect(warned).toEqual([{ taskId: "t", host: "r.example", reason: "it is gone" }]);
   expect((await notify([received, ended], [later])).warned).toEqual([]);
+});
+
+test("a receiver of a quiet task waits for the event after the one that it was told last", async () => {
+  const { watched, outcome } = await notify([received, step], []);
+  expect(watched).toEqual([{ taskId: "t", after: 2, watcher: "r1", signal: "events of t" }]);
+  expect(outcome).toMatchObject({ message: "events of t" });
+});
+
+test("each notification has a signature of its own for its receiver, and ends with the step that sends it", async () => {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  let rings = 0;
+  const keys = {
+    async ring() {
+      rings++;
+      return [{ alg: "EdDSA", key: privateKey, publicKey: { kid: "k", kty: "OKP" } }] as never;
+    },
+  };
+  const { sent, signal } = await notify([received, step, ended], [later], {}, true, bounds, keys);
+  const claims = sent.map(({ jwt = "" }) => decodeJwt(jwt));
+  expect(claims.map(({ iss, aud }) => [iss, aud])).toEqual(Array(4).fill(["http://a.example", "https://r.example/x"]));
+  expect([rings, new Set(claims.map(({ jti }) => jti)).size]).toEqual([4, 4]);
+  expect(sent.every((one) => one.signal === signal)).toBe(true);
+  const plain = await notify([received, ended], []);
+  expect(plain.sent.map(({ jwt }) => jwt)).toEqual([undefined, undefined]);
 });
 
 test("the place is recorded after twenty notifications, and what a process knows already it does not read again", async () => {

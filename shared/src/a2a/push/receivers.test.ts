@@ -85,6 +85,63 @@ test("a receiver replaces the one with its id, also among ten, and no other", as
   expect(runs).toHaveLength(11);
 });
 
+test("a receiver whose token alone is another replaces the one with its id", async () => {
+  const task = await newTask();
+  await receivers.add(task, asked("r"), "1.0");
+  await receivers.add(task, { ...asked("r"), token: "new" }, "1.0");
+  expect(await receivers.list(task)).toMatchObject([{ id: "r", token: "new" }]);
+});
+
+test("of two different receivers that come at once under one id, one is told that it is not registered", async () => {
+  const task = await newTask();
+  const other = { ...asked("r"), url: "https://elsewhere.example/" };
+  const both = await Promise.allSettled([receivers.add(task, asked("r"), "1.0"), receivers.add(task, other, "1.0")]);
+  const refused = both.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+  expect(refused).toMatchObject([{ code: "conflict" }]);
+  const [added] = both.flatMap((one) => (one.status === "fulfilled" ? [one.value.url] : []));
+  expect((await receivers.list(task)).map(({ url }) => url)).toEqual([added ?? ""]);
+});
+
+test("who removes a receiver waits until its run has ended, also if that ends by itself just then", async () => {
+  const run = { id: "r1", status: "running", input: { config: asked("r") } } as unknown as RunRecord;
+  const end = Promise.withResolvers<void>();
+  const ended = {
+    kind: "event",
+    seq: 2,
+    at: 0,
+    runId: "r1",
+    event: { type: "run-ended", status: "canceled" },
+  } as const;
+  const slow = (cancel: () => Promise<void>) =>
+    createReceivers({
+      kind: "greeter",
+      webhooks: { admit: async () => undefined },
+      engine: {
+        ...engine,
+        list: async () => ({ runs: [run], total: 1 }),
+        cancel,
+        follow: async function* () {
+          await end.promise;
+          yield ended;
+          await new Promise(() => undefined);
+        } as never,
+      },
+    });
+  let isRemoved = false;
+  const removing = slow(async () => undefined)
+    .remove(run, "r")
+    .then(() => {
+      isRemoved = true;
+    });
+  await Bun.sleep(0);
+  expect(isRemoved).toBe(false);
+  end.resolve();
+  await removing;
+  await slow(() => Promise.reject(new AppError("run_ended", "It has ended."))).remove(run, "r");
+  const away = slow(() => Promise.reject(new AppError("storage_unavailable", "No store.")));
+  await expect(away.remove(run, "r")).rejects.toMatchObject({ code: "storage_unavailable" });
+});
+
 test("a receiver is found by its id, without one if there is any, and neither for another task nor after its end", async () => {
   const [task, other] = [await newTask(), await newTask()];
   const missing = expect.any(TaskNotFoundError);

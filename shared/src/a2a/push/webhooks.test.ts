@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import { createWebhooks } from "./webhooks.ts";
 
@@ -34,6 +34,8 @@ test.each([200, 202, 204])("a notification that is answered with %i has arrived"
 });
 
 test.each([
+  [302, true],
+  [304, true],
   [400, true],
   [404, true],
   [410, true],
@@ -80,4 +82,17 @@ test("an address is admitted if it may be reached, and a name that does not reso
     expect([url, await codeOf(at("93.184.216.34").admit(url))]).toEqual([url, code]);
   const unknown = { resolve: () => Promise.reject(new AppError("unavailable", "No such name.")) };
   expect(await codeOf(createWebhooks(strict, unknown).admit("https://receiver.example"))).toBe("admitted");
+});
+
+test("a receiver has fifteen seconds to answer, and one of this system is recognised by its own certificate", async () => {
+  using timeout = spyOn(AbortSignal, "timeout");
+  const asked: string[] = [];
+  const tls = async (url: URL) => {
+    asked.push(url.href);
+    return undefined;
+  };
+  const refusal = await createWebhooks(local, { tls }).post("https://127.0.0.1:9/x", { headers: {}, body: "" }, signal);
+  expect(refusal).toMatchObject({ final: false });
+  expect(asked).toEqual(["https://127.0.0.1:9/x"]);
+  expect(timeout.mock.calls).toEqual([[15_000]]);
 });

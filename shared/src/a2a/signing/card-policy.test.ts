@@ -2,11 +2,12 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { generateAgentCardSignature } from "@a2a-js/sdk";
+import { canonicalizeAgentCard, generateAgentCardSignature } from "@a2a-js/sdk";
+import { FlattenedSign } from "jose/jws/flattened/sign";
 import { cardOf } from "../../testing/a2a/card.ts";
 import { type CardTrust, cardPolicy, readKeyFile } from "./card-policy.ts";
 import { signCard } from "./card-signature.ts";
-import { keyFiles, openHomeKeys } from "./home-keys.ts";
+import { keyFiles, openHomeKeys, rotateHomeKey } from "./home-keys.ts";
 import { createKeySets } from "./key-sets.ts";
 import type { PublicKey } from "./public-key.ts";
 
@@ -76,6 +77,27 @@ test("each agent has its own demands, and agents of this home are trusted whatev
   await policy(card, { ...agent, name: "other" });
   await expect(policy(card, agent)).rejects.toMatchObject({ code: "forbidden" });
   await policy(await signCard(card, await own.ring(), "https://example.com/keys"), agent);
+});
+
+test("a card that was signed with a key of this home before it was replaced is still trusted", async () => {
+  const home = await mkdtemp(join(tmpdir(), "card-policy-"));
+  homes.push(home);
+  const before = await (await openHomeKeys(keyFiles(home))).ring();
+  await rotateHomeKey(keyFiles(home));
+  const own = await openHomeKeys(keyFiles(home));
+  await cardPolicy({ trust: () => must(), own })(await signCard(card, before, "https://example.com/keys"), agent);
+});
+
+test("a shared secret is no key of a card, also where one is listed", async () => {
+  const secret = Buffer.from("a secret of thirty-two bytes: 1234567");
+  const payload = new TextEncoder().encode(canonicalizeAgentCard(card));
+  const jws = await new FlattenedSign(payload).setProtectedHeader({ alg: "HS256", kid: "key-1" }).sign(secret);
+  const signed = {
+    ...card,
+    signatures: [{ protected: jws.protected ?? "", signature: jws.signature, header: undefined }],
+  };
+  const listed = { kid: "key-1", kty: "oct", k: secret.toString("base64url") };
+  await expect(admit(must(listed), signed)).rejects.toThrow("invalid signature");
 });
 
 test("a card without required values holds its signature in the specification's form, and in the SDKs'", async () => {

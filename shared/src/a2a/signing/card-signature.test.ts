@@ -38,10 +38,11 @@ test("a signature says its algorithm, its key and where that is published", asyn
 const sparse = {
   supportedInterfaces: [{ url: "http://a.example" }, { protocolBinding: "GRPC", protocolVersion: "1.0" }],
   skills: [{ id: "greet" }, { name: "Leave", description: "Says bye.", tags: ["b", "a"] }],
+  capabilities: { extensions: [{ uri: "urn:x", params: { b: [null, 1], a_: "", B: { z: 1, Z: 2 } } }] },
   provider: { url: "https://é.example", organization: 'A "quoted" one' },
 };
 const specified =
-  '{"capabilities":{},"defaultInputModes":[],"defaultOutputModes":[],"description":"","name":"",' +
+  '{"capabilities":{"extensions":[{"params":{"B":{"Z":2,"z":1},"a_":"","b":[null,1]},"uri":"urn:x"}]},"defaultInputModes":[],"defaultOutputModes":[],"description":"","name":"",' +
   '"provider":{"organization":"A \\"quoted\\" one","url":"https://é.example"},' +
   '"skills":[{"description":"","id":"greet","name":"","tags":[]},' +
   '{"description":"Says bye.","id":"","name":"Leave","tags":["b","a"]}],' +

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { calculateJwkThumbprint, type JWK } from "jose";
+import { AppError } from "../../core/errors.ts";
 import { cardOf } from "../../testing/a2a/card.ts";
 import { cardPolicy } from "./card-policy.ts";
 import { signCard } from "./card-signature.ts";
@@ -79,6 +80,53 @@ test("of replaced keys the newest three stay, and none if they became known", as
   for (let n = 0; n < 5; n++) ids.unshift(idsOf(await rotateHomeKey(keyFiles(home)))[0]);
   expect(idsOf(await (await openHomeKeys(keyFiles(home))).ring())).toEqual(ids.slice(0, 4) as string[]);
   expect(await rotateHomeKey(keyFiles(home), { dropFormer: true })).toHaveLength(1);
+});
+
+test("two that replace the key at once replace it twice, and neither key is lost", async () => {
+  const [first] = await (await openHomeKeys(keyFiles(home))).ring();
+  const texts = keyFiles(home);
+  const rings = await Promise.all([rotateHomeKey(texts), rotateHomeKey(texts)]);
+  const ids = idsOf(await (await openHomeKeys(texts)).ring());
+  expect(ids.at(-1)).toBe(first.publicKey.kid);
+  expect(ids).toHaveLength(3);
+  expect(new Set([...ids, ...rings.map((ring) => idsOf(ring)[0])]).size).toBe(3);
+});
+
+test("a key is replaced by one for the same algorithm, and replaced keys that cannot be read are no empty list", async () => {
+  await rotateHomeKey(keyFiles(home), { algorithm: "EdDSA" });
+  expect((await rotateHomeKey(keyFiles(home))).map(({ alg }) => alg)).toEqual(["EdDSA", "EdDSA", "ES256"]);
+  for (const damaged of ["", "nonsense", '{"keys":[{"pem":"x"}]}']) {
+    await writeFile(join(home, "former-card-keys.json"), damaged);
+    const fault = { code: "internal", message: expect.stringContaining("former-card-keys.json is damaged") };
+    await expect(openHomeKeys(keyFiles(home))).rejects.toMatchObject(fault);
+    await expect(rotateHomeKey(keyFiles(home))).rejects.toMatchObject(fault);
+  }
+});
+
+test("a running server drops replaced keys of which it finds no record any more", async () => {
+  await rotateHomeKey(keyFiles(home));
+  const keys = await openHomeKeys(keyFiles(home));
+  expect(await keys.ring()).toHaveLength(2);
+  await writeFile(join(home, "former-card-keys.json"), '{"keys":[]}');
+  const later = performance.now() + 2_000;
+  using _ = spyOn(performance, "now").mockReturnValue(later);
+  expect(await keys.ring()).toHaveLength(1);
+});
+
+test("a server keeps its ring while the place of its keys is away, and tells any other fault of it", async () => {
+  const texts = keyFiles(home);
+  let fault: Error | undefined;
+  const version = async () => (fault === undefined ? texts.current.version() : Promise.reject(fault));
+  const keys = await openHomeKeys({ ...texts, current: { ...texts.current, version } });
+  const before = await keys.ring();
+  const begun = performance.now();
+  using clock = spyOn(performance, "now");
+  clock.mockReturnValue(begun + 2_000);
+  fault = new AppError("storage_unavailable", "The store is away.");
+  expect(await keys.ring()).toBe(before);
+  clock.mockReturnValue(begun + 4_000);
+  fault = new AppError("internal", "It is damaged.");
+  await expect(keys.ring()).rejects.toBe(fault);
 });
 
 test("a running server signs with a new key soon after, and with the same keys keeps its ring", async () => {

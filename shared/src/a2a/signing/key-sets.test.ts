@@ -95,6 +95,67 @@ test("keys are read over https, or on this machine, from the server they are for
   expect(here.at.asked).toBe(2);
 });
 
+test("a set and its server are looked for at the addresses that they have from here", async () => {
+  await using here = place(published("a"));
+  const inside = (url: string) => url.replace("https://public.example", here.origin);
+  const sets = createKeySets({ egress: { allow: [], deny: [], only: [] }, inside });
+  const found = (url: string, owner: string) =>
+    sets.find(url, "a", owner).then(
+      ({ kid }) => kid,
+      (error: { code: string }) => error.code,
+    );
+  expect(await found("https://public.example/jwks", "https://public.example/agent")).toBe("a");
+  expect(await found("https://public.example/jwks", here.origin)).toBe("a");
+  expect(await found(`${here.origin}/jwks`, "https://public.example")).toBe("a");
+  expect(await found("https://public.example/jwks", "https://other.example")).toBe("forbidden");
+});
+
+test("a set that is larger than a hundred kilobytes is not read, nor one of a server that is given up after five seconds", async () => {
+  await using here = place(answering({ ...setOf("a"), more: "x".repeat(100_000) }));
+  using timeout = spyOn(AbortSignal, "timeout");
+  expect(await here.find("a")).toBe("too_large");
+  expect(timeout.mock.calls).toEqual([[5_000]]);
+});
+
+test("a set is ten minutes old at most, and read again for an unknown key after half a minute", async () => {
+  await using here = place(published("a"));
+  const sets = createKeySets({ egress: { allow: [], deny: [], only: [] } });
+  const readAt = async (seconds: number, kid: string) => {
+    passed = seconds * 1_000;
+    await sets.find(`${here.origin}/jwks`, kid, here.origin).catch(() => undefined);
+    return here.at.asked;
+  };
+  for (const [seconds, kid, asked] of [
+    [0, "a", 1],
+    [29, "b", 1],
+    [31, "b", 2],
+    [629, "a", 2],
+    [632, "a", 3],
+  ] as const)
+    expect([seconds, await readAt(seconds, kid)]).toEqual([seconds, asked]);
+});
+
+test("sets are read through the proxy of the settings, and of this system's servers with their own certificates", async () => {
+  const asked: string[] = [];
+  const data = (socket: Bun.Socket, head: Buffer) => {
+    asked.push(head.toString().split("\r\n")[0] ?? "");
+    socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  };
+  const server = Bun.listen({ port: 0, hostname: "127.0.0.1", socket: { data } });
+  const egress = { allow: [], deny: [], only: [], proxy: `http://127.0.0.1:${server.port}` };
+  const url = "https://203.0.113.9/jwks";
+  await expect(createKeySets({ egress }).find(url, "a", url)).rejects.toMatchObject({ code: "unavailable" });
+  expect(asked).toEqual(["CONNECT 203.0.113.9:443 HTTP/1.1"]);
+  server.stop(true);
+  const tls = async ({ href }: URL) => void asked.push(href) as undefined;
+  const own = "https://127.0.0.1:9/jwks";
+  const direct = { allow: [], deny: [], only: [] };
+  await expect(createKeySets({ egress: direct, tls }).find(own, "a", own)).rejects.toMatchObject({
+    code: "unavailable",
+  });
+  expect(asked[1]).toBe(own);
+});
+
 test("the sets of two hundred addresses are remembered, the latest ones", async () => {
   await using here = place(published("a"));
   for (let n = 0; n < 201; n++) await here.find("a", `/${n}`);

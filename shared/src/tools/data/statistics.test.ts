@@ -231,6 +231,70 @@ test("missing values are left out and counted, and what cannot be tested is refu
     expect([asked, await ask(asked)]).toEqual([asked, { isError: true, text: expect.stringContaining(why) }]);
 });
 
+test.each([
+  ["correlation", { y: ["x", "value"] }],
+  ["t_test", { y: ["value"], x: ["place"] }],
+  ["t_test", { y: ["value"], against: 12 }],
+  ["t_test", { y: ["x", "value"], paired: true, against: 1 }],
+  ["mann_whitney", { y: ["value"], x: ["place"] }],
+  ["anova", { y: ["value"], x: ["place"] }],
+  ["regression", { y: ["value"], x: ["x"] }],
+  ["confidence_interval", { y: ["value"], x: ["place"] }],
+  ["confidence_interval", { y: ["value", "x"] }],
+])("the intervals of %s are as wide as asked: %j", async (test, more) => {
+  await table("asked.csv", { ...first, x: first.value.map((_, at) => (at * 7) % 11) });
+  const text = await said({ test, from: "asked.csv", confidence: 0.9, ...more });
+  expect(text).toContain("90 % CI");
+  expect(text).not.toContain("95 % CI");
+  if ("paired" in more) expect(text).toContain("Paired t test: is the mean of x − value 1?");
+});
+
+test("predictors are numbers, truth values or texts of a few kinds, each against the first by name", async () => {
+  const ask = (from: string, x: string) => said({ test: "regression", from, y: ["v"], x: [x] });
+  const kinds =
+    "SELECT 9 - i AS v, i > 4 AS late, chr((107 - i % 3)::INTEGER) AS kind, 't' || i AS each FROM range(26) t(i)";
+  expect(await ask(kinds, "late")).toContain("  late: ");
+  const text = await ask(kinds, "kind");
+  for (const one of ["kind = j (not i): ", "kind = k (not i): "]) expect(text).toContain(one);
+  expect(await ask(kinds, "each")).toContain("each has 26 different texts, more than 20; group them in a SELECT.");
+});
+
+test("exact decimals and the largest integers are numbers", async () => {
+  const from = "SELECT (i / 4)::DECIMAL(6, 2) AS d, i::HUGEINT AS h, i::UBIGINT AS u FROM range(4, 12) t(i)";
+  const text = await said({ test: "confidence_interval", from, y: ["d", "h", "u"] });
+  for (const one of ["d: n = 8, mean 1.875,", "h: n = 8, mean 7.5,", "u: n = 8, mean 7.5,"])
+    expect(text).toContain(one);
+});
+
+test("an outlier is told with its number or with all its labels", async () => {
+  const from = "SELECT i % 5 + CASE i WHEN 7 THEN 90 ELSE 0 END AS v, 'd' || i AS day, i AS n FROM range(20) t(i)";
+  const request = { test: "outliers", from, y: ["v"] };
+  expect(await said(request)).toContain("92 (row 8)");
+  expect(await said({ ...request, x: ["day", "n"] })).toContain('92 (day "d7", n 7)');
+});
+
+test("a series along numbers is in their order, has one value at a time, and its season goes on to the end", async () => {
+  const from = "SELECT 13 - i AS at, (13 - i) % 2 + 13 - i AS v FROM range(1, 13) t(i)";
+  const request = { test: "decomposition", from, y: ["v"], x: ["at"], period: 2 };
+  const file = /All parts: (\S+)/.exec(await said(request))?.[1] ?? "";
+  const { rows } = await scene.databases.query(scene.workspace, `SELECT "at", v, season FROM '${file}'`, {
+    signal: AbortSignal.timeout(60_000),
+  });
+  expect(rows.map(([at]) => Number(at))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+  expect(rows.map(([, v, season]) => [Number(v), season])).toEqual(
+    Array.from({ length: 12 }, (_, at) => [at + 1 + ((at + 1) % 2), at % 2 === 0 ? 0.5 : -0.5]),
+  );
+  const twice = await said({ ...request, from: `${from} UNION ALL SELECT 5, 5` });
+  expect(twice).toContain("at is 5 in several rows; a series has one value at a time");
+  expect(await said({ ...request, period: undefined })).toContain("Name the period");
+});
+
+test("rows that are too long to be read whole are refused, never counted in part", async () => {
+  const from = "SELECT i AS v, repeat('x', 300000) || i AS name FROM range(60) t(i)";
+  const text = await said({ test: "outliers", from, y: ["v"], x: ["name"] });
+  expect(text).toStartWith("60 rows, more than can be read here (100000, 16 MB).");
+});
+
 test("values unlike a normal distribution's lead to a test that does not need one", async () => {
   const from =
     "SELECT 'a' AS place, exp(i / 5.0) AS value FROM range(25) t(i) UNION ALL SELECT 'b', i FROM range(25) t(i)";

@@ -12,10 +12,12 @@ import { webToolsForTest } from "../../testing/web/web-tools.ts";
 import { browserTools } from "../browser/browser-tools.ts";
 import { createSnapshotStates } from "../observation/elements/snapshot-state.ts";
 import { observe } from "../observation/observe.ts";
+import { judgeClickOn, judgeDrag, judgeForm, judgeKeys, judgePointing, judgeUpload, type Situation } from "./acts.ts";
 import { createGuard } from "./guard.ts";
 import { judgeClick } from "./judge-action.ts";
 import type { JudgingDeps } from "./judging.ts";
 import { addressesNamedIn } from "./named-hosts.ts";
+import { createSentBook } from "./sent-book.ts";
 
 const pages: Record<string, string> = {
   "/": `<button onclick="document.title='paid'">Pay <b>now</b></button><button>Next</button><a href=/delete>Delete account</a>
@@ -49,6 +51,10 @@ const pages: Record<string, string> = {
   "/framing": `<p style="height:60px">Ours</p><iframe src=/framed width=700 height=400></iframe>`,
   "/framed": `<p style="height:60px">Within</p><button>Order now</button><br><iframe src=/deeper width=500 height=200 style="padding-top:50px"></iframe>`,
   "/deeper": "<button>Pay now</button>",
+  "/acts": `<button>Delete account</button><label>Name <input></label><label>Password <input type=password></label>
+    <label>Stay <input type=checkbox></label><div id=outer></div><script>
+    const inner = outer.attachShadow({ mode: "open" }).appendChild(document.createElement("div"));
+    inner.attachShadow({ mode: "open" }).innerHTML = "<button>Erase all</button>";</script>`,
   "/echo": "<label>Text <input></label><a href='OTHER/?d=TYPED'>You wrote this</a>",
 };
 
@@ -90,7 +96,7 @@ async function conversation(name: string, path: string, deps: Partial<JudgingDep
     return (await observe(browsing, { looks, vision: false, signal: AbortSignal.timeout(60_000) }))?.text ?? "";
   };
   const open: Opened = { browsing, workspace, tools, said: [`on ${site.url.origin}`], seen: await look() };
-  return { ...open, look, guard };
+  return { ...open, look, looks, guard };
 }
 type Opened = { browsing: Browsing; workspace: Workspace; tools: Tool[]; said: string[]; seen: string };
 
@@ -287,6 +293,75 @@ test("a click at a point within frames is judged by the element there, however d
   }
 });
 
+test("each act is judged by all the elements it is for, and by all that it tells their host", async () => {
+  const open = await conversation("acts", "/acts");
+  const { browsing, looks, said } = open;
+  const { host, origin } = site.url;
+  const known = { led: true, private: false, chosen: [], shown: new Map(), spent: new Map(), given: [], trusted: [] };
+  const at = (words: readonly string[]): Situation => ({
+    browsing: { browsing, looks: looks.of(browsing), sent: createSentBook() },
+    scope: { ...known, said: words },
+    words: { said: words, trusted: [] },
+  });
+  const [named, foreign] = [at(said), at(["Find a shop."])];
+  const [button, name, password, stay] = ["button", 'textbox "Name"', 'textbox "Password"', "checkbox"].map((line) =>
+    refIn(open.seen, line),
+  ) as [string, string, string, string];
+  const price = [{ site: "127.0.0.1", bits: 3 }];
+  const words = `Click “Delete account” on ${host}`;
+
+  // Harmless words to look for hide nothing of what the element itself says.
+  expect(await judgeClickOn({ ref: button, text: "account" }, foreign)).toMatchObject({ risk: words, prices: price });
+  const fields = [
+    { ref: name, value: "Ann" },
+    { ref: password, value: "tulip-92" },
+    { ref: stay, value: true },
+  ];
+  const here = `on ${host}, a host you did not name`;
+  expect(await judgeForm({ fields }, foreign)).toMatchObject({
+    risk: `Type into “Name” ${here}; Type into the password field “Password” ${here}`,
+    prices: price,
+    secretAt: { host },
+  });
+  const given = at([`Log in at ${origin} with tulip-92`]);
+  expect(await judgeForm({ fields }, given)).toMatchObject({ risk: undefined, prices: [], secretAt: { host } });
+  expect((await judgeForm({ fields: fields.slice(0, 1) }, given)).secretAt).toBeUndefined();
+  expect(await judgePointing({ ref: name }, foreign)).toEqual({ prices: price });
+  expect((await judgeDrag({ to: button, through: [] }, named)).risk).toBe(
+    `Drop something on “Delete account” on ${host}`,
+  );
+  expect((await judgeDrag({ to: name, through: [] }, named)).risk).toBeUndefined();
+  const files = { ref: name, paths: ["a.txt", "b.txt"] };
+  expect(await judgeUpload(files, named)).toEqual({ risk: `Upload “a.txt”, “b.txt” to ${host}` });
+
+  await browsing.active().page.getByRole("button", { name: "Delete account" }).focus();
+  for (const keys of ["NumpadEnter", "Space", "a Enter"])
+    expect([keys, (await judgeKeys({ keys }, named)).risk]).toEqual([keys, words]);
+  expect((await judgeKeys({ keys: "a Enter" }, foreign)).prices).toEqual([{ site: "127.0.0.1", bits: 8 }]);
+});
+
+test("what stands in shadow trees is judged like the rest, and frames too deep to look into are not clicked", async () => {
+  const open = await conversation("depths", "/acts");
+  const { page } = open.browsing.active();
+  const button = page.getByRole("button", { name: "Erase all" });
+  const box = await button.boundingBox();
+  const at = { x: (box?.x ?? 0) + 5, y: (box?.y ?? 0) + 5 };
+  expect(await risk(open, "browser_click_at", at)).toBe(`Click “Erase all” on ${site.url.host}`);
+  await button.focus();
+  expect(await risk(open, "browser_send_keys", { keys: "Enter" })).toBe(`Click “Erase all” on ${site.url.host}`);
+  await page.evaluate(`{
+    let inner = document;
+    for (let depth = 0; depth < 6; depth++) {
+      const frame = inner.createElement("iframe");
+      frame.style = "position:fixed;left:0;top:0;width:300px;height:300px;border:0";
+      inner.body.replaceChildren(frame);
+      inner = frame.contentDocument;
+    }
+    inner.body.innerHTML = "<button>Pay now</button>";
+  }`);
+  expect(risk(open, "browser_click_at", { x: 20, y: 20 })).rejects.toThrow("The page has frames within frames.");
+});
+
 test("clicks at a point and keys are judged by the element there", async () => {
   const open = await conversation("points", "/");
   const { page } = open.browsing.active();
@@ -478,4 +553,23 @@ test("what a page shows to a log-in that a profile kept is private, and what oth
   const workspace = await kept.workspace("kept log-in");
   const result = await guard.over(page as unknown as Tool).call({}, contextForTest(workspace));
   expect(result.takenIn).toEqual(["web", "shop.example"]);
+});
+
+test("what a host shows where a person typed is private from then on, beside what the tool takes in anyway", async () => {
+  const guard = createGuard({ browsers: undefined, looks: createSnapshotStates(), scope: "task", trusted: [] });
+  const workspace = await kept.workspace("typed by a person");
+  const call = async (tool: object) =>
+    (await guard.over({ name: "look", reach: {}, ...tool } as unknown as Tool).call({}, contextForTest(workspace)))
+      .takenIn;
+  const opens = () => ["https://shop.example/a", "https://shop.example/b", "https://news.example/"];
+  const result = { text: "", isError: false };
+  const tool = { brings: ["web"], reach: { opens }, call: async () => result };
+  expect(await call(tool)).toBeUndefined();
+  await guard.personTyped(workspace, [new URL("https://shop.example/login")]);
+  expect(await call(tool)).toEqual(["web", "shop.example"]);
+  expect(await call({ ...tool, call: async () => ({ ...result, takenIn: ["mail"] }) })).toEqual([
+    "mail",
+    "shop.example",
+  ]);
+  expect(await call({ ...tool, onPage: {} })).toEqual(["web", "shop.example"]);
 });

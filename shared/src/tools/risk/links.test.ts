@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, jest, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,6 +29,19 @@ test("of a page and its frames the first addresses of the web are read, and a fr
   const frames = [frame("https://a.example", "javascript:go()", "mailto:ann@example.com"), broken, ...more];
   const found = await linksOn({ frames: () => frames } as unknown as Page);
   expect(found).toEqual(["https://a.example/", ...Array.from({ length: 10 }, (_, at) => `https://f${at}.example/`)]);
+});
+
+test("a frame that does not answer is not waited for, and takes no other frame's addresses with it", async () => {
+  jest.useFakeTimers();
+  try {
+    const frames = [{ evaluate: async () => ["https://a.example/"] }, { evaluate: () => new Promise(() => undefined) }];
+    const found = linksOn({ frames: () => frames } as unknown as Page);
+    await new Promise(process.nextTick);
+    jest.advanceTimersByTime(2_000);
+    expect(await found).toEqual(["https://a.example/"]);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test("of a text with very many addresses the first 5,000 are found", () => {

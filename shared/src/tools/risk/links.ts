@@ -1,4 +1,4 @@
-import type { Page } from "playwright";
+import type { Frame, Page } from "playwright";
 
 const mostLinks = 5_000;
 const collectMs = 2_000;
@@ -18,10 +18,10 @@ export function linksIn(text: string): string[] {
  */
 export async function linksOn(page: Page): Promise<string[]> {
   const frames = page.frames().slice(0, 12);
-  const reading = Promise.all(frames.map((frame) => frame.evaluate(readLinks, mostLinks).catch(() => [])));
-  const late = Promise.withResolvers<string[][]>();
+  const late = Promise.withResolvers<string[]>();
   const timer = setTimeout(() => late.resolve([]), collectMs);
-  const found = await Promise.race([reading, late.promise]).finally(() => clearTimeout(timer));
+  const linksOf = (frame: Frame) => Promise.race([frame.evaluate(readLinks, mostLinks).catch(() => []), late.promise]);
+  const found = await Promise.all(frames.map(linksOf)).finally(() => clearTimeout(timer));
   return found.flat().flatMap((link) => hrefOf(String(link)) ?? []);
 }
 

@@ -125,6 +125,42 @@ test("fetch_content adds the beginning of each page, and why one could not be re
   expect(text.length).toBeLessThan(10_000);
 });
 
+test("an abort while pages are read ends the search with its own reason", async () => {
+  const control = new AbortController();
+  const reason = new Error("enough");
+  await using site = startSite({
+    "/a": () => {
+      control.abort(reason);
+      return new Promise<Response>(() => undefined);
+    },
+  });
+  await using at = await workspaceForTest();
+  const egress = createEgress({ allow: [site.host], deny: [], only: [] });
+  const engines = [gives("bing", `${site.url}/a`)];
+  const given: AbortSignal[] = [];
+  const robots = { admit: async (_: URL, signal: AbortSignal) => void given.push(signal) };
+  const tool = webSearch({ engines, egress, robots, lang: "en", country: "us" });
+  const pending = tool.call(
+    { query: "q", fetch_content: true },
+    contextForTest(at.workspace, { signal: control.signal }),
+  );
+  expect(await pending.catch((error) => error)).toBe(reason);
+  expect(given).toEqual([control.signal]);
+});
+
+test.each([
+  ["en", "bees"],
+  ["DE", "bees"],
+  ["pt_BR", "bees"],
+  ["zh-hant", "bees"],
+  ["zh-secret12", "bees zh-secret12"],
+])("what a search in the language %s tells the engines, and may get back as a link, is %p", (lang, told) => {
+  const egress = createEgress({ allow: [], deny: [], only: [] });
+  const { reach } = webSearch({ engines: [], egress, robots: createRobots(egress), lang: "en", country: "us" });
+  const input = { query: "bees", lang };
+  expect([reach?.asks?.(input), reach?.writes?.(input), reach?.finds]).toEqual([told, told, true]);
+});
+
 test("an invalid language or country goes back to the model", async () => {
   for (const wrong of [{ lang: "e n" }, { country: "usa" }, { num_results: 0 }, { query: " " }])
     expect((await search([], { query: "q", ...wrong })).text).toStartWith("Invalid arguments for web_search");

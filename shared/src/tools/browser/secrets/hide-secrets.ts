@@ -1,6 +1,6 @@
 import type { Frame } from "playwright";
 import { within } from "../../../core/async/within.ts";
-import type { Observation, RiskContext, Tool, ToolContext } from "../../../core/tools/tool.ts";
+import type { Observation, RiskContext, Shown, Tool, ToolContext } from "../../../core/tools/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import type { Browsing } from "../../../machine/browser/browser.ts";
 import type { Secrets } from "../../../machine/secrets/secrets.ts";
@@ -27,13 +27,23 @@ export function hidingSecrets(tool: Tool, secrets: Secrets): Tool {
       },
     }),
     async call(input, context) {
-      const { text, end, ...rest } = await tool.call(input, hidden(context, secrets));
+      const { text, shows, end, ...rest } = await tool.call(input, hidden(context, secrets));
       return {
         ...rest,
         text: secrets.redact(text),
+        ...(shows && { shows: hiddenStandIns(shows, secrets) }),
         ...(end && { end: { ...end, summary: secrets.redact(end.summary) } }),
       };
     },
+  };
+}
+
+/** What a model reads in place of a result, once that is out of date or told again. */
+function hiddenStandIns({ brief, again, ...rest }: Shown, { redact }: Secrets): Shown {
+  return {
+    ...rest,
+    ...(brief !== undefined && { brief: redact(brief) }),
+    ...(again !== undefined && { again: redact(again) }),
   };
 }
 

@@ -205,6 +205,7 @@ test("what a page shows of the value is replaced, in no picture, and in no file"
     `a.href = URL.createObjectURL(new Blob(["${value}"])); a.download = "it.txt"; document.title = "${value}"`,
   );
   const results = [
+    await it.call("snapshot", {}),
     await it.call("snapshot", { full: true }),
     await it.call("extract_content", { goal: "everything" }),
     await it.call("screenshot", {}),
@@ -212,7 +213,7 @@ test("what a page shows of the value is replaced, in no picture, and in no file"
     await it.call("click_element", { ref: refOf(it.seen, "Save") }),
     await it.call("wait", { seconds: 1 }),
   ];
-  const told = results.map(({ text }) => text).join("\n");
+  const told = results.map(({ text, shows }) => `${text}\n${shows?.brief}`).join("\n");
   for (const form of [value, spaced]) expect(told).not.toContain(form);
   expect(told.match(/No picture was taken: the page shows the secret bank-password/g)?.length).toBe(2);
   expect(told).toContain('The download of "it.txt" could not be kept: It holds the secret bank-password.');

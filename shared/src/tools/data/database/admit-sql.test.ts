@@ -86,6 +86,43 @@ test("no statement changes how the database answers, or stops it from answering"
   }
 });
 
+test("a statement that gets round the lock is told that it cost the tables", async () => {
+  expect((await sql("CREATE OR REPLACE TABLE lost AS SELECT 1 AS a")).isError).toBe(false);
+  const { text, isError } = await sql("FROM enable_logging()");
+  expect({ isError, text }).toEqual({ isError: true, text: expect.stringContaining("changed how the database works") });
+  expect((await sql("FROM lost")).text).toContain("lost does not exist");
+});
+
+test.each([
+  "CALL enable_logging()",
+  "set threads = 1",
+  "SET GLOBAL threads = 1",
+  "RESET threads",
+  "SET variable = 1",
+  "RESET VARIABLE",
+  "PRAGMA threads = 1",
+  "LOAD json",
+  "INSTALL json",
+  "FORCE INSTALL json",
+  "PREPARE p AS SELECT 1",
+  "EXECUTE p",
+  "DEALLOCATE p",
+  "CHECKPOINT",
+  "VACUUM",
+  "EXPORT DATABASE 'x'",
+  "IMPORT DATABASE 'x'",
+  "EXPLAIN CALL x()",
+  "EXPLAIN ANALYZE VERBOSE CALL x()",
+  "EXPLAIN (ANALYZE, FORMAT json) CALL x()",
+  "SELECT 1; CALL x()",
+  "'select' 1",
+])("no statement but one that works on data reaches the database: %s", async (text) => {
+  await expect(admitSql(scene.workspace, text)).rejects.toMatchObject({
+    code: "rejected",
+    message: expect.stringContaining("is not for here"),
+  });
+});
+
 test("a failed transaction is rolled back by the next ROLLBACK, and its tables stay", async () => {
   expect((await sql("CREATE OR REPLACE TABLE kept AS SELECT 1 AS a")).isError).toBe(false);
   expect((await sql("BEGIN")).isError).toBe(false);

@@ -78,6 +78,23 @@ test("an idle database ends", async () => {
   await databases.close();
 });
 
+test("a database at work is not idle, however short the time is after which it would be", async () => {
+  await using scene = await dataScene();
+  const databases = createDatabases({ idleMs: 60 });
+  const query = (sql: string, timeoutMs: number) =>
+    databases.query(scene.workspace, sql, { signal: new AbortController().signal, timeoutMs });
+  await query("SELECT 1", 60_000);
+  await expect(query(endless, 300)).rejects.toMatchObject({ code: "timeout" });
+  await databases.close();
+});
+
+test("a text that arrives in many pieces is whole, whatever its letters", async () => {
+  await using scene = await dataScene();
+  const { signal } = new AbortController();
+  const { rows } = await scene.databases.query(scene.workspace, "SELECT repeat('€', 200000) AS t", { signal });
+  expect(rows[0]?.[0] === "€".repeat(200_000)).toBe(true);
+});
+
 test.skipIf(!onLinux)("a database that no longer answers is killed some seconds after the query's limit", async () => {
   await using scene = await dataScene();
   const { workspace } = scene;

@@ -6,6 +6,7 @@ import { writeXlsx } from "hucre/xlsx";
 import { type DataScene, dataScene } from "../../../testing/data/data.ts";
 import { describeData } from "../describe-data.ts";
 import { sqlQuery } from "../sql-query.ts";
+import { statistics } from "../statistics.ts";
 import { foreignNames } from "./foreign-name.ts";
 
 let scene: DataScene;
@@ -119,6 +120,8 @@ test("formulas whose values no program stored are named wherever the workbook is
   expect((await sql("SELECT sum(total) FROM 'formulas.xlsx/S'")).text).toContain(note);
   expect((await sql("COPY (FROM 'formulas.xlsx/S') TO 'out.csv'")).text).toContain(note);
   expect((await scene.call(describeData(scene), { path: "formulas.xlsx/S" })).text).toContain(note);
+  const mean = { test: "confidence_interval", from: "SELECT price FROM 'formulas.xlsx/S'", y: ["price"] };
+  expect((await scene.call(statistics(scene), mean)).text).toContain(note);
   expect((await sql("FROM 'formulas.xlsx/Sums'")).text).toContain("the sheet Sums has only formulas without stored");
   expect((await sql("FROM 'book.xlsx'")).text).not.toContain("Note:");
 });
@@ -141,6 +144,17 @@ test("tables of an SQLite file can be joined with other files; its texts stay te
   ]);
   expect((await rowsOf("SELECT x, n FROM 'shop.db/odd name', 'changing.xlsx' AS c ORDER BY x"))[2]).toBe("1.5 | 12345");
   expect((await sql("FROM 'shop.db'")).text).toContain("Name one of 'shop.db/odd name', 'shop.db/orders'");
+});
+
+test("every row of a table of many thousands is there once, with the type that all values of its column share", async () => {
+  const database = new Database(join(scene.workspace.root, "many.db"));
+  database.run("CREATE TABLE t (n, part, mixed, raw, day)");
+  database.run(`INSERT INTO t WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 5000)
+    SELECT i, CASE i WHEN 4999 THEN 0.5 ELSE i END, CASE i WHEN 5000 THEN 'x' ELSE i END, x'00ff', '2024-01-01' FROM r`);
+  database.close();
+  const sums =
+    "SELECT count(*) AS a, count(DISTINCT n) AS b, sum(n) AS c, sum(part) AS d, max(mixed) AS e, min(hex(raw)) AS f, typeof(any_value(part)) AS g, typeof(any_value(raw)) AS h, typeof(any_value(day)) AS i FROM 'many.db'";
+  expect((await rowsOf(sums))[2]).toBe("5000 | 5000 | 12502500 | 12497501.5 | x | 00FF | DOUBLE | BLOB | DATE");
 });
 
 test("a date that no calendar has stays the text it is, and is told as odd", async () => {

@@ -27,7 +27,11 @@ const ask = (tool: Tool, sql: string, more: object = {}) => scene.call(tool, { s
 /** What every kind of server has to hold. `url` is a database with a table `things` of 120 rows. */
 function suite(
   open: () => Promise<{ readonly url: string; count(): Promise<number> }>,
-  { ending, endless }: { readonly ending: readonly string[]; readonly endless: string },
+  {
+    ending,
+    endless,
+    stopped,
+  }: { readonly ending: readonly string[]; readonly endless: string; readonly stopped: string },
 ): void {
   let url = "";
   let count: () => Promise<number>;
@@ -47,6 +51,8 @@ function suite(
     const { text } = await ask(toolFor({ url, rows: 60 }), "SELECT id FROM things ORDER BY id");
     expect(text).toContain("[more than 60 rows, 50 shown; the first 60 of them: ");
     expect(text).toContain("there are more");
+    const all = await ask(toolFor({ url, rows: 120 }), "SELECT id FROM things ORDER BY id");
+    expect(all.text).toContain("[120 rows, 50 shown; all: ");
   });
 
   test("a database that may only be read stays as it is, whatever the statement tries", async () => {
@@ -86,7 +92,8 @@ function suite(
 
   test("a statement that takes too long is ended, and one that is called off ends at once", async () => {
     const slow = await ask(toolFor({ url, timeoutMs: 500 }), endless);
-    expect(slow.isError).toBe(true);
+    // By the server itself, which would go on otherwise.
+    expect(slow).toMatchObject({ isError: true, text: expect.stringContaining(stopped) });
     const controller = new AbortController();
     const tool = toolFor({ url });
     const begun = scene.call(tool, { sql: endless, database: "shop" }, { signal: controller.signal });
@@ -121,7 +128,7 @@ describe("SQLite", () => {
         count: async () => Number(file.query("SELECT count(*) FROM things").values()[0]?.[0]),
       };
     },
-    { ending: ["COMMIT"], endless: counting },
+    { ending: ["COMMIT"], endless: counting, stopped: "shop was stopped at its limit of 0.5 s." },
   );
 
   test("a change that is called off before its turn is not made", async () => {
@@ -133,6 +140,28 @@ describe("SQLite", () => {
     await expect(servers.query("shop", "DELETE FROM kept", options)).rejects.toThrow("called off");
     expect(file.query("SELECT n FROM kept").values()).toEqual([[1]]);
     expect(() => servers.query("toString", "SELECT 1", options)).toThrow('There is no database "toString".');
+  });
+
+  test("values of every kind become text or numbers that lose nothing, and columns are of their first value's kind", async () => {
+    const path = join(scene.home, "kinds.db");
+    const file = new Database(path);
+    file.run("CREATE TABLE kinds (big, exact, raw, empty, word)");
+    file.run(
+      "INSERT INTO kinds VALUES (NULL, 0.5, x'00ff', NULL, ''), (9007199254740993, 3, NULL, NULL, 'a'), (-7, 'one', x'', NULL, 'b')",
+    );
+    const servers = createDatabaseServers({ shop: { ...usual, url: `sqlite://${path}` } });
+    const query = (sql: string, maxCharacters: number) =>
+      servers.query("shop", sql, { write: false, signal: new AbortController().signal, maxCharacters });
+    const all = await query("SELECT * FROM kinds", 10_000);
+    expect(all.columns.map(({ type }) => type)).toEqual(["number", "number", "bytes", "unknown", "text"]);
+    const rows = [
+      [null, 0.5, "\\x00ff", null, ""],
+      ["9007199254740993", 3, null, null, "a"],
+      [-7, "one", "\\x", null, "b"],
+    ];
+    expect(all).toMatchObject({ rows, more: false });
+    // The row that passes the limit is the last one.
+    expect(await query("SELECT * FROM kinds", 30)).toMatchObject({ rows: rows.slice(0, 2), more: true });
   });
 
   test("an error that repeats the password says only that there is one, however it is written", async () => {
@@ -172,7 +201,11 @@ describe.skipIf(postgresPrograms === undefined)(postgresPrograms === undefined ?
       await make((text) => sql.unsafe(text));
       return { url: server.url, count: async () => Number((await sql`SELECT count(*) AS n FROM things`)[0].n) };
     },
-    { ending: ["COMMIT", "END", "ROLLBACK; SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE"], endless: counting },
+    {
+      ending: ["COMMIT", "END", "ROLLBACK; SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE"],
+      endless: counting,
+      stopped: "statement timeout",
+    },
   );
 
   test("values of every kind become text or numbers that lose nothing", async () => {
@@ -183,6 +216,12 @@ describe.skipIf(postgresPrograms === undefined)(postgresPrograms === undefined ?
     expect(text).toContain(
       '9007199254740993 | 0.1 | 2024-01-02T03:04:05.000Z | \\x00ff | {"a":[1]} | NULL | true | NaN',
     );
+  });
+
+  test("of a long result no more rows are asked for than are told, and the transaction only reads", async () => {
+    const state = "SELECT statement, current_setting('transaction_read_only') AS only FROM pg_cursors";
+    const { text } = await ask(toolFor({ url: server.url, rows: 7 }), state);
+    expect(text).toMatch(/DECLARE answer NO SCROLL CURSOR FOR .*\| on\n/);
   });
 
   test("the password is never in an error", async () => {
@@ -210,6 +249,7 @@ describe.skipIf(!hasMariadb)(hasMariadb ? "MariaDB" : noMariadb, () => {
     {
       ending: ["COMMIT", "SET SESSION TRANSACTION READ WRITE"],
       endless: "SELECT count(*) FROM things a, things b, things c, things d, things e",
+      stopped: "max_statement_time",
     },
   );
 });

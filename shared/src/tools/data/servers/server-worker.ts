@@ -77,7 +77,8 @@ function askFile(asked: ServerRequest): ServerAnswer {
   const { url, sql, write } = asked;
   using file = new Database(
     decodeURIComponent(new URL(url).pathname),
-    write ? { readwrite: true } : { readonly: true },
+    // Integers beyond 2^53 stay what they are.
+    { ...(write ? { readwrite: true } : { readonly: true }), safeIntegers: true },
   );
   file.run("PRAGMA trusted_schema = OFF");
   using statement = file.prepare(sql);
@@ -113,7 +114,7 @@ function jsonOf(value: unknown): Cell {
   if (value === null || value === undefined) return null;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString();
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString("hex")}`;
-  if (typeof value === "bigint") return String(value);
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   return typeof value === "object" ? (JSON.parse(JSON.stringify(value)) as Cell) : (value as Cell);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Handler, served, startSite } from "../../../testing/web/site.ts";
 import type { EngineName, SearchQuery } from "./engine.ts";
-import { type EngineSettings, openEngines } from "./open-engines.ts";
+import { type EgressSettings, type EngineSettings, openEngines } from "./open-engines.ts";
 
 const asked: SearchQuery = { query: "bees & honey ü", count: 3, lang: "en", country: "us" };
 const first = { title: "Bees & Honey", url: "https://bees.example/a?x=1&y=2", description: "All about bees." };
@@ -242,6 +242,29 @@ test("language and country reach each engine under its own parameter names", asy
     { setlang: "zh-TW", cc: "TW" },
     { hl: "zh-TW", gl: "tw" },
   ]);
+});
+
+test("an engine's own address is open to that engine alone, other hosts as the policy says, and all behind the proxy", async () => {
+  const answer = served(cases.brave.answer, "application/json");
+  await using allowed = startSite({ "/": answer });
+  await using own = startSite({ "/search": served(cases.searxng.answer, "application/json"), "/": answer });
+  const search = async (to: string, policy: Partial<EgressSettings> = {}) => {
+    await using site = startSite({ "/": () => Response.redirect(to) });
+    const settings = { ...only("brave", site.url), searxng: { url: own.url } };
+    const engines = openEngines(settings, { allow: [allowed.host], deny: [], only: [], ...policy });
+    const found = async (name: EngineName) =>
+      engines
+        .find((engine) => engine.name === name)
+        ?.search(asked, new AbortController().signal)
+        .then(
+          (hits) => hits.length,
+          ({ code }) => code,
+        );
+    return [await found("searxng"), await found("brave")];
+  };
+  expect(await search(allowed.url)).toEqual([2, 2]);
+  expect(await search(own.url)).toEqual([2, "forbidden"]);
+  expect(await search(allowed.url, { proxy: "http://127.0.0.1:1" })).toEqual(["unavailable", "unavailable"]);
 });
 
 test("the order is the configured engine, its fallbacks, then the rest; without key or address an engine is left out", () => {
