@@ -166,9 +166,9 @@ test("the tools for runs act for their caller alone", async () => {
   expect([done, all.get("r1")?.principal]).toEqual([[], "ann"]);
   const results = [];
   for (const call of calls) results.push(await ann?.callTool(call));
-  expect(results.map((one) => (one?.structuredContent as { status: string }).status)).toEqual([
-    ...["input-required", "completed", "canceled"],
-  ]);
+  expect(results).toMatchObject(
+    ["input-required", "completed", "canceled"].map((status) => ({ structuredContent: { status } })),
+  );
   expect(done.map(([what]) => what)).toEqual(["answer", "cancel"]);
   await Promise.all([ann?.close(), bob?.close()]);
 });
