@@ -300,7 +300,10 @@ test("resources come a page at a time, a hundred completions of all that there a
   const ref = { type: "ref/resource", uri: "manyhands://runs/{run}" } as const;
   const { completion } = await client.complete({ ref, argument: { name: "run", value: "r" } });
   expect([completion.values.length, completion.total, completion.hasMore]).toEqual([100, 101, true]);
-  await expect(client.readResource({ uri: "manyhands://runs/r1" })).rejects.toMatchObject({ code: -32602 });
+  const uri = "manyhands://runs/r1";
+  await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
+  await client.callTool(task("x"));
+  expect((await client.readResource({ uri })).contents).toMatchObject([{ uri, mimeType: "application/json" }]);
   await client.close();
 });
 
@@ -350,18 +353,22 @@ bothModes("clients are told when agents come, once for each change, as long as t
   const fetch = async (input: string | URL | Request, init?: RequestInit) =>
     adapter(new Request(input as Request, init));
   let told = 0;
+  let prompts = 0;
   const client = new Client(
     { name: "t", version: "1" },
     {
       versionNegotiation: { mode },
-      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => void told++ } },
+      listChanged: {
+        tools: { autoRefresh: false, debounceMs: 0, onChanged: () => void told++ },
+        prompts: { autoRefresh: false, debounceMs: 0, onChanged: () => void prompts++ },
+      },
     },
   );
   await client.connect(new StreamableHTTPClientTransport(new URL(place), { fetch }));
   await client.listTools();
   agents.push({ name: "more", type: "agent", title: "More", description: "More." });
-  await until(() => told > 0);
+  await until(() => told > 0 && prompts > 0);
   await Bun.sleep(30);
-  expect([told, reported]).toEqual([1, []]);
+  expect([told, prompts, reported]).toEqual([1, 1, []]);
   await client.close();
 });
