@@ -272,14 +272,23 @@ test("a failure to connect is told and followed by a pause; a success forgives i
   expect(it.connection.waitMs()).toBeLessThanOrEqual(500);
 });
 
-test("calls whose session is forgotten together share the new one", async () => {
+test("calls whose session is forgotten share the new one, whether they learn it together or late, and the old one is closed", async () => {
   using web = mcpServerByHand();
   await using it = connectionTo(web.url);
-  await it.connection.tools(signal);
+  const first = await it.connection.use(async (client) => client, signal);
   web.sessions.clear();
-  const answers = await Promise.all([1, 2, 3].map((a) => it.connection.use(call("echo", { a }), signal)));
-  expect(answers.map(textOf)).toEqual(['{"a":1}', '{"a":2}', '{"a":3}']);
-  expect([web.sessions.size, count(web, "initialize")]).toEqual([1, 2]);
+  const late = Promise.withResolvers<undefined>();
+  web.answer = ({ method, params }, { headers }) => {
+    const isOld = !web.sessions.has(headers.get("mcp-session-id") ?? "");
+    const { a } = (params?.arguments ?? {}) as { a?: number };
+    return method === "tools/call" && isOld && a === 3 ? late.promise : undefined;
+  };
+  const uses = [1, 2, 3].map((a) => it.connection.use(call("echo", { a }), signal));
+  expect((await Promise.all(uses.slice(0, 2))).map(textOf)).toEqual(['{"a":1}', '{"a":2}']);
+  expect(first.transport).toBeDefined();
+  late.resolve(undefined);
+  expect(textOf(await uses[2])).toBe('{"a":3}');
+  expect([web.sessions.size, count(web, "initialize"), first.transport]).toEqual([1, 2, undefined]);
 });
 
 test("a connection that is closed ends its client, also while that connects, and is used by nobody", async () => {
