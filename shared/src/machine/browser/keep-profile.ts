@@ -96,8 +96,10 @@ function saving(browsing: SavedBrowsing, profile: OpenProfile, told: Told): () =
     const state = await stateOf(browsing, told);
     // A page that does not answer, or a dialog: there will be another moment.
     if (state === undefined) return;
+    const isSaved = await profile.save(state);
+    // What could not be stored is tried again.
     savedAt = used;
-    if (await profile.save(state)) told.saved(state);
+    if (isSaved) told.saved(state);
     else told.lost();
   };
   const tick = async (): Promise<void> => {
