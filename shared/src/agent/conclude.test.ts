@@ -216,3 +216,21 @@ test("who ends a task with success and no summary is answered for by its newest 
   });
   expect((await agent.run("Go.")).record.output).toEqual({ answer: "It is 42." });
 });
+
+test("what a task that failed had reached says, as an answer does, what had been taken in for it", async () => {
+  const read = defineTool({
+    name: "read",
+    description: "Reads.",
+    input: z.strictObject({}),
+    effect: "pure",
+    brings: ["shop.example"],
+    run: async () => "a price",
+  });
+  const gaveUp = call("terminate", { status: "failure", summary: "No way." });
+  await using agent = await agentForTest({
+    script: [call("read", {}), { text: "So far.", ...gaveUp }],
+    tools: [read, terminate],
+  });
+  const { events } = await agent.run("Go.");
+  expect(artifacts(events)).toMatchObject([{ name: "partial-answer", takenIn: ["shop.example"] }]);
+});

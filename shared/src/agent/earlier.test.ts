@@ -129,6 +129,7 @@ test("what earlier tasks left is their conversation in order, and the sources of
       { ...ended("1"), takenIn: ["shop"] },
       { type: "artifact-added", artifactId: "x", name: "answer", parts: [], takenIn: ["web"] },
       { type: "artifact-added", artifactId: "y", name: "f", parts: [] },
+      { type: "memory-recalled", entries: [], takenIn: ["own memory"], by: "words" },
     ],
     b: [said("two"), heard("two"), { ...ended("2"), name: "ask_human" }, replied("done")],
   };
@@ -137,7 +138,7 @@ test("what earlier tasks left is their conversation in order, and the sources of
   } as unknown as Pick<Engine, "events">;
   const { messages, takenIn } = await readEarlier(["a", "b"], engine);
   expect(texts([...messages])).toEqual(["false", "result 1", "two", "result 2", "done"]);
-  expect([...takenIn].toSorted()).toEqual(["agent", "data", "shop", "web"]);
+  expect([...takenIn].toSorted()).toEqual(["agent", "data", "own memory", "shop", "web"]);
 });
 
 test("the message of an earlier task counts as the user's unless its sender had read what others wrote", () => {

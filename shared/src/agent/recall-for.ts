@@ -27,6 +27,7 @@ export async function recallFor(
   earlier: readonly string[],
   { recall, engine, model }: RecallForDeps,
   { signal, emit }: Pick<StepContext, "signal" | "emit">,
+  withinMs = recallMs,
 ): Promise<Recalled | undefined> {
   if (recall === undefined) return undefined;
   const tell = (event: JournalEvent) => emit(event);
@@ -36,7 +37,7 @@ export async function recallFor(
       words: (said.length > 0 ? said : message.parts.map(wordsOf)).join("\n"),
       known: () => recalledEarlier(earlier, engine),
       contextWindow: model.capabilities.contextWindow,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(recallMs)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(withinMs)]),
     });
     if (recalled === undefined) return undefined;
     const { trouble, ...told } = recalled;

@@ -68,6 +68,27 @@ test("another principal's task in a conversation of the same name keeps nothing 
   expect(released).toEqual(["released"]);
 });
 
+test("a process that shuts down amid a call leaves its conversation's tools alone", async () => {
+  const { tool, released } = keeper();
+  const called = Promise.withResolvers<void>();
+  const waits = defineTool({
+    name: "wait",
+    description: "Waits.",
+    input: z.strictObject({}),
+    effect: "once",
+    run: async (_, { signal }) => {
+      called.resolve();
+      await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+      return "";
+    },
+  });
+  await using agent = await agentForTest({ script: [{ calls: [{ name: "wait", args: {} }] }], tools: [tool, waits] });
+  await agent.start("Go.");
+  await called.promise;
+  await agent.engine.close({ graceMs: 0 });
+  expect(released).toEqual([]);
+});
+
 type Status = RunRecord["status"];
 const everyStatus: readonly Status[] = ["queued", "running", "waiting", "paused", "completed", "failed", "canceled"];
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineAgent } from "../agent/define-agent.ts";
 import { defineFlow } from "./flow.ts";
+import { nameFault } from "./spec.ts";
 import { defineTool } from "./tools/define-tool.ts";
 
 const agent = { name: "a", description: "", instructions: "", tools: [] };
@@ -70,4 +71,16 @@ test("a flow's title, version, skill and options have defaults", async () => {
   });
   expect([title, version, options.safeParse({ x: 1 }).success]).toEqual(["Second Opinion", "0.1.0", false]);
   expect(skills).toMatchObject([{ id: "second-opinion", description: "Asks twice.", examples: ["Is it so?"] }]);
+});
+
+test("a name has at most 60 characters, in lower-case words with dashes", () => {
+  for (const [name, fits] of [
+    ["a".repeat(60), true],
+    ["a".repeat(61), false],
+    ["a-1", true],
+    ["a--b", false],
+    ["-a", false],
+    ["1a", false],
+  ] as const)
+    expect([name, nameFault("An agent", name) === undefined]).toEqual([name, fits]);
 });

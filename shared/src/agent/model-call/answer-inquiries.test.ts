@@ -40,6 +40,8 @@ test("a tool may ask the model outside the conversation, and the usage counts to
   expect(record.status).toBe("completed");
   expect(events.find((event) => event.type === "tool-ended")).toMatchObject({ text: "gist, gist" });
   expect(asked(events).map((event) => event.usage.inputTokens)).toEqual([1_000, 1_000]);
+  // Each has a name of its own, under which what was asked is found again.
+  expect(new Set(asked(events).map(({ request }) => request)).size).toBe(2);
   const prompt = agent.model.requests.map(({ body }) => body).find(inside);
   expect(prompt?.tools ?? []).toEqual([]);
   expect(JSON.stringify(prompt)).not.toContain("Go.");

@@ -79,6 +79,21 @@ test("the prompt's fixed part counts towards the limit", async () => {
   expect(agent.model.requests).toHaveLength(0);
 });
 
+test("an agent whose instructions leave no room for work fails before it asks", async () => {
+  const codeIn = async (contextWindow: number) => {
+    await using agent = await agentForTest({
+      script: [{ text: "hi" }],
+      agent: { instructions: "Be good. ".repeat(1_000) },
+      model: { capabilities: { contextWindow } },
+    });
+    const { record } = await agent.run("Hello.");
+    return [record.error?.code, agent.model.requests.length];
+  };
+  // They take about 3,000 tokens.
+  expect(await codeIn(4_000)).toEqual(["context_overflow", 0]);
+  expect(await codeIn(6_000)).toEqual([undefined, 1]);
+});
+
 test("reasoning tokens are not part of the next prompt", async () => {
   const script = talker(4);
   await using agent = await agentForTest({

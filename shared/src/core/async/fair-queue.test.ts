@@ -43,3 +43,19 @@ test("who gives up has no turn, and takes none away", async () => {
 test("one whose signal has aborted already is refused", async () => {
   await expect(createFairQueue().turn("ann", AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
 });
+
+test("who leaves twice lets one in, not two", async () => {
+  const queue = createFairQueue();
+  const leave = await queue.turn("first", never);
+  const begun: string[] = [];
+  const others = ["ann", "bob"].map(async (name) => {
+    const end = await queue.turn(name, never);
+    begun.push(name);
+    return end;
+  });
+  leave();
+  leave();
+  (await others[0])?.call(undefined);
+  expect(begun).toEqual(["ann"]);
+  (await others[1])?.call(undefined);
+});

@@ -13,6 +13,7 @@ test.each([
   ["Read notes.txt and tell me the date.", []],
   ["Write a haiku.", []],
   ["Save what https://example.com/a.html says.", []],
+  ["Save https://example.com/a.html as page.html.", ["page.html"]],
 ])("%p asks for %j to be made", (text, files) => {
   expect(filesToMake(text)).toEqual(files);
 });

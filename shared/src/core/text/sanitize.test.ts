@@ -12,6 +12,10 @@ test("every way to end a line ends one", () => {
   expect(sanitize("a\rb\r\nc\nd\r\r\ne")).toBe("a\nb\nc\nd\n\ne");
 });
 
+test("half of a character is replaced, since not every reader takes it", () => {
+  expect([sanitize("a\ud834b"), sanitize("𝄞")]).toEqual(["a\ufffdb", "𝄞"]);
+});
+
 test("a line is one line, and cut", () => {
   expect(sanitizeLine("a\n  b\tc", 10)).toBe("a b c");
   expect(sanitizeLine("abcdef", 4)).toBe("abc…");

@@ -129,8 +129,9 @@ export function deletingCases(cases: Cases): void {
       const ofBob = await ended(engine, { principal: "bob", events: [withFile("b")] });
       const waiting = await start(engine);
       await until(engine, waiting.id, "waiting");
-      const all = ["a", "b", "c", "d"].map(hashOf);
-      expect([...(await engine.filesInUse(all))].toSorted()).toEqual(["a", "b", "c"].map(hashOf));
+      await engine.deliver(waiting.id, "later", { sent: hashOf("e") });
+      const all = ["a", "b", "c", "d", "e"].map(hashOf);
+      expect([...(await engine.filesInUse(all))].toSorted()).toEqual(["a", "b", "c", "e"].map(hashOf));
       expect((await engine.delete({ runIds: [first] })).files).toEqual([hashOf("a")]);
       expect(await engine.hasFile("ann", hashOf("b"))).toBe(true);
       expect((await engine.delete({ runIds: [second] })).files).toEqual([]);
@@ -139,7 +140,9 @@ export function deletingCases(cases: Cases): void {
         true,
       ]);
       expect((await engine.delete({ runIds: [ofBob] })).files).toEqual([hashOf("b")]);
-      expect([...(await engine.filesInUse(all))]).toEqual([hashOf("c")]);
+      expect([...(await engine.filesInUse(all))].toSorted()).toEqual(["c", "e"].map(hashOf));
+      await engine.cancel(waiting.id);
+      expect((await engine.filesInUse(all)).size).toBe(0);
     });
 
     test("runs expire in the order in which they ended, except those that something unfinished may need", async () => {

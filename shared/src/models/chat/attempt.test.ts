@@ -99,6 +99,25 @@ test.each([
   expect(toolCalls.map(({ id }) => id)).toEqual(ids);
 });
 
+test("also of all turns of a conversation that grows, and of one that compaction shortened", async () => {
+  const message = { content: "", tool_calls: [call("a")] };
+  const next = async (messages: readonly ModelMessage[]) =>
+    (await answered({ finish_reason: "tool_calls", message }, {}, messages)).toolCalls[0]?.id;
+  const goal: ModelMessage[] = [
+    { role: "system", text: "go" },
+    { role: "user", parts: [{ type: "text", text: "go" }] },
+  ];
+  const grown = [...goal, ...earlier("a"), ...earlier("a_2")];
+  expect(await next(goal)).toBe("a");
+  expect(await next([...goal, ...earlier("b")])).toBe("a");
+  expect(await next(grown)).toBe("a_3");
+  expect(await next([...grown, ...earlier("c"), { role: "user", parts: [{ type: "text", text: "a hint" }] }])).toBe(
+    "a_4",
+  );
+  expect(await next([...grown, ...earlier("c"), ...earlier("a_4")])).toBe("a_5");
+  expect(await next([...goal, ...earlier("c")])).toBe("a");
+});
+
 /** One attempt over a protocol that says this, and what it was given to end by. */
 function attempted(answer: Partial<ProtocolAnswer>, tell?: (signals: AnswerSignals) => Promise<unknown>) {
   const given: AnswerSignals[] = [];

@@ -105,12 +105,12 @@ function estimateOutput(answer: { text: string; reasoning: string; toolCalls: re
  * conversation and reply.
  */
 function withDistinctIds(calls: readonly ToolCall[], messages: readonly ModelMessage[]): readonly ToolCall[] {
+  const earlier = callIds(messages);
   const wanted = new Set(calls.map(({ id }) => id));
-  if (wanted.size === calls.length && !wanted.has("") && !anyOf(messages, wanted)) return calls;
-  const earlier = messages.flatMap((message) => (message.role === "assistant" ? message.toolCalls : []));
-  const used = new Set(earlier.map((call) => call.id));
+  if (wanted.size === calls.length && !wanted.has("") && wanted.isDisjointFrom(earlier)) return calls;
+  const used = new Set(earlier);
   return calls.map((call, index) => {
-    let n = earlier.length + index + 1;
+    let n = earlier.size + index + 1;
     let id = call.id === "" ? `call_${n}` : call.id;
     while (used.has(id)) id = `${call.id === "" ? "call" : call.id}_${n++}`;
     used.add(id);
@@ -118,9 +118,23 @@ function withDistinctIds(calls: readonly ToolCall[], messages: readonly ModelMes
   });
 }
 
-/** Whether a conversation has a call with one of these ids. */
-function anyOf(messages: readonly ModelMessage[], ids: ReadonlySet<string>): boolean {
-  for (const message of messages)
-    if (message.role === "assistant") for (const { id } of message.toolCalls) if (ids.has(id)) return true;
-  return false;
+/** The ids of the calls in a conversation up to its answer `last`, the message at `at`. */
+type KnownIds = { readonly ids: Set<string>; readonly at: number; readonly last: ModelMessage };
+
+/** By the first message after the instructions, which tasks share. */
+const knownIds = new WeakMap<ModelMessage, KnownIds>();
+
+/** The ids of all calls in a conversation; of one that has grown, only what is new is read. */
+function callIds(messages: readonly ModelMessage[]): ReadonlySet<string> {
+  const at = messages.findLastIndex(({ role }) => role === "assistant");
+  const [first, key = first] = messages;
+  const last = messages[at];
+  if (key === undefined || last === undefined) return new Set();
+  const known = knownIds.get(key);
+  const isEarlier = known !== undefined && messages[known.at] === known.last;
+  const ids = isEarlier ? known.ids : new Set<string>();
+  for (const message of messages.slice(isEarlier ? known.at + 1 : 0, at + 1))
+    if (message.role === "assistant") for (const { id } of message.toolCalls) ids.add(id);
+  knownIds.set(key, { ids, at, last });
+  return ids;
 }

@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import * as z from "zod";
+import { defineFlow, type Flow } from "./flow.ts";
+
+test("a flow's body and its check get the options as the schema parses them, defaults included", async () => {
+  const seen: unknown[] = [];
+  const flow = defineFlow({
+    name: "twice",
+    description: "Does it twice.",
+    example: { text: "Go." },
+    options: z.strictObject({ times: z.int().default(2) }),
+    check({ options }) {
+      seen.push(options);
+      return options.times > 3 ? "times: too many" : undefined;
+    },
+    async perform(_, options) {
+      seen.push(options);
+      return { answer: "" };
+    },
+  });
+  expect(flow.check?.({ options: {} })).toBeUndefined();
+  expect(flow.check?.({ options: { times: 4 } })).toBe("times: too many");
+  await flow.perform({} as Flow, {});
+  expect(seen).toEqual([{ times: 2 }, { times: 4 }, { times: 2 }]);
+  expect(() => flow.check?.({ options: { times: "x" } })).toThrow();
+});
