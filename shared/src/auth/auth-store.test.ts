@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { callerNamed } from "../core/caller.ts";
-import { openAuthStore } from "./auth-store.ts";
+import { openAuthStore, scopesOf } from "./auth-store.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-auth-"));
 afterAll(() => rm(folder, { recursive: true }));
@@ -85,6 +85,28 @@ test("a name is taken once, and a principal may have several tokens, so that one
   await store.revoke("laptop");
   expect([await store.find(first), (await store.find(second))?.principal]).toEqual([undefined, "alice"]);
   await store.close();
+});
+
+test("a name is taken once also by two that add it at the same moment, and readers do not wait for writers", async () => {
+  const path = fresh();
+  const store = openAuthStore(path);
+  await store.add(alice);
+  const db = new Database(path);
+  const again =
+    "INSERT INTO tokens (hash, name, principal, scopes, created) SELECT x'00', name, principal, scopes, 0 FROM tokens";
+  expect(() => db.run(again)).toThrow("UNIQUE");
+  expect(db.query("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+  db.close();
+  await store.close();
+});
+
+test("a scope that only begins as one of ours is none", () => {
+  expect(["read run", "reader run", "administrator", ""].map((scopes) => scopesOf({ scopes }))).toEqual([
+    ["read", "run"],
+    ["run"],
+    [],
+    [],
+  ]);
 });
 
 test("a session lasts for its time or until its end, and is no token", async () => {

@@ -80,6 +80,7 @@ test("a session counts for our own pages only", async () => {
     { "sec-fetch-site": "cross-site" },
     { "sec-fetch-site": "same-site" },
     { origin: "https://evil.example" },
+    { origin: "https://our.example:8443" },
     { origin: "null" },
     { authorization: "Bearer wrong" },
   ])

@@ -3,6 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as jose from "jose";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { callerNamed } from "../core/caller.ts";
 import { jwtVerifier } from "./jwt.ts";
@@ -183,6 +184,13 @@ test("a verified JWT ends with its expiry, and when its key goes from the file",
   await expect(verify(long)).rejects.toMatchObject({ code: "unauthorized" });
   await rm(file);
   await expect(verify(long)).rejects.toMatchObject({ code: "unavailable" });
+});
+
+test("an issuer's keys are asked for five seconds at most, kept for ten minutes, and not for every unknown id", () => {
+  using remote = spyOn(jose, "createRemoteJWKSet");
+  jwtVerifier({ ...config, keys: { url: "https://id.example/jwks" } });
+  const bounds = { timeoutDuration: 5_000, cooldownDuration: 30_000, cacheMaxAge: 600_000 };
+  expect(remote.mock.calls).toEqual([[new URL("https://id.example/jwks"), bounds]]);
 });
 
 test("every algorithm with a key of two halves is accepted, whichever the issuer uses", async () => {

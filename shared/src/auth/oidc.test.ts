@@ -1,8 +1,9 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as oauth from "oauth4webapi";
 import { createOidc, type OidcConfig } from "./oidc.ts";
 
 /** An issuer that answers its first requests with these statuses, and then with its description. */
@@ -153,6 +154,17 @@ test.each<[string, Record<string, string>, (nonce: string) => object | Answer, s
 ])("who comes back with %s is not signed in: %#", async (_, came, claims, code) => {
   await using issuer = startTokens(claims);
   expect(await issuer.signIn({}, came).catch(codeOf)).toBe(code);
+});
+
+test("the issuer is asked for ten seconds at most, and without TLS on this machine alone", async () => {
+  using timeout = spyOn(AbortSignal, "timeout");
+  using asking = spyOn(oauth, "discoveryRequest").mockRejectedValue(new TypeError("away"));
+  for (const issuer of ["http://127.0.0.1:1", "https://id.example"])
+    expect(await of(issuer).begin(callback).catch(codeOf)).toBe("unavailable");
+  expect(asking.mock.calls.map(([, options]) => options?.[oauth.allowInsecureRequests])).toEqual([true, false]);
+  const signals: unknown[] = asking.mock.calls.map(([, options]) => options?.signal);
+  expect(signals).toEqual(timeout.mock.results.map(({ value }) => value));
+  expect(timeout.mock.calls).toEqual([[10_000], [10_000]]);
 });
 
 test("an issuer with nowhere to sign in is unavailable", async () => {

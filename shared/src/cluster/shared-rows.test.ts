@@ -82,7 +82,10 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
     const [mine, theirs] = [pair.one.profiles, pair.other.profiles];
     await mine?.text("ada/profile-main").change(() => "sesame");
     await mine?.text("bob/profile-main").change(() => "other");
+    await mine?.text("eve/browser-profiles/ada/profile").change(() => "not Ada's");
     expect(await theirs?.names("ada/")).toEqual(["ada/profile-main"]);
+    expect(await theirs?.remove("ada/profile")).toBe(false);
+    await theirs?.remove("eve/browser-profiles/ada/profile");
     expect(await theirs?.text("ada/profile-main").read()).toBe("sesame");
     expect(JSON.stringify(await pair.sql`SELECT * FROM kept_texts`)).not.toContain("sesame");
     expect(await pair.one.reseal()).toEqual(["browser-profiles/ada/profile-main", "browser-profiles/bob/profile-main"]);
@@ -103,6 +106,9 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
     expect(await behind.secretText("card-key")?.read()).toBe("the-key");
     await expect(pair.one.secretText("card-key")?.read()).rejects.toThrow("another key");
     expect(await ahead.reseal()).toEqual(["agents", "card-key"]);
+    const others = ["mcp-credentials", "former-card-keys", "mcp-mount-key", "doorbell-key"] as const;
+    for (const name of others) await behind.secretText(name)?.change(() => name);
+    expect((await ahead.reseal()).toSorted()).toEqual(["agents", "card-key", ...others].toSorted());
     await using alone = closing(await pair.open(next));
     expect([await alone.secretText("agents")?.read(), await alone.secretText("card-key")?.read()]).toEqual([
       "known",
@@ -124,7 +130,18 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
     const [mine, theirs] = [pair.one.text("credentials"), pair.other.text("credentials")];
     await Promise.all([mine.alone("a", work), theirs.alone("a", work), theirs.alone("a", work)]);
     expect(most).toBe(1);
-  });
+    // Other work of the same text, and the same work of another, need not wait.
+    const gate = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const held = mine.alone("a", async () => {
+      begun.resolve();
+      await gate.promise;
+    });
+    await begun.promise;
+    await Promise.all([theirs.alone("b", work), pair.other.text("others").alone("a", work)]);
+    gate.resolve();
+    await held;
+  }, 20_000);
 
   test("a token or session made at one lets its principal in at the other, until it is revoked or over", async () => {
     await using pair = await two();
@@ -152,8 +169,15 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
       callerNamed("bob", ["read"]),
       undefined,
     ]);
+    const later = await mine.signIn(callerNamed("bob", ["read"]), 60_000);
+    // What is over is gone by then.
+    expect((await pair.sql`SELECT 1 FROM sessions`).length).toBe(2);
     await theirs.signOut(session);
-    expect(await mine.session(session)).toBeUndefined();
+    expect([await mine.session(session), await mine.session(later)]).toEqual([undefined, callerNamed("bob", ["read"])]);
+    for (const name of ["b", "a"]) await mine.add({ name, principal: "alice", scopes: [] });
+    expect((await theirs.list()).map(({ name }) => name)).toEqual(["a", "b", "brief"]);
+    await mine.revoke("b");
+    expect((await theirs.list()).map(({ name }) => name)).toEqual(["a", "brief"]);
   });
 
   test("a limit of requests a minute holds for both together", async () => {
@@ -170,6 +194,8 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
     expect(refused.reason).toMatchObject({ code: "quota_exceeded" });
     expect(refused.reason.retryAfter).toBeLessThanOrEqual(60);
     expect(await both[0]?.requests("alice")).toBe(4);
+    await pair.sql`INSERT INTO requests VALUES ('carol', now_ms() / 60000 - 1, 7)`;
+    expect(await both[0]?.requests("carol")).toBe(0);
     for (let n = 0; n < 5; n++) await both[0]?.admit({ principal: "bob" });
     expect(await both[0]?.requests("bob")).toBe(5);
   });

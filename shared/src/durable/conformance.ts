@@ -35,7 +35,7 @@ export function engineConformance(name: string, createStore: () => Promise<Confo
     afterEach(() => store.dispose());
 
     const cases: Cases = {
-      open: () => store.open(),
+      open: (options) => store.open(options),
       get isFile() {
         return store.isFile;
       },

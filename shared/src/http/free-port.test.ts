@@ -10,5 +10,7 @@ test("a free port can be listened on, and the kernel gives it to nobody else", (
   ];
   const lowest = Math.min(...kernel.map(({ port }) => port));
   for (const { port } of ours) expect(port).toBeLessThan(lowest);
+  // Below are the ports of well-known services.
+  expect(Math.min(...ours.map(({ port }) => port))).toBeGreaterThanOrEqual(10_000);
   for (const listener of [...kernel, ...ours]) listener.stop(true);
 });

@@ -11,7 +11,9 @@ app.get("/", () => new Response("here"));
 test.each([
   ["127.0.0.1:4100", "nowhere", 200],
   ["localhost:4100", "http://localhost:4100", 200],
+  ["localhost:4100", "https://localhost:4100", 200],
   ["team.example", "https://team.example", 200],
+  ["evilteam.example", "nowhere", 403],
   ["127.0.0.1:4100", "https://team.example", 200],
   ["127.0.0.1:4100", "https://team.example.evil.test", 403],
   ["127.0.0.1:4100", "https://team.exampl", 403],

@@ -54,6 +54,15 @@ test("what tools served without a run used is told by direction, with its cost",
   expect((await text({ tokens: 10, usd: 0, unpriced: false }))[0]).toEndWith(" 10");
 });
 
+test("what else a server counts is told with the rest, under its own names", async () => {
+  const samples = [{ labels: { kind: "swe" }, value: 2, suffix: "_sum" as const }];
+  const families = () => [{ name: "manyhands_more", type: "counter" as const, help: "More.", samples }];
+  const text = await createMetrics("swe", { list, health }, kinds, { families }).text();
+  expect(text).toEndWith(
+    '# HELP manyhands_more More.\n# TYPE manyhands_more counter\nmanyhands_more_sum{agent="swe",kind="swe"} 2\n',
+  );
+});
+
 test("each series is announced with its kind before its samples", async () => {
   const text = await createMetrics("swe", { list, health }, kinds, {
     served: () => ({ tokens: 0, usd: 0, unpriced: false }),

@@ -34,6 +34,18 @@ test("a body of 10 MB is read, one byte more is refused, whether or not its leng
   expect(await post("/limited", stream(longestBody + 1))).toBe("too_large");
 });
 
+test("a length beside pieces of unknown length counts for nothing", async () => {
+  const headers = { "Content-Length": "5", "Transfer-Encoding": "chunked" };
+  expect(await post("/limited", stream(longestBody + 1), headers)).toBe("too_large");
+  expect(await post("/limited", stream(7), headers)).toBe("7");
+});
+
+test.each([{}, { "Content-Length": "5" }])("a body that breaks off is its sender's fault: %j", async (headers) => {
+  const broken = (error: Error) => new ReadableStream({ pull: (controller) => controller.error(error) });
+  expect(await post("/limited", broken(new DOMException("gone", "AbortError")), headers)).toBe("invalid_input");
+  expect(await post("/limited", broken(new RangeError("a bug")), headers)).toBe("RangeError");
+});
+
 test("only a client that went away is told that its request broke off", () => {
   expect(() => refuseBrokenOff(new DOMException("gone", "AbortError"))).toThrow(AppError);
   refuseBrokenOff(new DOMException("late", "TimeoutError"));

@@ -1,14 +1,16 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import type { AuthStore } from "../auth/auth-store.ts";
 import { loadConfig } from "../config/config.ts";
 import { callerNamed, localCaller } from "../core/caller.ts";
 import { silentLog } from "../core/runs/engine.ts";
 import { serve } from "../http/serve.ts";
+import * as socketOwner from "../http/socket-owner.ts";
 import { openSocketOwner } from "../http/socket-owner.ts";
 import { guardOf, openAuthentication, openLocalUsers } from "./access.ts";
 import { openShared } from "./storage/open-shared.ts";
@@ -86,6 +88,9 @@ test.skipIf(!linux)(
     const other = { address: "127.0.0.1", port: listener.port };
     expect(owner(held, other)).toBe(self);
     expect(owner({ ...held, port: other.port }, { ...other, port: held.port })).toBe(self);
+    // As a server that listens in both families sees them.
+    const mapped = (end: typeof held) => ({ ...end, address: `::ffff:${end.address}` });
+    expect(owner(mapped(held), mapped(other))).toBe(self);
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     socket.once("close", () => resolve());
     socket.destroy();
@@ -130,6 +135,28 @@ test.skipIf(!linux).each<[string | undefined, Tls | undefined, boolean]>([
     expect((await openLocalUsers({ token, tls })).guard !== undefined).toBe(apart);
   },
 );
+
+test("where the kernel does not tell users apart, the operator is told what to do", async () => {
+  using _ = spyOn(socketOwner, "openSocketOwner").mockResolvedValue(undefined);
+  const { guard, note } = await openLocalUsers({ token: undefined, tls: undefined });
+  expect([guard, note?.includes("set MANYHANDS_TOKEN")]).toEqual([undefined, true]);
+});
+
+test("requests are counted where all servers count them, and the store of tokens is closed with the server", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-access-"));
+  const config = await loadConfig({ cwd: home, env: { MANYHANDS_HOME: home, MANYHANDS_TOKEN: "long-enough" } });
+  const steps: string[] = [];
+  const requests = { count: async () => ({ isCounted: true, leftMs: 0 }), of: async () => 77 };
+  const tokens = () => ({ close: async () => void steps.push("closed") }) as unknown as AuthStore;
+  const { access, close } = await openAuthentication(config, { tokens, requests }, silentLog);
+  expect(await access.quotas.requests("ann")).toBe(77);
+  await close();
+  expect(steps).toEqual(["closed"]);
+  const open = { ...config, server: { ...config.server, token: undefined } };
+  const everybody = await openAuthentication(open, { tokens, requests }, silentLog);
+  expect(await everybody.access.quotas.requests("ann")).toBe(77);
+  await rm(home, { recursive: true });
+});
 
 test("a server without a token answers everybody, and its card asks for a client certificate if it wants one", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-access-"));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,9 +21,11 @@ import { contextForTest } from "../testing/tool-context.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
 import { extractContent } from "../tools/browser/extract/extract-content.ts";
 import { createGitHosts } from "../tools/code/forge/git-host.ts";
+import * as data from "../tools/data/data-tools.ts";
 import { createDatabases } from "../tools/data/database/databases.ts";
 import { computerUse } from "../tools/desktop/computer-use.ts";
 import { createDisplays } from "../tools/desktop/display-session.ts";
+import * as documents from "../tools/documents/write-document.ts";
 import { editor, families, images, shell } from "../tools/families.ts";
 import type { ToolFamily } from "../tools/family.ts";
 import { terminate } from "../tools/human/terminate.ts";
@@ -128,6 +130,16 @@ test("the data and code families bring the tools of the other agents", () => {
       "checkpoints",
     ]),
   );
+});
+
+test("documents are printed by the machine's browser, and data comes from the databases of the settings too", () => {
+  using writing = spyOn(documents, "writeDocument");
+  using reading = spyOn(data, "dataTools");
+  const printer = { print: async () => undefined } as unknown as NonNullable<MachineParts["printer"]>;
+  const servers = { listed: [] } as unknown as NonNullable<MachineParts["servers"]>;
+  openAgent(agent, { ...deps(), printer, servers }, ["data", "documents"]);
+  expect(writing.mock.calls[0]?.[0]).toEqual({ browser: printer });
+  expect(reading.mock.calls[0]?.[0]).toMatchObject({ databases, servers, python: { name: "python_execute" } });
 });
 
 test("with the code family an agent's own tools are undone by checkpoints too", async () => {

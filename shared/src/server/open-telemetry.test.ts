@@ -29,16 +29,22 @@ function startCollector() {
 const caller = { traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" };
 
 /** A server of two kinds of runs, one of which sees to something beside tasks. */
-async function traced(env: Record<string, string>) {
+async function traced(env: Record<string, string>, sent: readonly Sent[] = []) {
   const home = await mkdtemp(join(folder, "home-"));
   const config = await loadConfig({ cwd: home, env: { MANYHANDS_HOME: home, ...env } });
   const stored = createEmbeddedEngine({ path: join(home, "runs.db"), pollMs: 5 });
   const options: unknown[] = [];
+  /** With what the store was closed, and what had been sent by then. */
+  const closings: unknown[] = [];
   const watched = {
     ...stored,
     work(...given: Parameters<typeof stored.work>) {
       options.push(given[1]);
       stored.work(...given);
+    },
+    close(given?: Parameters<typeof stored.close>[0]) {
+      closings.push(given, sent.map(({ text }) => text).join(""));
+      return stored.close(given);
     },
   };
   const server = { name: "worker", operation: "invoke_agent", log: silentLog } as const;
@@ -61,7 +67,7 @@ async function traced(env: Record<string, string>) {
     await until(async () => (await engine.get(run.id))?.status === "completed");
     return { id: run.id, trace: seen.get(run.id) };
   };
-  return { home, engine, metrics, run, options };
+  return { home, engine, metrics, run, options, closings };
 }
 
 test("the runs of tasks are counted, and what sees to something beside them is not", async () => {
@@ -77,10 +83,8 @@ test("the runs of tasks are counted, and what sees to something beside them is n
 
 test("a run belongs to its caller's trace, or to one of its own, and closing sends what was not sent yet", async () => {
   await using collector = startCollector();
-  const { engine, home, run } = await traced({
-    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    OTEL_EXPORTER_OTLP_HEADERS: "x-key=let%20me",
-  });
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_HEADERS: "x-key=let%20me" };
+  const { engine, home, run, closings } = await traced(env, collector.sent);
   // Sending begins at the newest run there is when it is first used.
   await until(async () => (await readdir(home)).includes("telemetry"));
   const called = await run("worker", { trace: caller });
@@ -89,7 +93,9 @@ test("a run belongs to its caller's trace, or to one of its own, and closing sen
   expect(readTrace(called.trace as Trace).traceId).toBe(readTrace(caller).traceId);
   expect(readTrace(own.trace as Trace)).toMatchObject({ traceId: own.id.replaceAll("-", ""), isSampled: true });
   expect(beside.trace).toBeUndefined();
-  await engine.close();
+  await engine.close({ graceMs: 7 });
+  // The runs are read from the store until the last is sent.
+  expect(closings).toEqual([{ graceMs: 7 }, expect.stringContaining(own.id.replaceAll("-", ""))]);
   const all = collector.sent.map(({ text }) => text).join("");
   expect(collector.sent[0]).toMatchObject({ path: "/v1/traces", key: "let me" });
   for (const part of [readTrace(caller).traceId, own.id.replaceAll("-", ""), "invoke_agent worker"])

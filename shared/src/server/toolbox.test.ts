@@ -1,11 +1,17 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../config/config.ts";
+import type { KeptTexts } from "../core/text/kept-text.ts";
+import type { BrowserHost } from "../machine/browser/browser.ts";
+import * as making from "../machine/browser/create-browsers.ts";
+import { profileFiles } from "../machine/browser-profile/profile-files.ts";
+import { createSandbox } from "../machine/confinement/create-sandbox.ts";
+import type { Sandbox, SandboxTier } from "../machine/sandbox/sandbox.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { riskContextForTest } from "../testing/tool-context.ts";
-import { openMachine } from "./machine/open-machine.ts";
+import { type Machine, openMachine } from "./machine/open-machine.ts";
 import { openToolbox } from "./toolbox.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-toolbox-"));
@@ -114,4 +120,98 @@ test("also without a browser a person decides about an address that nobody named
     .filter(({ name }) => name === "web_fetch")
     .map((tool) => toolbox.guarded(tool).risk?.({ url }, riskContextForTest(workspace, { takenIn: ["file"] })));
   expect(await Promise.all(risks)).toEqual([`Open “${url}”, which you did not name`]);
+});
+
+/**
+ * A toolbox without a browser on a machine whose sandbox says so of itself, and finds these
+ * programs.
+ */
+async function onMachine(tier: SandboxTier, settings: string, programs: readonly string[] = [], profiles?: KeptTexts) {
+  const home = await mkdtemp(join(folder, "home-"));
+  await Bun.write(join(home, "manyhands.toml"), `home = "."\n${settings}`);
+  const config = await loadConfig({ cwd: home, env: { MANYHANDS_BROWSER_CDP_URL: "http://127.0.0.1:1" } });
+  const unconfined = await createSandbox({ mode: "off", folder: home, network: { allow: [] }, limits: {} });
+  const sandbox: Sandbox = {
+    ...unconfined,
+    tier,
+    spawn: (command) => unconfined.spawn({ ...command, argv: ["/bin/echo", programs.join("\n")] }),
+  };
+  return openToolbox(
+    config,
+    { sandbox, python: { found: Promise.resolve(undefined) } } as unknown as Machine,
+    profiles,
+  );
+}
+
+test.each(["bwrap", "off", "none"] as const)(
+  "what is closed ends databases and the browser, also where commands are %s",
+  async (tier) => {
+    const toolbox = await onMachine(tier, "");
+    const { databases, printer } = toolbox;
+    if (printer === undefined) throw new Error("no browser");
+    using closingDatabases = spyOn(databases, "close");
+    using closingBrowser = spyOn(printer as BrowserHost, "close");
+    await toolbox.close();
+    expect([closingDatabases.mock.calls.length, closingBrowser.mock.calls.length]).toEqual([1, 1]);
+  },
+);
+
+test("a browser keeps log-ins in the profile of the settings, no secret in downloads, and reaches its own shell's servers", async () => {
+  const settings = `[browser]
+profile = "main"
+[secrets.shop]
+sites = ["https://shop.example"]
+env = "SHOP"`;
+  const given = async (tier: SandboxTier, toml: string) => {
+    using creating = spyOn(making, "createBrowsers");
+    await (await onMachine(tier, toml, [], profileFiles(folder))).close();
+    const { profile, secretIn, loopback } = creating.mock.calls[0]?.[0] ?? {};
+    return [profile?.name, secretIn !== undefined, loopback !== undefined];
+  };
+  expect(await given("bwrap", settings)).toEqual(["main", true, Bun.which("socat") !== null]);
+  expect(await given("off", "")).toEqual([undefined, false, false]);
+});
+
+test("an agent has a desktop where the settings want one and this machine has it; otherwise the operator is told", async () => {
+  const wanted = "[desktop]\nenabled = true";
+  const there = await onMachine("bwrap", wanted, ["Xvfb", "xdotool"]);
+  expect([there.desktop.map(({ name }) => name), there.notes]).toEqual([["computer_use"], []]);
+  expect(Object.values(there.live).map((pages) => pages !== undefined)).toEqual([true, true]);
+  const missing = await onMachine("bwrap", wanted, ["Xvfb"]);
+  expect([missing.desktop, missing.live.desktop]).toEqual([[], undefined]);
+  expect(missing.notes).toEqual([expect.stringContaining("xdotool not found")]);
+  await Promise.all([there.close(), missing.close()]);
+});
+
+test("the servers of a conversation need no leave where they are its sandbox's own, this machine's do", async () => {
+  const workspace = await openWorkspace({ home: folder, principal: "ann", contextId: "own" });
+  const url = "http://localhost:3000/?d=1";
+  const risk = async (tier: SandboxTier, settings = "") => {
+    const toolbox = await onMachine(tier, settings);
+    const fetching = toolbox.web.find(({ name }) => name === "web_fetch");
+    const context = riskContextForTest(workspace, { takenIn: ["file"] });
+    const said = fetching && (await toolbox.guarded(fetching).risk?.({ url }, context));
+    await toolbox.close();
+    return said;
+  };
+  const asked = `Open “${url}”, which you did not name`;
+  expect(await risk("off")).toBe(asked);
+  expect(await risk("bwrap", '[egress]\nallow = ["localhost:3000"]')).toBe(asked);
+  if (Bun.which("socat") !== null) expect(await risk("bwrap")).toBeUndefined();
+});
+
+test("what tools fetch goes through the proxy of the settings", async () => {
+  const asked: string[] = [];
+  const data = (socket: Bun.Socket, head: Buffer) => {
+    asked.push(head.toString().split("\r\n")[0] ?? "");
+    socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  };
+  const proxy = Bun.listen({ port: 0, hostname: "127.0.0.1", socket: { data } });
+  const toolbox = await onMachine("off", `[egress]\nallow = ["203.0.113.9"]\nproxy = "http://127.0.0.1:${proxy.port}"`);
+  const signal = AbortSignal.timeout(20_000);
+  const bounds = { signal, timeoutMs: 20_000, maxBytes: 1_000 };
+  await toolbox.egress?.fetch({ url: "https://203.0.113.9/x", ...bounds }).catch(() => undefined);
+  expect(asked).toEqual(["CONNECT 203.0.113.9:443 HTTP/1.1"]);
+  await toolbox.close();
+  proxy.stop(true);
 });

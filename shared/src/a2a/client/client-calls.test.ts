@@ -71,6 +71,11 @@ test("an agent that streams nothing is asked again and again, less and less ofte
   expect(agent.asked[0]?.params).toMatchObject({ configuration: { returnImmediately: true } });
 });
 
+/** What is to happen at once, however slow the machine is. */
+function soon<Value>(happens: Promise<Value>): Promise<Value> {
+  return Promise.race([happens, Bun.sleep(10_000).then(() => Promise.reject(new Error("It did not happen")))]);
+}
+
 /** Every call of a client, by name. */
 const calls: Readonly<Record<string, (client: A2aClient, signal?: AbortSignal) => Promise<unknown>>> = {
   submit: (client, signal) => client.submit({ text: "Hi" }, signal && { signal }),
@@ -125,17 +130,19 @@ test.each(Object.keys(calls))(
       const call = codeOf(calls[name]?.(await agent.connect(), caller.signal));
       await came.promise;
       caller.abort("enough");
-      expect(await call).toBe("enough");
-      await gone.promise;
+      expect(await soon(call)).toBe("enough");
+      await soon(gone.promise);
     }
   },
 );
 
 test("who gives up while a task is at work is not followed to its end, however the agent tells of it", async () => {
-  for (const [about, last] of [
-    [{}, "SubscribeToTask"],
-    [{ extensions: [] }, "SubscribeToTask"],
-    [{ extensions: [], streaming: false }, "GetTask"],
+  const over = { SubscribeToTask: () => [{ statusUpdate: statusIn("COMPLETED") }] };
+  for (const [about, answers, last] of [
+    [{}, {}, "SubscribeToTask"],
+    [{}, over, "GetTask"],
+    [{ extensions: [] }, {}, "SubscribeToTask"],
+    [{ extensions: [], streaming: false }, {}, "GetTask"],
   ] as const) {
     const caller = new AbortController();
     const [came, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -146,14 +153,37 @@ test("who gives up while a task is at work is not followed to its end, however t
     };
     const task = taskIn("WORKING");
     await using agent = agentOf(
-      { SendMessage: () => ({ task }), SendStreamingMessage: () => [{ task }], [last]: hangs },
+      { SendMessage: () => ({ task }), SendStreamingMessage: () => [{ task }], ...answers, [last]: hangs },
       about,
     );
     const call = codeOf((await agent.connect()).send({ text: "Hi" }, { signal: caller.signal }));
     await came.promise;
     caller.abort("enough");
-    expect(await call).toBe("enough");
-    await gone.promise;
+    expect(await soon(call)).toBe("enough");
+    await soon(gone.promise);
+  }
+});
+
+test("who gives up between two attempts, or two looks at a task, waits for neither", async () => {
+  const task = taskIn("WORKING");
+  for (const [about, any] of [
+    [{}, () => new Response(null, { status: 503 })],
+    [{ extensions: [], streaming: false }, () => task],
+  ] as const) {
+    const caller = new AbortController();
+    await using agent = agentOf({ SendMessage: () => ({ task }), any }, about);
+    const client = await agent.connect({ retry: { retries: 2, firstPauseMs: 10_000 } });
+    const pausing = Promise.withResolvers<void>();
+    const wait = globalThis.setTimeout;
+    using _ = spyOn(globalThis, "setTimeout").mockImplementation(((then: () => void, ms: number) => {
+      if (ms !== 500 && (ms < 5_000 || ms > 10_000)) return wait(then, ms);
+      pausing.resolve();
+      return wait(then, 60_000);
+    }) as typeof setTimeout);
+    const call = codeOf(client.send({ text: "Hi" }, { signal: caller.signal }));
+    await pausing.promise;
+    caller.abort("enough");
+    expect(await soon(call)).toBe("enough");
   }
 });
 
@@ -210,6 +240,9 @@ test("a message is looked for page by page, and an agent that cannot list has no
   await using agent = agentOf({ ListTasks: (_, count) => page(count === 3 ? "" : `p${count}`) }, { extensions: [] });
   expect(await (await agent.connect()).cancelMessage("m")).toBeUndefined();
   expect(agent.asked.map(({ params }) => params.pageToken ?? "")).toEqual(["", "p1", "p2"]);
+  const unknown = { jsonrpc: "2.0", id: 1, error: { code: -32601, message: "No such method" } };
+  await using other = agentOf({ ListTasks: () => Response.json(unknown) }, { extensions: [] });
+  expect(await (await other.connect()).cancelMessage("m")).toBeUndefined();
 });
 
 test("a client acts for the principal that it was told last, and for none before", async () => {

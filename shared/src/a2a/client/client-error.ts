@@ -23,7 +23,8 @@ export function callError(error: unknown): AppError {
     error instanceof Error && !(error instanceof A2AError) && error.cause !== undefined ? error.cause : error;
   if (found instanceof AppError) return found;
   if (found instanceof A2AError) {
-    const code = namedCode(found) ?? codes[found.name] ?? (isUnknownMethod(found) ? "unsupported" : "unavailable");
+    // The SDK takes an unknown method for a malformed request.
+    const code = namedCode(found) ?? (isUnknownMethod(found) ? "unsupported" : codes[found.name]) ?? "unavailable";
     return new AppError(code, found.message, { cause: error });
   }
   return new AppError("unavailable", "The agent could not be reached or did not answer in A2A", { cause: error });

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { withinTrace } from "../../core/trace.ts";
 import { boundedFetch, type Fetch } from "./client-fetch.ts";
 
 const bounds = { responseMs: 60_000, idleMs: 60_000, maxBytes: 10 };
@@ -51,6 +52,8 @@ test("an answer may be as large as allowed, and one byte more is refused; a stre
   expect(await (await sent(10)).text()).toHaveLength(10);
   expect(await failed(sent(11))).toMatchObject({ code: "too_large" });
   expect(await failed(sent(11, { status: 503 }))).toMatchObject({ code: "too_large" });
+  expect(await (await sent(10, { headers: { "Content-Length": "10" } })).text()).toHaveLength(10);
+  expect(await failed(sent(11, { headers: { "Content-Length": "11" } }))).toMatchObject({ code: "too_large" });
   expect(await (await sent(1_000, sse)).text()).toHaveLength(1_000);
 });
 
@@ -127,13 +130,17 @@ test("a caller that aborts gets its own reason, whatever the call failed with", 
   expect(await failed(to(() => Promise.reject(error))(url))).toBe(error);
 });
 
-test("every call carries the client's headers beside its own, which win, and follows no redirect", async () => {
+test("every call carries the client's headers beside its own, which win, and its trace, and follows no redirect", async () => {
   const asked: RequestInit[] = [];
   const answer: Fetch = async (_, init = {}) => {
     asked.push(init);
     return new Response("x");
   };
-  await to(answer, {}, { "x-a": "client", "x-b": "client" })(url, { method: "POST", headers: { "X-B": "call" } });
+  await to(answer, {}, { "X-A": "client", "X-B": "client" })(url, { method: "POST", headers: { "X-B": "call" } });
+  const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  await withinTrace({ traceparent }, () => to(answer)(url));
+  const traces = asked.map(({ headers }) => new Headers(headers).get("traceparent"));
+  expect(traces).toEqual([null, traceparent]);
   const [{ redirect, method, headers } = {}] = asked;
   expect([redirect, method]).toEqual(["error", "POST"]);
   const sent = new Headers(headers);

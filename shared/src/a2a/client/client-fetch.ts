@@ -34,6 +34,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
  */
 export function boundedFetch(plain: Fetch, headers: Readonly<Record<string, string>>, bounds: FetchBounds): Fetch {
   const inner = traced(plain);
+  const own = Object.fromEntries(new Headers(headers));
   return async (input, init = {}) => {
     const late = new AbortController();
     const timer = setTimeout(
@@ -45,7 +46,7 @@ export function boundedFetch(plain: Fetch, headers: Readonly<Record<string, stri
       const response = await inner(input, {
         ...init,
         redirect: "error",
-        headers: { ...headers, ...Object.fromEntries(new Headers(init.headers)) },
+        headers: { ...own, ...Object.fromEntries(new Headers(init.headers)) },
         signal: AbortSignal.any(signals),
       });
       const code = codes[response.status];

@@ -99,6 +99,7 @@ test("frames about another task change nothing", async () => {
 
 test("a reply without a task is the end, as it came", async () => {
   expect((await follow([{ frames: [reply] }])).seen).toEqual(["task", "end  m"]);
+  expect((await follow([{ frames: [task("WORKING"), reply] }])).seen).toEqual(["task", "task", "end  m"]);
 });
 
 test.each<readonly [string, boolean, boolean, string, boolean]>([

@@ -43,9 +43,10 @@ export function authorizedFetch(inner: Fetch, credentials: Credentials | undefin
   };
   return async (input, init = {}) => {
     if (!isSameServer(input instanceof Request ? input.url : input, url)) return inner(input, init);
-    const given = Object.fromEntries(new Headers(init.headers));
     const call = async (renew: boolean) => {
-      const headers = { ...given, ...(await shown(renew)) };
+      // In whichever case a call names the header, only what is shown here is sent.
+      const headers = new Headers(init.headers);
+      for (const [name, value] of Object.entries(await shown(renew))) headers.set(name, value);
       const secure = await tls.get();
       return inner(input, { ...init, redirect: "error", headers, ...(secure && { tls: secure }) });
     };

@@ -49,3 +49,12 @@ test("an answer in a form is sent in the message, whose extension is named", () 
   expect(message?.extensions).toEqual([hitlExtension]);
   expect(message?.metadata).toEqual({ "manyhands/flow": { agents: ["a"] }, [hitlExtension]: hitl });
 });
+
+test("what the task may spend and the form of its answer are sent beside the message", () => {
+  const budget = { tokens: 0, usd: 1 };
+  const outputSchema = { type: "object" } as const;
+  expect(told({ budget, outputSchema })).toEqual({
+    "manyhands/budget": budget,
+    "manyhands/outputSchema": outputSchema,
+  });
+});

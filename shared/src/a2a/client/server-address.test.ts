@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { insideAddress } from "./server-address.ts";
+import { insideAddress, isSameServer } from "./server-address.ts";
 
 test("addresses below a public address are mapped to the internal one, the longest match first, and no others", () => {
   const inside = insideAddress([
@@ -17,4 +17,18 @@ test("addresses below a public address are mapped to the internal one, the longe
   for (const [outside, address] of Object.entries(turned)) expect(inside(outside)).toBe(address);
   const others = ["http://127.0.0.1:4102/x", "http://agents.example/", "https://agents.example:8443/", "no address"];
   for (const other of others) expect(inside(other)).toBe(other);
+});
+
+test.each([
+  ["http://localhost:4100/a", "http://127.0.0.1:4100/b", true],
+  ["http://[::1]:4100", "http://localhost:4100", true],
+  ["http://a.example", "http://a.example:80/x?y", true],
+  ["http://a.example", "https://a.example", false],
+  ["http://a.example", "http://a.example:81", false],
+  ["http://127.0.0.1:1", "http://127.0.0.2:1", false],
+  ["http://a.example", "http://b.a.example", false],
+  ["ftp://a.example", "ftp://a.example", false],
+  ["nonsense", "nonsense", false],
+])("%s is the server of %s: %p", (one, other, same) => {
+  expect([isSameServer(one, other), isSameServer(other, one)]).toEqual([same, same]);
 });

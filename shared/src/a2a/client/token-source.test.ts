@@ -58,6 +58,15 @@ test("an endpoint that failed is asked again by the next caller", async () => {
   expect(await source.token(false)).toBe("t");
 });
 
+test("an endpoint has ten seconds to answer", async () => {
+  using timeout = spyOn(AbortSignal, "timeout").mockReturnValue(AbortSignal.abort("late"));
+  const hangs = (_: unknown, init?: RequestInit) =>
+    init?.signal?.aborted === true ? Promise.reject(init.signal.reason) : Promise.resolve(Response.json({}));
+  const source = createTokenSource({ tokenUrl: "http://id.example/token", scopes: [] }, hangs);
+  await expect(source.token(false)).rejects.toThrow("The token endpoint at id.example did not answer within 10 s.");
+  expect(timeout.mock.calls).toEqual([[10_000]]);
+});
+
 test("the endpoint is asked for what is configured and nothing else, and a secret is no part of the form", async () => {
   await using plain = sourceOf({});
   await using full = sourceOf({}, { scopes: ["a", "b"], audience: "them", secret: { text: "s:1" } });

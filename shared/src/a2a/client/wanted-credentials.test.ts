@@ -14,6 +14,7 @@ const schemes: Readonly<Record<string, Scheme>> = {
     value: { location: "header", name: "Authorization", description: "" },
   },
   openId: { $case: "openIdConnectSecurityScheme", value: { openIdConnectUrl: "https://id.example", description: "" } },
+  oauth: { $case: "oauth2SecurityScheme", value: { flows: undefined, description: "", oauth2MetadataUrl: "" } },
   certificate: { $case: "mtlsSecurityScheme", value: { description: "" } },
 };
 
@@ -30,6 +31,8 @@ function cardOf(...alternatives: readonly (readonly string[])[]): AgentCard {
 const given = {
   nothing: undefined,
   token: { identity: { kind: "bearer", token: { text: "t" } } },
+  "a fetched token": { identity: { kind: "oauth", tokenUrl: "https://id.example", scopes: [] } },
+  "an exchanged token": { identity: { kind: "token_exchange", tokenUrl: "https://id.example", scopes: [] } },
   "the key": { identity: { kind: "api_key", header: "x-key", key: { text: "k" } } },
   "another key": { identity: { kind: "api_key", header: "X-Other", key: { text: "k" } } },
   "a header": { identity: { kind: "api_key", header: "Authorization", key: { text: "Basic x" } } },
@@ -39,13 +42,16 @@ const given = {
   "the other half": { tls: { key: "k.pem" } },
 } as unknown as Readonly<Record<string, Credentials | undefined>>;
 
+const tokens = ["token", "a fetched token", "an exchanged token"];
+
 /** Which of the credentials are enough for each scheme alone. */
 test.each([
-  ["bearer", ["token", "a header"]],
-  ["basic", ["token", "a header"]],
+  ["bearer", [...tokens, "a header"]],
+  ["basic", [...tokens, "a header"]],
   ["key", ["the key"]],
-  ["authorization", ["token", "a header"]],
-  ["openId", ["token"]],
+  ["authorization", [...tokens, "a header"]],
+  ["openId", tokens],
+  ["oauth", tokens],
   ["certificate", ["a certificate"]],
   ["a scheme that is not described", Object.keys(given).filter((name) => name !== "nothing")],
 ])("%s is given by %j and by nothing else", (scheme, enough) => {
@@ -71,6 +77,7 @@ test.each([
   [{ scheme: "x".repeat(99) }, `HTTP ${"x".repeat(60)}`, 'kind = "api_key" with header = "Authorization"'],
   [schemes.key, "an API key (header X-Key)", 'kind = "api_key" with header = "X-Key"'],
   [schemes.openId, "an OpenID Connect token", 'kind = "oauth" (or "token_exchange", or "bearer")'],
+  [schemes.oauth, "an OAuth token", 'kind = "oauth" (or "token_exchange", or "bearer")'],
   [schemes.certificate, "a client certificate", "cert and key"],
 ])("of a scheme it is said what it wants and which setting gives that: %#", (scheme, words, setting) => {
   const described = scheme && "scheme" in scheme ? { $case: "httpAuthSecurityScheme", value: scheme } : scheme;

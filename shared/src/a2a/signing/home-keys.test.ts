@@ -86,10 +86,8 @@ test("two that replace the key at once replace it twice, and neither key is lost
   const [first] = await (await openHomeKeys(keyFiles(home))).ring();
   const texts = keyFiles(home);
   const rings = await Promise.all([rotateHomeKey(texts), rotateHomeKey(texts)]);
-  const ids = idsOf(await (await openHomeKeys(texts)).ring());
-  expect(ids.at(-1)).toBe(first.publicKey.kid);
-  expect(ids).toHaveLength(3);
-  expect(new Set([...ids, ...rings.map((ring) => idsOf(ring)[0])]).size).toBe(3);
+  const [once, twice] = rings.map((ring) => ring[0].publicKey.kid);
+  expect(idsOf(await (await openHomeKeys(texts)).ring())).toEqual([twice ?? "", once ?? "", first.publicKey.kid]);
 });
 
 test("a key is replaced by one for the same algorithm, and replaced keys that cannot be read are no empty list", async () => {

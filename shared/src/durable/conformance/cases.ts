@@ -5,7 +5,11 @@ import type { Run, RunDefinition, RunEvent } from "../../core/runs/run.ts";
 
 /** One store under test; every `open` returns another engine over it, like another process's. */
 export type ConformanceStore = {
-  open(): Engine;
+  /**
+   * Where engines tell each other what happened, one that does not `look` finds out nothing else in
+   * time; one that does looks soon for what nobody told.
+   */
+  open(options?: { readonly looks?: boolean }): Engine;
   /** Whether the store is a file, which the engine copies. */
   readonly isFile: boolean;
   /**
@@ -19,7 +23,7 @@ export type ConformanceStore = {
 
 /** What each group of cases gets: engines over a store made for the current case. */
 export type Cases = {
-  open(): Engine;
+  open: ConformanceStore["open"];
   /** Whether the store is a file, which the engine copies. */
   readonly isFile: boolean;
   /** Resolves once workers have been asked for so many runs that have not ended. */

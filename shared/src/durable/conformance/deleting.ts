@@ -129,8 +129,9 @@ export function deletingCases(cases: Cases): void {
       const ofBob = await ended(engine, { principal: "bob", events: [withFile("b")] });
       const waiting = await start(engine);
       await until(engine, waiting.id, "waiting");
-      const all = ["a", "b", "c", "d"].map(hashOf);
-      expect([...(await engine.filesInUse(all))].toSorted()).toEqual(["a", "b", "c"].map(hashOf));
+      await engine.deliver(waiting.id, "later", { sent: hashOf("e") });
+      const all = ["a", "b", "c", "d", "e"].map(hashOf);
+      expect([...(await engine.filesInUse(all))].toSorted()).toEqual(["a", "b", "c", "e"].map(hashOf));
       expect((await engine.delete({ runIds: [first] })).files).toEqual([hashOf("a")]);
       expect(await engine.hasFile("ann", hashOf("b"))).toBe(true);
       expect((await engine.delete({ runIds: [second] })).files).toEqual([]);
@@ -139,7 +140,9 @@ export function deletingCases(cases: Cases): void {
         true,
       ]);
       expect((await engine.delete({ runIds: [ofBob] })).files).toEqual([hashOf("b")]);
-      expect([...(await engine.filesInUse(all))]).toEqual([hashOf("c")]);
+      expect([...(await engine.filesInUse(all))].toSorted()).toEqual(["c", "e"].map(hashOf));
+      await engine.cancel(waiting.id);
+      expect((await engine.filesInUse(all)).size).toBe(0);
     });
 
     test("runs expire in the order in which they ended, except those that something unfinished may need", async () => {
@@ -188,6 +191,12 @@ export function deletingCases(cases: Cases): void {
       const { runs, next = "" } = await engine.deleteJournals({ endedBy: ever, limit: 2 });
       expect(runs).toBe(2);
       expect(await engine.deleteJournals({ endedBy: ever, limit: 2, after: next })).toEqual({ runs: 1 });
+      expect(await engine.deleteJournals({ endedBy: ever, limit: 9 })).toEqual({ runs: 0 });
+      // Signals go too, where a run did nothing else.
+      const told = await start(engine, { kind: "nobody's" });
+      await engine.deliver(told.id, "s", { sent: hashOf("a") });
+      await engine.cancel(told.id);
+      expect(await engine.deleteJournals({ endedBy: ever, limit: 9 })).toEqual({ runs: 1 });
       expect(await engine.deleteJournals({ endedBy: ever, limit: 9 })).toEqual({ runs: 0 });
       expect((await engine.get(ids[0] ?? ""))?.output).toBe("kept");
       expect((await engine.events(ids[0] ?? "")).length).toBeGreaterThan(0);

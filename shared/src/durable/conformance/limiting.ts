@@ -100,6 +100,19 @@ export function limitingCases(cases: Cases): void {
       expect((await engine.start({ ...request, quota })).created).toBe(true);
     });
 
+    test("a run that pauses counts among those that its principal has at once, until it is canceled", async () => {
+      const engine = cases.working((run) =>
+        run.step("tell", async (step) => void step.emit({ type: "told", amount: 1n as never })).then(() => null),
+      );
+      const quota = { runsAtOnce: 1 };
+      const { run } = await engine.start({ ...request, quota });
+      await until(engine, run.id, "paused");
+      expect((await engine.usage("ann")).runs).toBe(1);
+      expect(await codeOf(engine.start({ ...request, quota }))).toBe("quota_exceeded");
+      await engine.cancel(run.id);
+      expect((await engine.start({ ...request, quota })).created).toBe(true);
+    });
+
     test("a request that finds its run is never refused, and neither is a run that is part of another", async () => {
       const engine = cases.working(async (run) => run.signal("go"));
       const again = { ...request, dedupe: { key: "k" }, quota: { runsAtOnce: 1 } };
@@ -108,6 +121,18 @@ export function limitingCases(cases: Cases): void {
       await engine.admit({ ...again, starts: true });
       expect(await codeOf(engine.admit({ ...again, dedupe: { key: "other" }, starts: true }))).toBe("quota_exceeded");
       await engine.admit({ ...again, dedupe: { key: "other" }, starts: false });
+      // Another principal's key finds nothing, and neither does one that is too old.
+      const none = { starts: true, quota: { tokensPerDay: 0 } };
+      expect(await codeOf(engine.admit({ ...again, ...none, principal: "bob" }))).toBe("quota_exceeded");
+      expect(await codeOf(engine.admit({ ...again, ...none, dedupe: { key: "k", withinMs: 0 } }))).toBe(
+        "quota_exceeded",
+      );
+      const hashed = { ...request, contextId: "c2", dedupe: { key: "hashed", hash: "one", perContext: true } };
+      await engine.start(hashed);
+      const changed = { ...hashed, ...none, dedupe: { ...hashed.dedupe, hash: "two" } };
+      await engine.admit({ ...hashed, ...none });
+      expect(await codeOf(engine.admit(changed))).toBe("conflict");
+      expect(await codeOf(engine.admit({ ...changed, contextId: "c3" }))).toBe("quota_exceeded");
       expect((await engine.start(request)).created).toBe(true);
       expect((await engine.usage("ann")).runs).toBe(1);
     });
@@ -117,6 +142,9 @@ export function limitingCases(cases: Cases): void {
         await run.step("s", async (step) => {
           step.emit(replied);
           step.emit({ ...replied, discarded: usage });
+          // What has no known price counts too, and so does what came of nothing.
+          step.emit({ ...replied, usage: { ...usage, costUsd: null } });
+          step.emit({ type: "context-compacted", summary: "", kept: 0, discarded: usage });
           return null;
         });
         run.emit({ type: "context-compacted", summary: "", kept: 0, usage });
@@ -125,16 +153,16 @@ export function limitingCases(cases: Cases): void {
       const { run } = await engine.start({ ...request, quota: {} });
       await until(engine, run.id, "completed");
       const other = cases.open();
-      expect(await other.usage("ann")).toMatchObject({ runs: 0, tokens: 40, usd: 2 });
+      expect(await other.usage("ann")).toMatchObject({ runs: 0, tokens: 60, usd: 2.5 });
       expect(await other.usage("bob")).toMatchObject({ tokens: 0, usd: 0 });
-      for (const quota of [{ tokensPerDay: 40 }, { usdPerDay: 2 }]) {
+      for (const quota of [{ tokensPerDay: 60 }, { usdPerDay: 2.5 }]) {
         const refused = await engine.start({ ...request, quota }).catch((error: unknown) => error);
         expect(refused).toBeInstanceOf(QuotaError);
         const { retryAfter } = refused as QuotaError;
         expect(retryAfter > 0 && retryAfter <= 86_400).toBe(true);
         expect(await codeOf(other.admit({ ...request, quota, starts: false }))).toBe("quota_exceeded");
       }
-      await engine.start({ ...request, quota: { tokensPerDay: 41, usdPerDay: 2.1 } });
+      await engine.start({ ...request, quota: { tokensPerDay: 61, usdPerDay: 2.6 } });
     });
 
     test("what a principal uses outside its runs counts beside what they use", async () => {

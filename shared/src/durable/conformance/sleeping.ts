@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Run } from "../../core/runs/run.ts";
-import { type Cases, start, until } from "./cases.ts";
+import { body, type Cases, start, until } from "./cases.ts";
 
 /** Sleeps, short ones in memory and long ones parked. */
 export function sleepingCases(cases: Cases): void {
@@ -32,7 +32,8 @@ export function sleepingCases(cases: Cases): void {
       const waiting = await until(first, run.id, "waiting");
       expect(waiting.waiting).toBeUndefined();
       await first.close();
-      const second = cases.working(execute);
+      const second = cases.open({ looks: true });
+      second.work([body(execute)]);
       expect((await until(second, run.id, "completed")).output).toBe("woken");
       expect(performance.now() - begun).toBeGreaterThanOrEqual(1199);
       expect(executions).toBe(2);

@@ -187,12 +187,14 @@ export function stepCases(cases: Cases): void {
     test("a run whose record cannot be written is paused, though its body ran to its end", async () => {
       const engine = cases.working(async (run) => {
         await run.step("tell", async (step) => void step.emit({ type: "told", amount: 1n as never }));
-        await run.step("after", async () => "computed", { effect: "pure" });
+        await run.step("after", async () => ({ kept: "computed" }), { effect: "pure" });
         return "done";
       });
       const run = await start(engine);
       expect((await until(engine, run.id, "paused")).error?.code).toBe("internal");
       expect((await engine.events(run.id)).map(({ event }) => event.type)).toEqual(["run-paused"]);
+      // A journal with a gap would be replayed as if its run had done something else.
+      expect(await engine.recorded(run.id, "kept")).toEqual([]);
     });
 
     test("a step the body did not wait for is harmless when it fails or outlives the run", async () => {

@@ -39,11 +39,14 @@ export function watchingCases(cases: Cases): void {
         const elsewhere = cases.open();
         const watched = await start(elsewhere, { events: [{ type: "begun" }] });
         const { engine, executed, watcher } = await watch(watched.id, 1);
+        const another = await start(engine, { kind: "watching" });
+        await until(engine, another.id, "waiting");
         expect((await until(engine, watcher.id, "waiting")).waiting).toEqual({ signal: "events" });
         expect((await engine.get(watcher.id))?.lastEvent).toBe(0);
         await append(elsewhere, watched.id);
         expect((await until(engine, watcher.id, "completed")).output).toBeNull();
-        expect(executed).toEqual([watcher.id, watcher.id]);
+        await until(engine, another.id, "completed");
+        expect(executed.toSorted()).toEqual([watcher.id, watcher.id, another.id, another.id].toSorted());
       });
     }
 
@@ -55,6 +58,11 @@ export function watchingCases(cases: Cases): void {
       await elsewhere.cancel(watched.id);
       const late = await watch(watched.id, 2);
       await until(late.engine, late.watcher.id, "completed");
+      late.engine.work([{ kind: "parked", execute: (run) => run.signal("events") }]);
+      const { id: parked } = await start(elsewhere, { kind: "parked" });
+      await until(elsewhere, parked, "waiting");
+      await elsewhere.watch(watched.id, { after: 0, watcher: parked, signal: "events" });
+      await until(elsewhere, parked, "completed");
     });
 
     test("the same request is one signal, before the event and after it", async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, expect, mock, test } from "bun:test";
 import { silentLog } from "../../core/runs/engine.ts";
 import {
   noPostgres,
@@ -6,6 +6,7 @@ import {
   postgresPrograms,
   startPostgres,
 } from "../../testing/durable/postgres-process.ts";
+import { handClock } from "../../testing/machine/hand-clock.ts";
 import { HeldConversations } from "./conversations.ts";
 import { Database } from "./database.ts";
 import { createPostgresEngine, migratePostgres } from "./postgres-engine.ts";
@@ -152,8 +153,17 @@ else {
     expect([await pair.other.unused(later, 9), await pair.other.gone()]).toEqual([["f"], []]);
     expect([await pair.other.forget("f", later), await pair.other.gone()]).toEqual([true, ["f"]]);
     expect(await pair.other.unknown(["f"])).toEqual(new Set(["f"]));
+    for (const [n, folder] of ["g", "h", "i"].entries())
+      await pair.database.query(
+        "INSERT INTO conversations (kind, principal, context_id, folder, used_at) VALUES ('hands', 'ann', $1, $1, $2)",
+        [folder, 9 - n],
+      );
+    expect(await pair.other.unknown(["f", "g", "z"])).toEqual(new Set(["f", "z"]));
+    expect(await pair.other.unused(9, 1)).toEqual(["i"]);
+    expect(await pair.other.unused(9, 9)).toEqual(["i", "h"]);
+    await pair.database.query("INSERT INTO gone_folders VALUES ('z')");
     await pair.other.cleared("f");
-    expect(await pair.other.gone()).toEqual([]);
+    expect(await pair.other.gone()).toEqual(["z"]);
   }, 60_000);
 
   test("a worker that was taken for dead and has another name asks for its conversations anew", async () => {
@@ -171,3 +181,99 @@ else {
     expect(await same.hold(conversation)).toMatchObject({ before: first.epoch, isTakeover: true });
   }, 60_000);
 }
+
+afterEach(() => mock.restore());
+
+/** Conversations over a database that answers as it is told, and how often they were freed. */
+function conversationsForTest(worker: () => string | undefined = () => "one") {
+  const warned: object[] = [];
+  const released: unknown[] = [];
+  const at = { asked: 0, freed: 0 };
+  const database = {
+    async query(text: string, values: readonly unknown[]) {
+      if (text.includes("holder = NULL")) released.push(values);
+      if (!text.includes("hold_conversation")) return [];
+      return [{ answer: JSON.stringify({ epoch: ++at.asked, before: 0, checkpoint: null, isTakeover: false }) }];
+    },
+  } as unknown as Database;
+  const held = new HeldConversations({
+    ...{ database, worker },
+    log: { warn: (fields) => void warned.push(fields), error: () => undefined },
+    onFree: () => void at.freed++,
+  });
+  return { held, warned, released, at };
+}
+
+test("a conversation whose files cannot be stored stays here, and that is tried again ever more seldom", async () => {
+  const { held, warned, released, at } = conversationsForTest();
+  const stored: unknown[] = [];
+  held.onIdle(async ({ folder }, epoch) => {
+    stored.push([folder, epoch]);
+    if (stored.length === 1) throw new Error("The object store is away.");
+    return stored.length > 9;
+  });
+  held.enter(row);
+  await held.hold(conversation);
+  const { waits, state, next, rest } = handClock();
+  await held.leave(row);
+  for (let turn = 1; turn < 9; turn++) {
+    await next();
+    await rest();
+  }
+  expect([warned, released, at.freed]).toEqual([[expect.objectContaining({ folder: "f" })], [], 0]);
+  expect(waits).toEqual([5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000, 300_000]);
+  // A run that comes meanwhile has what is held, and with it nothing is given up.
+  held.enter(row);
+  expect(await held.hold(conversation)).toMatchObject({ epoch: 1 });
+  state.fire();
+  await rest();
+  expect(stored).toHaveLength(9);
+  await held.leave(row);
+  expect(stored).toEqual(Array.from({ length: 10 }, () => ["f", 1]));
+  expect([released, at]).toEqual([[["f", "one", 1]], { asked: 1, freed: 1 }]);
+});
+
+test("a conversation that gets a run while its files are stored is kept, and once closed nothing is tried again", async () => {
+  const { held, released, at } = conversationsForTest();
+  const gates: ((isStored: boolean) => void)[] = [];
+  held.onIdle(() => new Promise((resolve) => gates.push(resolve)));
+  held.enter(row);
+  await held.hold(conversation);
+  const left = held.leave(row);
+  while (gates.length === 0) await Bun.sleep(1);
+  held.enter(row);
+  gates[0]?.(true);
+  await left;
+  expect([released, at]).toEqual([[], { asked: 1, freed: 0 }]);
+  expect(await held.hold(conversation)).toMatchObject({ epoch: 1 });
+  const { waits } = handClock();
+  const leaving = held.leave(row);
+  while (gates.length === 1) await Bun.sleep(1);
+  held.close();
+  gates[1]?.(false);
+  await leaving;
+  expect([waits, released]).toEqual([[], []]);
+});
+
+test("a process that is not known yet asks for no conversation, and one that nobody asked for frees nothing", async () => {
+  let name: string | undefined;
+  const { held, released, at } = conversationsForTest(() => name);
+  await expect(held.hold(conversation)).rejects.toMatchObject({ code: "unavailable" });
+  held.enter(row);
+  const holding = held.hold(conversation);
+  await Bun.sleep(10);
+  expect(at.asked).toBe(0);
+  name = "one";
+  expect(await holding).toMatchObject({ epoch: 1 });
+  const other = { ...row, context_id: "other" };
+  held.enter(other);
+  await held.leave(other);
+  await held.leave({ ...row, context_id: "unknown" });
+  expect([released, at.freed]).toEqual([[], 0]);
+  // It is given up under the name by which it was held, and asked for anew by the next run.
+  name = "renamed";
+  await held.leave(row);
+  expect([released, at.freed]).toEqual([[["f", "one", 1]], 1]);
+  held.enter(row);
+  expect(await held.hold(conversation)).toMatchObject({ epoch: 2 });
+});

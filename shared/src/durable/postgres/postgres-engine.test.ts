@@ -54,8 +54,8 @@ else {
     const opened: Engine[] = [];
     return {
       isFile: false,
-      open() {
-        const engine = createPostgresEngine({ url, stopMs: 500, connections: 4 });
+      open({ looks = false } = {}) {
+        const engine = createPostgresEngine({ url, stopMs: 500, connections: 4, pollMs: looks ? 200 : 60_000 });
         opened.push(engine);
         return engine;
       },

@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { noPostgres, postgresPrograms, startPostgres } from "../../testing/durable/postgres-process.ts";
 import { wordsInDatabase } from "../../testing/durable/words-in-database.ts";
 import { request } from "../conformance/cases.ts";
+import type { Database } from "./database.ts";
 import { createPostgresEngine, migratePostgres } from "./postgres-engine.ts";
+import { createScrubber } from "./scrubbing.ts";
 
 if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
 else
@@ -36,3 +38,60 @@ else
     expect(await wordsInDatabase(sql, "PLAINWORD")).toBeGreaterThan(30);
     await engine.close({ graceMs: 0 });
   }, 120_000);
+
+/** A scrubber of tables of this size, of which the first `failures` statements fail. */
+function scrubberForTest({ bytes = 1, failures = 0 } = {}) {
+  const done: string[] = [];
+  const warned: unknown[] = [];
+  let left = failures;
+  const database = {
+    async query(text: string) {
+      if (text.startsWith("SELECT")) return [{ size: `${bytes}` }];
+      if (left-- > 0) throw new Error("It is locked.");
+      done.push(text.replaceAll(/ +/g, " "));
+      return [];
+    },
+  } as unknown as Database;
+  const log = { warn: (fields: object) => void warned.push(fields), error: () => undefined };
+  const scrubber = createScrubber(database, log);
+  /** What one scrubbing answers, and how many tables it cleaned and wrote anew. */
+  const scrub = async (options?: { evenLarge: boolean }) => {
+    const isClean = await scrubber.scrub(options);
+    const all = done.splice(0);
+    return [isClean, all.length, all.filter((text) => text.includes("FULL")).length];
+  };
+  return { scrubber, scrub, warned };
+}
+
+test("tables are written anew once after each thorough deletion, and otherwise only cleaned", async () => {
+  const { scrubber, scrub } = scrubberForTest();
+  expect(await scrub()).toEqual([true, 4, 0]);
+  scrubber.need();
+  expect([await scrub(), await scrub()]).toEqual([
+    [true, 10, 10],
+    [true, 4, 0],
+  ]);
+});
+
+test("what could not be written anew is told of and still to do, and a scrubbing that nobody needs leaves nothing", async () => {
+  const { scrubber, scrub, warned } = scrubberForTest({ failures: 2 });
+  expect([await scrub(), warned.length]).toEqual([[false, 0, 0], 1]);
+  scrubber.need();
+  expect([await scrub(), warned.length]).toEqual([[false, 0, 0], 2]);
+  expect(await scrub()).toEqual([true, 10, 10]);
+  const unneeded = scrubberForTest({ failures: 1 });
+  expect([await unneeded.scrub(), await unneeded.scrub()]).toEqual([
+    [false, 0, 0],
+    [true, 4, 0],
+  ]);
+});
+
+test("tables that are large are written anew only when asked, and until then something is left", async () => {
+  const large = scrubberForTest({ bytes: 64 * 1024 ** 2 + 1 });
+  expect(await large.scrub()).toEqual([true, 4, 0]);
+  large.scrubber.need();
+  for (const _ of [1, 2]) expect(await large.scrub()).toEqual([false, 4, 0]);
+  expect(await large.scrub({ evenLarge: true })).toEqual([true, 10, 10]);
+  expect(await large.scrub()).toEqual([true, 4, 0]);
+  expect(await large.scrub({ evenLarge: true })).toEqual([true, 10, 10]);
+});

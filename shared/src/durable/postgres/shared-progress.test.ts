@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, expect, mock, spyOn, test } from "bun:test";
 import type { FollowItem } from "../../core/runs/engine.ts";
 import type { Run, RunDefinition } from "../../core/runs/run.ts";
 import {
@@ -101,24 +101,36 @@ else {
   }, 60_000);
 }
 
-/** Shared progress over a database that sends when it is let. */
-function progressForTest() {
+/**
+ * Shared progress over a database that sends when it is let; `here` names what is executed here.
+ */
+function progressForTest({ here = [] as readonly string[], refusals = 0 } = {}) {
   const said: Followed[] = [];
   const sent: unknown[] = [];
+  const payloads: (readonly [string, string])[] = [];
   const gate = Promise.withResolvers<void>();
+  const at = { listening: 0, left: 0, hear: (_: string): void => undefined };
   const database = {
-    sql: { listen: async () => ({ unlisten: async () => undefined }) },
-    async query(_: string, [, payload = ""]: readonly string[]) {
+    sql: {
+      async listen(_: string, hear: (text: string) => void) {
+        if (at.listening++ < refusals) throw new Error("No connection.");
+        at.hear = hear;
+        return { unlisten: async () => void at.left++ };
+      },
+    },
+    async query(_: string, [channel = "", payload = ""]: readonly string[]) {
+      payloads.push([channel, payload]);
       sent.push(...JSON.parse(payload));
       await gate.promise;
     },
   } as unknown as Database;
+  const live = new Live();
   const shared = new SharedProgress({
-    ...{ database, live: new Live(), isHere: () => false },
+    ...{ database, live, isHere: (runId) => here.includes(runId) },
     say: async (followed) => void said.push(followed),
   });
   const show = (runId: string, text: string) => shared.show(runId, 0, { type: "text-delta", text });
-  return { shared, said, sent, show, letSend: gate.resolve };
+  return { shared, live, said, sent, payloads, show, at, letSend: gate.resolve };
 }
 
 test("a run counts as followed until the last of its followers here has left", async () => {
@@ -150,4 +162,99 @@ test("what waits for a process that takes nothing is bounded, and so are the run
   await until(() => sent.length > 1_001);
   expect(sent.slice(1_001)).toMatchObject([{ runId: "r0" }]);
   await shared.close();
+});
+
+afterEach(() => mock.restore());
+
+test("a process says what it follows of what others execute, at once and every five seconds, a hundred at a time", async () => {
+  const { shared, said, at } = progressForTest({ here: ["r0", "r1"], refusals: 1 });
+  const every: (readonly [() => void, number])[] = [];
+  spyOn(globalThis, "setInterval").mockImplementation(((work: () => void, ms: number) => {
+    every.push([work, ms]);
+    return { unref: () => undefined };
+  }) as never);
+  const leaving: (() => void)[] = [];
+  for (let n = 0; n < 252; n++) leaving.push(await shared.follow(`r${n}`));
+  expect(said.map(({ runIds }) => runIds)).toEqual(Array.from({ length: 250 }, (_, n) => [`r${n + 2}`]));
+  // Where the first connection failed, the next follower asks for another.
+  expect([at.listening, every.length, every[0]?.[1]]).toEqual([2, 1, 5_000]);
+  said.splice(0);
+  leaving[2]?.();
+  every[0]?.[0]();
+  await until(() => said.length === 3);
+  expect(said.map(({ runIds }) => runIds.length)).toEqual([100, 100, 49]);
+  expect(new Set(said.flatMap(({ runIds }) => runIds)).size).toBe(249);
+  expect(said.flatMap(({ runIds }) => runIds)).not.toContain("r2");
+  await shared.close();
+  expect(at.left).toBe(1);
+  every[0]?.[0]();
+  await Bun.sleep(1);
+  expect(said).toHaveLength(3);
+});
+
+test("progress goes to each process that said within fifteen seconds that it follows, and never back to this one", async () => {
+  const { shared, said, payloads, show, letSend } = progressForTest();
+  letSend();
+  await shared.follow("mine");
+  shared.followedElsewhere({ ...said[0], to: said[0]?.to ?? "", runIds: ["r"] });
+  shared.followedElsewhere({ to: "early", runIds: ["r"] });
+  const now = performance.now();
+  const clock = spyOn(performance, "now").mockReturnValue(now + 14_000);
+  shared.followedElsewhere({ to: "late", runIds: ["r"] });
+  show("r", "one");
+  clock.mockReturnValue(now + 16_000);
+  show("r", "two");
+  show("other", "nobody's");
+  await until(() => payloads.length === 2);
+  const texts = (payload: string) => JSON.parse(payload).map(({ event }: { event: { text: string } }) => event.text);
+  expect(payloads.map(([channel, payload]) => [channel, texts(payload)])).toEqual([
+    ["early", ["one"]],
+    ["late", ["one", "two"]],
+  ]);
+  // A run of which nobody has said for long that they follow it is forgotten with the next word.
+  clock.mockReturnValue(now + 40_000);
+  shared.followedElsewhere({ to: "late", runIds: ["another"] });
+  clock.mockReturnValue(now + 16_000);
+  show("r", "three");
+  show("another", "four");
+  await until(() => payloads.length === 3);
+  expect(texts(payloads[2]?.[1] ?? "[]")).toEqual(["four"]);
+  clock.mockRestore();
+  await shared.close();
+  show("another", "five");
+  await Bun.sleep(50);
+  expect(payloads).toHaveLength(3);
+});
+
+test("what is sent fits what the database takes, by its bytes, with as much in one as fits and all in order", async () => {
+  const { shared, payloads, sent, show, letSend } = progressForTest();
+  letSend();
+  shared.followedElsewhere({ to: "other", runIds: ["r"] });
+  const texts = Array.from({ length: 60 }, (_, n) => `${n} ${"ü".repeat(n * 15)}`);
+  const around = (bytes: number) =>
+    "x".repeat(bytes - JSON.stringify([{ runId: "r", after: 0, event: event("") }]).length);
+  const event = (text: string) => ({ type: "text-delta", text });
+  for (const text of [...texts, "ü".repeat(4_000), around(7_900), around(7_901)]) show("r", text);
+  await until(() => sent.length > texts.length);
+  expect(sent).toEqual([...texts, around(7_900)].map((text) => ({ runId: "r", after: 0, event: event(text) })));
+  const bytes = payloads.map(([, payload]) => Buffer.byteLength(payload));
+  expect(Math.max(...bytes)).toBe(7_900);
+  for (const [n, size] of bytes.slice(0, -1).entries()) expect(size + (bytes[n + 1] ?? 0)).toBeGreaterThan(7_900);
+  await shared.close();
+});
+
+test("what another process shows is shown here, unless the run is executed here or the item makes no sense", async () => {
+  const { shared, live, at } = progressForTest({ here: ["own"] });
+  const [follower, own] = [live.follow("r"), live.follow("own")];
+  await shared.follow("r");
+  const item = (runId: string, after: unknown = 2) => ({ runId, after, event: { type: "text-delta", text: "t" } });
+  at.hear(JSON.stringify([item("own"), item("r")]));
+  at.hear(JSON.stringify([item("r", "2")]));
+  follower.reached(3);
+  at.hear(JSON.stringify([item("r")]));
+  expect(follower.takeProgress(9)).toEqual([{ kind: "progress", event: { type: "text-delta", text: "t" } }]);
+  expect(own.takeProgress(9)).toEqual([]);
+  await shared.close();
+  at.hear(JSON.stringify([item("r", 5)]));
+  expect(follower.takeProgress(9)).toEqual([]);
 });

@@ -1,11 +1,13 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { chmod, mkdir, mkdtemp, readdir, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as making from "../../machine/confinement/create-sandbox.ts";
 import { pythonFingerprint } from "../../machine/confinement/fingerprint.ts";
 import { runCommand } from "../../machine/sandbox/run-command.ts";
 import { availableTiers } from "../../testing/sandbox/tiers.ts";
 import { openMachine } from "./open-machine.ts";
+import * as remembering from "./remembered-machine.ts";
 
 setDefaultTimeout(60_000);
 
@@ -127,4 +129,25 @@ test("a library that is added to a Python's folders changes its fingerprint", as
   const empty = pythonFingerprint([libraries]);
   await mkdir(join(libraries, "numpy"));
   expect(new Set([missing, empty, pythonFingerprint([libraries])]).size).toBe(3);
+});
+
+test("the settings' limits, domains and environment reach the sandbox, and another of them is another machine", async () => {
+  using creating = spyOn(making, "createSandbox").mockResolvedValue({ tier: "none" } as never);
+  const memory = { recall: async () => undefined, forget: async () => undefined, remember: async () => undefined };
+  using opening = spyOn(remembering, "openMachineMemory").mockReturnValue(memory);
+  const environment = join(folder, "environment");
+  await mkdir(environment);
+  const workspaces = join(folder, "workspaces");
+  const bounded = { ...settings, memoryBytes: 5, allowDomains: ["a.example"] };
+  await openMachine(workspaces, bounded, { environment, packages: ["x"] });
+  const limits = { network: { allow: ["a.example"] }, limits: { memoryBytes: 5 } };
+  expect(creating.mock.calls[0]?.[0]).toEqual({ mode: "auto", folder: workspaces, python: environment, ...limits });
+  await openMachine(workspaces, bounded, { environment, packages: ["y"] });
+  await openMachine(workspaces, bounded, { environment: join(folder, "none"), packages: ["y"] });
+  const [first, second, none] = opening.mock.calls.map(([, facts]) => facts as { readonly environment?: string });
+  expect(first).toMatchObject({ tier: "auto", allowDomains: ["a.example"], environment: expect.any(String) });
+  expect(second?.environment).not.toBe(first?.environment as string);
+  expect(none).not.toHaveProperty("environment");
+  await openMachine(workspaces, { ...settings, tier: "off" });
+  expect([opening.mock.calls.length, creating.mock.calls.at(-1)?.[0].mode]).toEqual([3, "off"]);
 });

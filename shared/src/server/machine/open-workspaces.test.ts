@@ -1,11 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Json } from "../../core/json.ts";
-import type { Engine } from "../../core/runs/engine.ts";
+import { type Engine, silentLog } from "../../core/runs/engine.ts";
 import { migratePostgres } from "../../durable/postgres/postgres-engine.ts";
 import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
+import * as checkpoints from "../../machine/workspace/checkpoint/checkpoints.ts";
+import * as sharedWorkspaces from "../../machine/workspace/checkpoint/share-workspaces.ts";
 import {
   noPostgres,
   type PostgresProcess,
@@ -14,10 +16,29 @@ import {
 } from "../../testing/durable/postgres-process.ts";
 import { bucketAt, type HostTask, openHost } from "../../testing/durable/workspace-host.ts";
 import { startS3 } from "../../testing/machine/s3-server.ts";
-import { openHomeFiles } from "./open-workspaces.ts";
+import { openHomeFiles, openWorkspaces } from "./open-workspaces.ts";
 
 const hostProcess = join(import.meta.dir, "../../testing/durable/workspace-host-process.ts");
 const within = 30_000;
+
+test("workspaces are shared only with a store of runs and a bucket, each agent's own, within their bounds and under its user", async () => {
+  using sharing = spyOn(sharedWorkspaces, "shareWorkspaces").mockReturnValue({} as never);
+  using checking = spyOn(checkpoints, "createWorkspaceCheckpoints").mockReturnValue({} as never);
+  const open = async () => ({}) as never;
+  const user = { uid: 7, gid: 8 };
+  const deps = { name: "swe", user, open, release: async () => undefined, log: silentLog };
+  const bucket = { ...bucketAt("http://127.0.0.1:1"), prefix: "team/", workspaceBytes: 5 };
+  const conversations = {} as NonNullable<Engine["conversations"]>;
+  for (const [config, engine] of [
+    [{ home: "/h", bucket: undefined }, { conversations }],
+    [{ home: "/h", bucket }, {}],
+  ] as const)
+    expect(openWorkspaces(config as never, { ...deps, engine: engine as never }).open).toBe(open);
+  expect(sharing).not.toHaveBeenCalled();
+  openWorkspaces({ home: "/h", bucket } as never, { ...deps, engine: { conversations } });
+  expect(checking.mock.calls.at(-1)?.[0]).toMatchObject({ home: "/h", prefix: "team/", mostBytes: 5, user });
+  expect(sharing.mock.calls[0]?.[0]).toMatchObject({ kind: "swe", conversations, open });
+});
 
 if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
 else {

@@ -29,6 +29,20 @@ test("only the key of the home changes its servers; it stays the same, and only 
     await expect(requireMountKey(withKey(other), kept)).rejects.toThrow("Changing the MCP servers takes the key");
 });
 
+test("a key that was replaced elsewhere is the one in the home's file from the next start on", async () => {
+  const place = await mkdtemp(join(tmpdir(), "manyhands-shared-key-"));
+  const shared = keptFile(join(place, "shared"));
+  await showMountKey(place, shared);
+  const before = await readFile(join(place, "mcp-mount-key"), "utf8");
+  await shared.change(() => "another-key\n");
+  await showMountKey(place, shared);
+  expect([before === "another-key\n", await readFile(join(place, "mcp-mount-key"), "utf8")]).toEqual([
+    false,
+    "another-key\n",
+  ]);
+  await rm(place, { recursive: true });
+});
+
 type Added = Awaited<ReturnType<McpAppDeps["host"]["add"]>>;
 
 /** An agent's app, and what was done through it. */
@@ -56,11 +70,22 @@ function appForTest(more: Partial<McpAppDeps> = {}, scopes: readonly Scope[] = [
     log: { info: (fields) => done.push(["log", fields]) },
     ...more,
   });
-  const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+  const send = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+    signal?: AbortSignal,
+  ) => {
     const key = { "manyhands-mount-key": await keyInFile(), "content-type": "application/json" };
     const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
     const all = { ...key, ...headers };
-    return app.request(path, { method, headers: all, ...(text !== undefined && { body: text }) });
+    return app.request(path, {
+      method,
+      headers: all,
+      ...(text !== undefined && { body: text }),
+      ...(signal && { signal }),
+    });
   };
   return { done, added, send };
 }
@@ -120,6 +145,22 @@ test.each<[string, number, unknown, Record<string, string>, readonly Scope[], Mc
   expect((await send("POST", "/mcp", body, headers)).status).toBe(status);
   if (status === 403) expect((await send("DELETE", "/mcp/files", undefined, headers)).status).toBe(403);
   expect(done).toEqual([]);
+});
+
+test("a request is read up to ten megabytes, and who gives up is no longer waited for", async () => {
+  const signals: AbortSignal[] = [];
+  const add = async (_: object, signal: AbortSignal) => {
+    signals.push(signal);
+    return [];
+  };
+  const { send } = appForTest({ host: { add } as unknown as McpAppDeps["host"] });
+  const long = { mcpServers: { files: { command: "x".repeat(10 * 1024 * 1024) } } };
+  expect((await send("POST", "/mcp", long)).status).toBe(413);
+  const caller = new AbortController();
+  expect((await send("POST", "/mcp", mount, {}, caller.signal)).status).toBe(200);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  caller.abort();
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
 });
 
 test("one that the agent uses by name is added, and all of several must be", async () => {

@@ -1,8 +1,12 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
+import * as making from "../../machine/confinement/create-sandbox.ts";
 import { createSandbox } from "../../machine/confinement/create-sandbox.ts";
+import * as hosts from "../../mcp/client/create-host.ts";
+import * as credentials from "../../mcp/client/oauth/credential-store.ts";
+import * as signIns from "../../mcp/client/oauth/sign-in.ts";
 import { openShared } from "../storage/open-shared.ts";
 import { checkServers, type OpenedMcp, openMcp } from "./open-mcp.ts";
 
@@ -43,6 +47,89 @@ test("no server's program is started in a folder that contains the home, mcp.jso
     await rm(base, { recursive: true });
   }
 });
+
+/** The MCP servers of a home whose host is a double; what the host was given, and who signed in. */
+async function hosted(server: object) {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-open-mcp-"));
+  const steps: string[] = [];
+  const double = { open: async () => ({ server }), close: async () => void steps.push("host closed") };
+  const creating = spyOn(hosts, "createMcpHost").mockResolvedValue(double as never);
+  const sandboxes = spyOn(making, "createSandbox").mockResolvedValue({
+    close: async () => void steps.push("unconfined closed"),
+  } as never);
+  const signing = spyOn(signIns, "signIn").mockResolvedValue(undefined as never);
+  const authorizing = spyOn(signIns, "authorizeBy").mockReturnValue({} as never);
+  const stores = spyOn(credentials, "createCredentialStore").mockImplementation(
+    (_, principal) => ({ principal }) as never,
+  );
+  const mcp = await openMcp(
+    {
+      home,
+      file: undefined,
+      mcp: { file: join(home, "mcp.json"), named: false, patienceMs: 10_000, definitionTokens: 1_000 },
+      egress: { allow: ["a.example"], deny: [], only: [], proxy: "http://proxy.example:1" },
+    },
+    {
+      sandbox: {} as never,
+      logger: { info: () => undefined, warn: () => undefined },
+      shared: await openShared({ home, engine: { kind: "embedded" } }),
+      env: {},
+    },
+  );
+  const [given] = creating.mock.calls[0] ?? [];
+  if (given === undefined) throw new Error("no host");
+  return {
+    ...{ mcp, given, steps, sandboxes, signing, authorizing },
+    async [Symbol.asyncDispose]() {
+      for (const one of [creating, sandboxes, signing, authorizing, stores]) one.mockRestore();
+      await rm(home, { recursive: true });
+    },
+  };
+}
+
+test("each principal signs in for itself, through the proxy of the settings", async () => {
+  const url = "https://mcp.example";
+  await using at = await hosted({ url });
+  const { given, mcp, signing, authorizing } = at;
+  expect(given).toMatchObject({ proxy: "http://proxy.example:1", policy: { allow: ["a.example"] } });
+  const { signal } = new AbortController();
+  const show = () => undefined;
+  await mcp.login("web", show, signal, "ann");
+  await mcp.login("web", show, signal);
+  const shown = signing.mock.calls.map(([server, { store, proxy, ...who }, ...rest]) => [
+    ...[server, who, store, proxy],
+    ...rest,
+  ]);
+  const of = (principal: string) => [
+    { url },
+    expect.objectContaining({ principal }),
+    { principal },
+    "http://proxy.example:1",
+    show,
+    signal,
+  ];
+  expect(shown).toEqual([of("ann"), of("local")] as never);
+  await given.signIns("bob").authorize({ url } as never);
+  expect(authorizing.mock.calls[0]?.[1]).toMatchObject({ principal: "bob", store: { principal: "bob" } });
+});
+
+test("there is nothing to sign in to at a program", async () => {
+  await using at = await hosted({ command: "files" });
+  const { signal } = new AbortController();
+  await expect(at.mcp.login("files", () => undefined, signal)).rejects.toMatchObject({ code: "invalid_input" });
+  expect(at.signing).not.toHaveBeenCalled();
+});
+
+test.each([false, true])(
+  "what is closed ends the servers, and the sandbox of those that run unconfined: %p",
+  async (used) => {
+    await using at = await hosted({});
+    if (used) await at.given.unconfined();
+    expect(at.sandboxes.mock.calls.map(([settings]) => settings.mode)).toEqual(used ? ["off"] : []);
+    await at.mcp.close();
+    expect(at.steps).toEqual(used ? ["host closed", "unconfined closed"] : ["host closed"]);
+  },
+);
 
 const host = (...names: string[]) => ({ servers: async () => names.map((name) => ({ name })) }) as unknown as OpenedMcp;
 

@@ -6,6 +6,7 @@ import { loadConfig } from "../../config/config.ts";
 import { serve } from "../../http/serve.ts";
 import { hasOpenssl, testAuthority } from "../../testing/certificates.ts";
 import { openKeySets } from "./open-card-policy.ts";
+import { openOwnTls } from "./open-own-tls.ts";
 import { openWebhooks } from "./open-webhooks.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-own-tls-"));
@@ -21,6 +22,37 @@ beforeAll(async () => {
 });
 
 const key = { kty: "OKP", crv: "Ed25519", alg: "EdDSA", x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", kid: "k" };
+
+test("our own servers are known by every address that the settings give them, and only they are shown our certificate", async () => {
+  for (const name of ["client.pem", "client.key", "authority.pem"]) await writeFile(join(folder, name), `the ${name}`);
+  const at = (name: string) => join(folder, name);
+  const client = {
+    cert: at("client.pem"),
+    key: at("client.key"),
+    ca: at("authority.pem"),
+    serverName: "agents.example",
+  };
+  const settings = (tls: object | undefined) =>
+    ({
+      server: { host: "127.0.0.1", publicUrl: "https://server.example", tls },
+      gateway: { port: 4100, publicUrl: "https://team.example/x" },
+      agents: {
+        swe: { isOwn: true, url: "https://10.0.0.7:4101", publicUrl: "https://swe.example" },
+        far: { isOwn: false, url: "https://far.example", publicUrl: "https://farther.example" },
+      },
+    }) as unknown as Parameters<typeof openOwnTls>[0];
+  expect(openOwnTls(settings(undefined))).toBeUndefined();
+  const tlsOf = openOwnTls(settings({ client }));
+  for (const own of ["127.0.0.1:4100", "server.example", "team.example", "10.0.0.7:4101", "swe.example"]) {
+    const { ca, ...shown } = (await tlsOf?.(new URL(`https://${own}/any`))) ?? {};
+    expect([own, shown]).toEqual([own, { cert: "the client.pem", key: "the client.key", names: ["agents.example"] }]);
+    // A proxy in front may have a certificate that everybody trusts.
+    expect([ca?.at(-1), (ca?.length ?? 0) > 1]).toEqual(["the authority.pem", true]);
+  }
+  for (const other of ["far.example", "farther.example", "127.0.0.1:4102", "swe.example:444", "example.com"])
+    expect(await tlsOf?.(new URL(`https://${other}/any`))).toBeUndefined();
+  expect(await openOwnTls(settings({ client: {} }))?.(new URL("https://swe.example"))).toEqual({ names: [] } as never);
+});
 
 /** A server that wants a certificate and says who has reached it. */
 async function listener(heard: string[]) {

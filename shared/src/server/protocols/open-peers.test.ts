@@ -1,8 +1,11 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AgentCard } from "@a2a-js/sdk";
+import * as connections from "../../a2a/ask/peers.ts";
+import type { Directory } from "../../a2a/delegate/directory.ts";
+import * as directories from "../../a2a/delegate/directory.ts";
 import type { CardPolicy } from "../../a2a/signing/card-policy.ts";
 import { loadConfig } from "../../config/config.ts";
 import { AppError } from "../../core/errors.ts";
@@ -41,6 +44,17 @@ test("the server's token goes only to agents of this system, and each agent else
     for (const name of ["plain", "unknown"]) expect(await shown(name, "alice")).toBe("");
     expect(asking?.peers.inside("http://127.0.0.1:8/swe/artifacts/1")).toBe(`${server.url.origin}/artifacts/1`);
     expect(openPeers([], config, { engine, artifacts })).toBeUndefined();
+    using connecting = spyOn(connections, "createPeers");
+    using opening = spyOn(directories, "openDirectory");
+    const again = openPeers(["swe", "far"], config, { engine, artifacts });
+    const known = connecting.mock.calls[0]?.[0].known;
+    expect(known?.("far")).toMatchObject({ name: "far", url: `${server.url.origin}/far` });
+    expect([known?.("plain"), known?.("swe")?.url]).toEqual([undefined, server.url.origin]);
+    const directory = opening.mock.results[0]?.value as Directory;
+    expect(directory.addresses.map(({ name }) => name)).toEqual(["swe", "far"]);
+    using closing = spyOn(directory, "close");
+    again?.close();
+    expect(closing).toHaveBeenCalledTimes(1);
   } finally {
     asking?.close();
     await engine.close({ graceMs: 0 });

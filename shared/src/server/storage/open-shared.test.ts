@@ -1,11 +1,98 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { keyFiles, openHomeKeys, rotateHomeKey } from "../../a2a/signing/home-keys.ts";
+import * as rowsOf from "../../cluster/shared-rows.ts";
 import { noPostgres, postgresPrograms, startPostgres } from "../../testing/durable/postgres-process.ts";
 import { showMountKey } from "../protocols/mcp-app.ts";
-import { openShared } from "./open-shared.ts";
+import { openShared, openTokens } from "./open-shared.ts";
+
+/** What machines share, as a double by whose names it is told; `read` is what the texts hold. */
+function rowsFor(held: Readonly<Record<string, string>> = {}, sealed = true) {
+  const changed: string[] = [];
+  const closed: string[] = [];
+  const text = (name: string) => ({
+    name,
+    read: async () => held[name],
+    async change(next: (now: string | undefined) => string) {
+      // Another machine has come first.
+      changed.push(`${name}: ${next("theirs")}`);
+    },
+  });
+  const rows = {
+    text,
+    secretText: (name: string) => (sealed ? text(name) : undefined),
+    ...(sealed && { profiles: { name: "profiles" } }),
+    tokens: { name: "tokens", close: async () => void closed.push("tokens") },
+    ...{ memory: { name: "memory" }, requests: { name: "requests" }, shareLimits: { name: "limits" } },
+    reseal: async () => [],
+    close: async () => void closed.push("rows"),
+  };
+  const opening = spyOn(rowsOf, "openSharedRows").mockResolvedValue(rows as never);
+  return { rows, changed, closed, [Symbol.dispose]: () => opening.mockRestore() };
+}
+const postgres = (home: string, secretKey?: string) => ({
+  home,
+  engine: {
+    kind: "postgres",
+    url: "postgres://x",
+    schema: "m",
+    connections: 1,
+    otherSecretKeys: [],
+    ...(secretKey && { secretKey }),
+  } as const,
+});
+
+test("what machines share is in the rows of its own name, sealed or not, and all of it is closed", async () => {
+  using at = rowsFor();
+  const shared = await openShared(postgres(tmpdir(), "a secret"));
+  const namesOf = Object.entries(shared).flatMap(([key, one]) =>
+    typeof one === "object" && "name" in one ? [[key, one.name]] : [],
+  );
+  expect(Object.fromEntries(namesOf)).toEqual({
+    ...{ agents: "agents", shares: "shares", schedules: "schedules", pins: "mcp-pins", skillPins: "skill-pins" },
+    ...{
+      credentials: "mcp-credentials",
+      profiles: "profiles",
+      mountKey: "mcp-mount-key",
+      pushCallbackKey: "doorbell-key",
+    },
+    ...{ requests: "requests", shareLimits: "limits" },
+  });
+  const { current, former } = shared.signing;
+  expect([current, former].map((one) => Reflect.get(one, "name"))).toEqual(["card-key", "former-card-keys"]);
+  expect([shared.tokens(), shared.memory()]).toEqual([at.rows.tokens, at.rows.memory] as never);
+  expect([shared.note, shared.reseal]).toEqual([undefined, at.rows.reseal]);
+  await shared.close();
+  const tokens = await openTokens(postgres(tmpdir(), "a secret"));
+  await tokens.close();
+  expect(at.closed).toEqual(["rows", "tokens", "rows"]);
+});
+
+test("without a secret key what is secret stays in the home, and the rest is shared", async () => {
+  using _ = rowsFor({}, false);
+  const shared = await openShared(postgres(tmpdir()));
+  const named = Object.entries(shared).flatMap(([key, one]) => (typeof one === "object" && "name" in one ? [key] : []));
+  expect(named.toSorted()).toEqual(["pins", "requests", "schedules", "shareLimits", "shares", "skillPins"]);
+  expect([shared.note?.includes("engine.secret_key is not set"), shared.reseal]).toEqual([true, undefined]);
+});
+
+test("a home that comes later brings nothing in place of what is shared, and a start that fails closes the rows", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-shared-"));
+  for (const [name, text] of [
+    ["mcp-mount-key", "mine"],
+    ["doorbell-key", "mine"],
+  ] as const)
+    await Bun.write(join(home, name), text);
+  using at = rowsFor({ "doorbell-key": "theirs" });
+  await openShared(postgres(home, "a secret"));
+  expect(at.changed).toEqual(["mcp-mount-key: theirs"]);
+  at.rows.secretText = (() => ({ read: () => Promise.reject(new Error("sealed otherwise")) })) as never;
+  await expect(openShared(postgres(home, "a secret"))).rejects.toThrow("sealed otherwise");
+  expect(at.closed).toEqual(["rows"]);
+  await rm(home, { recursive: true });
+});
 
 if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
 else {

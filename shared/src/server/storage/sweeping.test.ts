@@ -1,10 +1,11 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../config/config.ts";
 import type { Engine } from "../../core/runs/engine.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
+import * as sweeps from "../../runs/sweep.ts";
 import { startSweeping } from "./sweeping.ts";
 
 async function configured(home: string, retention: Record<string, string>) {
@@ -104,6 +105,31 @@ test("the next sweep waits for its time, however long that is, when nothing was 
   await Bun.sleep(1_200);
   sweeping.stop();
   expect(sweeps).toBe(1);
+});
+
+test("a sweep that left something goes on after a second, and each has the window in which a message is one task", async () => {
+  const home = await mkdtemp(join(tmpdir(), "sweeping-"));
+  const config = await configured(home, { every: "90d" });
+  const swept = { runs: [], journals: 0, workspaces: [], artifacts: [] };
+  let left = 2;
+  using sweeping = spyOn(sweeps, "sweep").mockImplementation(async () => ({ ...swept, more: --left > 0 }) as never);
+  const waits: number[] = [];
+  const wait = globalThis.setTimeout;
+  using _ = spyOn(globalThis, "setTimeout").mockImplementation(((then: () => void, ms: number) => {
+    waits.push(ms);
+    return wait(then, ms > 1_000 ? 60_000 : 0);
+  }) as typeof setTimeout);
+  using ended = spyOn(globalThis, "clearTimeout");
+  const a2a = { ...config.a2a, dedupeMs: 7 };
+  const log = { info: () => undefined, error: () => undefined };
+  const stop = startSweeping({ ...config, a2a }, { engine: {} as Engine, log: log as never });
+  for (const end = performance.now() + 20_000; waits.length < 3 && performance.now() < end; ) await Bun.sleep(1);
+  stop();
+  // The longest that a timer can take is shorter than ninety days.
+  expect(waits).toEqual([0, 1_000, 2 ** 31 - 1]);
+  expect(sweeping.mock.calls.map(([given]) => given.dedupeMs)).toEqual([7, 7]);
+  expect(ended).toHaveBeenCalledTimes(1);
+  await rm(home, { recursive: true });
 });
 
 test("a time that is none is refused, with what is allowed", async () => {

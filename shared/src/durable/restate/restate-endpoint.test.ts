@@ -1,0 +1,97 @@
+import { expect, test } from "bun:test";
+import { connect } from "node:http2";
+import { RestateEndpoint, type RestateEndpointOptions } from "./restate-endpoint.ts";
+
+/** A key of nobody who would sign anything here. */
+const publicKey = "publickeyv1_w7YHemBctH5Ck2nQRQ47iBBqhNHy4FV7t2Usbye2A6f";
+
+/** A Restate that is told of workers, and refuses the first `refusals` times; with an endpoint. */
+function endpointForTest(options: Partial<RestateEndpointOptions> = {}, refusals = 0) {
+  const told: { readonly uri: string; readonly force: boolean }[] = [];
+  let left = refusals;
+  const admin = Bun.serve({
+    ...{ port: 0, hostname: "127.0.0.1" },
+    async fetch(request) {
+      expect(`${request.method} ${new URL(request.url).pathname}`).toBe("POST /deployments");
+      told.push((await request.json()) as (typeof told)[number]);
+      return left-- > 0 ? new Response("Not yet.", { status: 503 }) : Response.json({});
+    },
+  });
+  const endpoint = new RestateEndpoint({ admin: `http://127.0.0.1:${admin.port}`, prefix: "p", ...options });
+  return {
+    ...{ endpoint, told },
+    async [Symbol.asyncDispose]() {
+      await endpoint.close();
+      await admin.stop(true);
+    },
+  };
+}
+
+/** What a worker answers when it is asked what it serves. */
+async function discover(uri: string): Promise<{ readonly status: number; readonly text: string }> {
+  const session = connect(uri);
+  try {
+    const accept = "application/vnd.restate.endpointmanifest.v4+json";
+    const stream = session.request({ ":path": "/discover", accept });
+    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
+    let status = 0;
+    let text = "";
+    stream.on("response", (headers) => {
+      status = Number(headers[":status"]);
+    });
+    stream.on("data", (chunk) => {
+      text += chunk;
+    });
+    stream.on("end", () => resolve({ status, text })).on("error", reject);
+    stream.end();
+    return await promise;
+  } finally {
+    session.destroy();
+  }
+}
+
+test("each kind has a name of its own at Restate, whatever characters it has", () => {
+  const { endpoint } = endpointForTest();
+  const kinds = ["flow", "a/b", "a_b", "a_2fb", "a b", "ü", "a.b-c"];
+  const names = kinds.map((kind) => endpoint.serviceOf(kind));
+  expect(new Set(names).size).toBe(kinds.length);
+  for (const name of names) expect(name).toMatch(/^p\.[A-Za-z0-9._-]+$/);
+  expect(names[0]).toBe("p.flow");
+});
+
+test("Restate is told of all kinds named together once, again for a new one, and until it has understood", async () => {
+  await using of = endpointForTest({}, 2);
+  await Promise.all([of.endpoint.serve(["one"]), of.endpoint.serve(["two", "one"])]);
+  expect(of.told).toHaveLength(3);
+  const uri = of.told[0]?.uri ?? "";
+  expect(of.told).toEqual(Array.from({ length: 3 }, () => ({ uri, force: true })));
+  await of.endpoint.serve(["two"]);
+  expect(of.told).toHaveLength(3);
+  const { status, text } = await discover(uri);
+  const { services } = JSON.parse(text);
+  expect([status, services.map(({ name }: { name: string }) => name).toSorted()]).toEqual([200, ["p.one", "p.two"]]);
+  expect(services[0]).toMatchObject({ ty: "VIRTUAL_OBJECT", handlers: [{ name: "drive", ty: "EXCLUSIVE" }] });
+  // A life may say nothing for as long as it goes on, and one that is lost is soon begun again.
+  expect(services[0]).toMatchObject({
+    ...{ inactivityTimeout: 365 * 86_400_000, abortTimeout: 365 * 86_400_000, idempotencyRetention: 1_000 },
+    ...{ retryPolicyInitialInterval: 20, retryPolicyMaxInterval: 2_000, retryPolicyMaxAttempts: 30 },
+    retryPolicyOnMaxAttempts: "KILL",
+  });
+  await of.endpoint.serve(["three"]);
+  expect(of.told).toHaveLength(4);
+  expect((await discover(uri)).text).toContain("p.three");
+});
+
+test("where keys of Restate are given, nobody else learns or begins anything here", async () => {
+  const publicUrl = "http://replicas.example:9080";
+  await using open = endpointForTest();
+  await open.endpoint.serve(["one"]);
+  await using of = endpointForTest({ identityKeys: [publicKey], publicUrl, port: 0 });
+  await of.endpoint.serve(["one"]);
+  expect(of.told[0]?.uri).toBe(publicUrl);
+  await using keyed = endpointForTest({ identityKeys: [publicKey] });
+  await keyed.endpoint.serve(["one"]);
+  expect((await discover(open.told[0]?.uri ?? "")).status).toBe(200);
+  const refused = await discover(keyed.told[0]?.uri ?? "");
+  expect([refused.status, refused.text.includes("p.one")]).toEqual([401, false]);
+});

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, mock, spyOn, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pino from "pino";
+import { defineAgent } from "../agent/define-agent.ts";
+import { loadConfig } from "../config/config.ts";
+import type { Engine } from "../core/runs/engine.ts";
+import * as serving from "../http/serve.ts";
+import * as access from "./access.ts";
+import { startAgentServer } from "./agent-server.ts";
+import { openMachine } from "./machine/open-machine.ts";
+import * as models from "./open-model.ts";
+import * as mcp from "./protocols/open-mcp.ts";
+import * as peers from "./protocols/open-peers.ts";
+import * as engines from "./storage/open-engine.ts";
+import * as memories from "./storage/open-memory.ts";
+import * as shares from "./storage/open-shared.ts";
+import * as sweepings from "./storage/sweeping.ts";
+
+const home = await mkdtemp(join(tmpdir(), "manyhands-agent-server-"));
+const agent = defineAgent({
+  name: "tester",
+  title: "Tester",
+  description: "Answers.",
+  version: "1.2.3",
+  skills: [],
+  instructions: "",
+  tools: [],
+});
+
+/** What was closed, in order. */
+const closed: string[] = [];
+const worked: Parameters<Engine["work"]>[] = [];
+const said: string[] = [];
+let url = "";
+let stop: () => Promise<void>;
+
+/** Notes when what this opens is closed. */
+function noting<Opened extends object>(name: string, opened: Opened, method = "close"): Opened {
+  const end = Reflect.get(opened, method) as (...given: unknown[]) => unknown;
+  const noted = (...given: unknown[]) => {
+    closed.push([name, ...given.map((one) => JSON.stringify(one))].join(" "));
+    return end.apply(opened, given);
+  };
+  return { ...opened, [method]: noted };
+}
+
+beforeAll(async () => {
+  const settings = `home = "."
+[agents.tester]
+port = 19999
+delegates = ["helper"]
+[agents.helper]
+url = "http://127.0.0.1:9"
+[a2a]
+dedupe = "1h"
+[limits.principal]
+runs_at_once = 1
+`;
+  await Bun.write(join(home, "manyhands.toml"), settings);
+  const env = { PORT: "0", MANYHANDS_TOKEN: "long-enough", SANDBOX: "off", MANYHANDS_BROWSER_ENABLED: "0" };
+  const config = await loadConfig({ cwd: home, env, agent: "tester" });
+  const machine = await openMachine(join(home, "workspaces"), config.sandbox);
+  const { openEngine } = engines;
+  spyOn(engines, "openEngine").mockImplementation(async (...given) => {
+    const engine = noting("engine", await openEngine(...given));
+    const work: Engine["work"] = (...given) => {
+      worked.push(given);
+      engine.work(...given);
+    };
+    return { ...engine, work };
+  });
+  const { openShared } = shares;
+  spyOn(shares, "openShared").mockImplementation(async (...given) => noting("shared", await openShared(...given)));
+  const { openMemory } = memories;
+  spyOn(memories, "openMemory").mockImplementation((...given) => noting("memory", openMemory(...given)));
+  const { openModel } = models;
+  spyOn(models, "openModel").mockImplementation(async (...given) => noting("model", await openModel(...given)));
+  const { openMcp } = mcp;
+  spyOn(mcp, "openMcp").mockImplementation(async (...given) => noting("mcp", await openMcp(...given)));
+  const { openPeers } = peers;
+  spyOn(peers, "openPeers").mockImplementation((...given) => {
+    const opened = openPeers(...given);
+    return opened && noting("peers", opened);
+  });
+  const { openAuthentication } = access;
+  spyOn(access, "openAuthentication").mockImplementation(async (...given) =>
+    noting("authentication", await openAuthentication(...given)),
+  );
+  const { startSweeping } = sweepings;
+  spyOn(sweepings, "startSweeping").mockImplementation((...given) => {
+    const end = startSweeping(...given);
+    return () => {
+      closed.push("sweeping");
+      end();
+    };
+  });
+  const { serve } = serving;
+  spyOn(serving, "serve").mockImplementation((...given) => {
+    const served = serve(...given);
+    stop = served.stop;
+    return served;
+  });
+  spyOn(process.stdout, "write").mockImplementation((text) => {
+    said.push(String(text));
+    return true;
+  });
+  try {
+    const options = { name: "tester", mcpStdio: false };
+    const logger = pino({ level: "silent" });
+    const start = { config, logger, machine: { ...machine, sandbox: noting("sandbox", machine.sandbox) }, options };
+    await startAgentServer({ name: "tester", source: agent }, start);
+  } finally {
+    mock.restore();
+  }
+  url = /^ready (http:\S+)$/m.exec(said.join(""))?.[1] ?? "";
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+const ask = (path: string, init: RequestInit = {}) =>
+  fetch(new URL(path, url), {
+    ...init,
+    headers: { Authorization: "Bearer long-enough", "A2A-Version": "1.0", "Content-Type": "application/json" },
+  });
+
+test("an agent's server is ready where it listens, and its card says what it is and what it can do", async () => {
+  const card = (await (await fetch(new URL("/.well-known/agent-card.json", url))).json()) as Record<string, object>;
+  expect(card).toMatchObject({ name: "Tester", version: "1.2.3" });
+  expect(card.signatures).not.toEqual([]);
+  expect(card.capabilities).toMatchObject({ streaming: true, pushNotifications: true, extendedAgentCard: true });
+  expect(Object.keys(card.securitySchemes ?? {})).toEqual(expect.arrayContaining(["bearer", "apiKey"]));
+  expect((await ask("/.well-known/jwks.json")).status).toBe(200);
+  expect((await fetch(new URL("/tasks", url))).status).toBe(401);
+  expect((await ask("/mcp", { method: "POST", body: "{}" })).status).toBe(404);
+});
+
+test("it works on its tasks, on what they asked others for, and on notifications, which have workers of their own", () => {
+  const kinds = worked.map(([definitions]) => definitions.map(({ kind }) => kind));
+  expect(kinds).toEqual([["tester", expect.any(String), expect.any(String)], ["tester/push"]]);
+  expect(worked.map(([, options]) => options)).toEqual([undefined, { concurrency: 1_000, dedicatedPool: true }]);
+});
+
+test("a task is done", async () => {
+  const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "Hi" }] };
+  const sent = await ask("/message:send", { method: "POST", body: JSON.stringify({ message }) });
+  expect(JSON.stringify(await sent.json())).not.toContain("error");
+  expect((await ask("/metrics")).status).toBe(200);
+});
+
+test("when it stops, all that it opened is closed, and the store of runs before what runs use", async () => {
+  await stop();
+  expect(closed.slice(0, 3)).toEqual(["peers", "sweeping", 'engine {"graceMs":5000}']);
+  expect(closed.slice(3).toSorted()).toEqual(["authentication", "mcp", "memory", "model", "sandbox", "shared"]);
+  expect(closed.at(-1)).toBe("shared");
+});
