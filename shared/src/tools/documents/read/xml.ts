@@ -23,5 +23,7 @@ export function xmlElements(node: XmlNode | undefined, name: string): XmlNode[] 
 
 /** An attribute's value; "" if there is none. */
 export function xmlAttribute(node: XmlNode | undefined, name: string): string {
-  return node?.getAttribute?.(name) ?? "";
+  const value = node?.getAttribute?.(name) ?? "";
+  // The parser gives the values of attributes as it would write them.
+  return value.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&#160;", "\u00a0").replaceAll("&amp;", "&");
 }

@@ -30,3 +30,72 @@ test("titles above a table are bold with its columns' names, and formats begin b
     { bold: ["0,0"], format: [], kept: 1 },
   ]);
 });
+
+/**
+ * What a sheet with these rows holds when it is read again: values, and formulas by their place.
+ */
+async function writtenAs(rows: (string | number | boolean | null)[][], plain = false, formats = {}) {
+  const { content, told } = await makeWorkbook([{ name: "S", rows, plain, formats }]);
+  const [sheet] = (await readXlsx(content, { readStyles: true })).sheets;
+  const formulas = [...(sheet?.cells ?? [])].flatMap(([at, { formula }]) =>
+    formula === undefined ? [] : [[at, formula]],
+  );
+  const styles = Object.fromEntries([...(sheet?.cells ?? [])].map(([at, { style }]) => [at, style?.numFmt]));
+  return { told, rows: sheet?.rows, formulas, styles };
+}
+
+test("a day that the calendar has is a date, and everything else is what it was written as", async () => {
+  const head = ["Day", "Text"];
+  const day = (text: string) => new Date(`${text}T00:00:00Z`);
+  const written = await writtenAs([
+    head,
+    ["2024-02-29", "'2024-02-29"],
+    ["2023-02-29", "2024-04-31"],
+    ["2024-13-01", "on 2024-02-29"],
+    ["=1+1", "'=1+1"],
+    ["=", "''"],
+    [true, 0],
+  ]);
+  expect(written.rows?.slice(1)).toEqual([
+    [day("2024-02-29"), "2024-02-29"],
+    ["2023-02-29", "2024-04-31"],
+    ["2024-13-01", "on 2024-02-29"],
+    [null, "=1+1"],
+    ["=", "'"],
+    [true, 0],
+  ]);
+  expect(written.formulas).toEqual([["4,0", "1+1"]]);
+  expect(written.styles["1,0"]).toBe("yyyy-mm-dd");
+  expect((await writtenAs([head, ["2024-02-29", ""]], false, { A: "d mmm" })).styles["1,0"]).toBe("d mmm");
+});
+
+test("in a sheet from a file nothing is a formula, and no sign is taken away", async () => {
+  const { rows, formulas, told } = await writtenAs(
+    [
+      ["a", "b"],
+      ["=1+1", "'x"],
+      ["=A1", "2024-02-29"],
+    ],
+    true,
+  );
+  expect(rows?.slice(1)).toEqual([
+    ["=1+1", "'x"],
+    ["=A1", new Date("2024-02-29T00:00:00Z")],
+  ]);
+  expect([formulas, told]).toEqual([[], '"S" (3 rows, 0 formulas)']);
+});
+
+test("two million cells are written at most, and a long circle is told by its ends", async () => {
+  const wide = Array.from({ length: 2_001 }, () => 1);
+  const sheet = { name: "S", rows: Array.from({ length: 1_000 }, () => wide), plain: false, formats: {} };
+  await expect(makeWorkbook([sheet])).rejects.toMatchObject({
+    code: "too_large",
+    message: "A workbook may have 2000000 cells; this has 2001000.",
+  });
+  const circle = [["n"], ...Array.from({ length: 9 }, (_, at) => [`=A${at === 8 ? 2 : at + 3}`])];
+  await expect(makeWorkbook([{ ...sheet, rows: circle }])).rejects.toMatchObject({
+    code: "invalid_input",
+    message:
+      "Formulas depend on themselves: S!A2 needs S!A3 needs S!A4 needs S!A5 needs S!A6 needs S!A7 needs S!A8 needs … needs S!A2. Nothing was written.",
+  });
+});

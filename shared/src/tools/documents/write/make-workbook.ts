@@ -102,8 +102,16 @@ function isFormula(value: WrittenValue): value is string {
 /** An ISO day is a date; a leading ' keeps a text as it is. */
 function typed(value: WrittenValue, plain: boolean): CellValue {
   if (typeof value !== "string") return value;
-  if (isoDay.test(value)) return new Date(`${value}T00:00:00Z`);
+  const day = dayIn(value);
+  if (day !== undefined) return day;
   return !plain && value.startsWith("'") ? value.slice(1) : value;
+}
+
+/** The day that a text says; one that no calendar has would become another, and stays a text. */
+function dayIn(text: string): Date | undefined {
+  if (!isoDay.test(text)) return undefined;
+  const day = new Date(`${text}T00:00:00Z`);
+  return day.toISOString().startsWith(text) ? day : undefined;
 }
 
 /** A spreadsheet shows 0 or an error where formulas depend on themselves. */

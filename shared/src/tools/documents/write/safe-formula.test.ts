@@ -7,6 +7,7 @@ test.each([
   "=Sales!B2*1.19",
   '=ROUND(AVERAGE(A1:A3),2)&" EUR"',
   "=_xlfn.XLOOKUP(A1,B:B,C:C)",
+  `=${"1".repeat(8_000)}`,
 ])("a formula that computes with the workbook's own cells is written: %s", (formula) => {
   expect(safeFormula(formula, "S!A1")).toBe(formula.slice(1));
 });
@@ -29,6 +30,15 @@ test.each([
   ['=RTD("prog",,"x")', "RTD"],
   ['=SUM ("a")+EXEC ("calc")', "EXEC"],
   ['=SUM(A1,"', "a quote is not closed"],
+  ["=https://evil.example/S!A1", "signs that no computation needs"],
+  ["=@A1", "signs that no computation needs"],
+  ["={1;2}", "signs that no computation needs"],
+  ["=\\\\evil.example\\S!A1", "signs that no computation needs"],
+  ["='C:S'!A1", "another workbook"],
+  ["='a|b'!A1", "calls another program"],
+  ["='a/b'!A1", "another workbook"],
+  [`=A1+${"1".repeat(8_000)}`, "a formula has 1 to 8000 characters"],
+  ["=", "a formula has 1 to 8000 characters"],
 ])("a formula that could reach outside is refused: %s", (formula, why) => {
   expect(() => safeFormula(formula, "S!A1")).toThrow(
     expect.objectContaining({ code: "forbidden", message: expect.stringContaining(why) }),

@@ -1,0 +1,67 @@
+import { expect, test } from "bun:test";
+import { deflateRawSync } from "node:zlib";
+import { zipOf } from "../../../testing/documents.ts";
+import { fitsInMemory } from "./office/office-file.ts";
+import { requireUnpackable, type ZipContent, zipContent } from "./zip-content.ts";
+
+test("the files of an archive are listed as it claims, and the text of one is read by its exact path", async () => {
+  const zip = await zipContent(
+    zipOf([
+      ["a.txt", "1 ü"],
+      ["A.txt", ""],
+      ["b/b.txt", "22"],
+    ]),
+  );
+  expect(zip.entries).toEqual([
+    { path: "a.txt", size: 4, packed: 4 },
+    { path: "A.txt", size: 0, packed: 0 },
+    { path: "b/b.txt", size: 2, packed: 2 },
+  ]);
+  expect(zip.unpackedBytes).toBe(6);
+  expect(await Promise.all(["a.txt", "A.txt", "b/b.txt", "b.txt"].map((path) => zip.text(path)))).toEqual([
+    "1 ü",
+    "",
+    "22",
+    undefined,
+  ]);
+});
+
+test("a damaged archive, and one of more than twenty thousand files, is refused", async () => {
+  await expect(zipContent(Buffer.from("PK\x03\x04 nothing more"))).rejects.toMatchObject({
+    code: "unsupported",
+    message: expect.stringContaining("The archive is damaged: "),
+  });
+  const files = (count: number) => zipOf(Array.from({ length: count }, (_, at) => [`${at}`, ""] as const));
+  expect((await zipContent(files(20_000))).entries).toHaveLength(20_000);
+  await expect(zipContent(files(20_001))).rejects.toMatchObject({ code: "too_large" });
+});
+
+test("what claims to unpack to more than is read is refused before it is, and what claims too little is cut off", async () => {
+  // Compressed, so that only unpacking shows whether the claim is true.
+  const packed = deflateRawSync("hello");
+  const claiming = (size: number) => {
+    const archive = Buffer.from(zipOf([["a.txt", packed]]));
+    for (const [mark, method] of [
+      ["PK\x03\x04", 8],
+      ["PK\x01\x02", 10],
+    ] as const) {
+      const at = archive.indexOf(mark);
+      archive.writeUInt16LE(8, at + method);
+      archive.writeUInt32LE(size, at + method + 14);
+    }
+    return zipContent(archive);
+  };
+  expect(await (await claiming(5)).text("a.txt")).toBe("hello");
+  await expect((await claiming(64 * 2 ** 20 + 1)).text("a.txt")).rejects.toMatchObject({
+    code: "too_large",
+    message: '"a.txt" in it unpacks to more than 64 MB.',
+  });
+  await expect((await claiming(3)).text("a.txt")).rejects.toThrow("too many bytes");
+  const zip = (unpackedBytes: number) => ({ unpackedBytes }) as ZipContent;
+  expect(() => requireUnpackable(zip(10 * 2 ** 20), 10 * 2 ** 20)).not.toThrow();
+  expect(() => requireUnpackable(zip(12 * 2 ** 20), 10 * 2 ** 20)).toThrow(
+    "It unpacks to 12 MB, more than the 10 MB that are read.",
+  );
+  expect(() => fitsInMemory(zip(400 * 2 ** 20))).not.toThrow();
+  expect(() => fitsInMemory(zip(400 * 2 ** 20 + 1))).toThrow("more than the 400 MB");
+});
