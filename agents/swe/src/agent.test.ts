@@ -2,8 +2,10 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sha256Of } from "manyhands/internal/core/text/sha256";
 import { defineTool } from "manyhands/internal/core/tools/define-tool";
 import { createEgress } from "manyhands/internal/machine/egress/egress";
+import { recordBaseline } from "manyhands/internal/machine/workspace/baseline";
 import { openWorkspace } from "manyhands/internal/machine/workspace/open-workspace";
 import { openedForTest } from "manyhands/internal/testing/agent/opened-agent";
 import * as z from "zod";
@@ -89,5 +91,39 @@ test("if all files are new, they are returned as they are, without a patch that 
   const workspace = await openWorkspace({ home, principal: "alice", contextId: "c", user: undefined });
   await Bun.write(join(workspace.root, "new.py"), "print(1)\n");
   expect(await whole.finish?.(workspace, { made: ["new.py"], removed: [] })).toEqual([]);
+  await rm(home, { recursive: true });
+});
+
+test("each changed project has its patch, named after its folder if there are several, and one that is only new has none", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-swe-"));
+  const workspace = await openWorkspace({ home, principal: "alice", contextId: "c", user: undefined });
+  const arrive = async (root: string, path: string) => {
+    const files = [{ path, sha256: sha256Of("old\n") }];
+    await recordBaseline(workspace, { root, files }, () => new Blob(["old\n"]));
+    await Bun.write(join(workspace.root, path), "old\n");
+  };
+  const finished = async (made: readonly string[], removed: readonly string[] = []) =>
+    (await whole.finish?.(workspace, { made, removed }))?.map(({ name, mediaType, content }) => [
+      ...[name, mediaType],
+      String(content)
+        .split("\n")
+        .filter((line) => /^[+-]\w/.test(line)),
+    ]);
+  await arrive("apps/web", "apps/web/a.py");
+  await arrive("lib", "lib/b.py");
+  expect(await finished([])).toEqual([]);
+  await Bun.write(join(workspace.root, "apps/web/a.py"), "new\n");
+  expect(await finished(["apps/web/a.py"])).toEqual([["changes.patch", "text/x-diff", ["-old", "+new"]]]);
+  await rm(join(workspace.root, "lib/b.py"));
+  const both = [
+    ["apps-web.patch", "text/x-diff", ["-old", "+new"]],
+    ["lib.patch", "text/x-diff", ["-old"]],
+  ];
+  expect(await finished(["apps/web/a.py"], ["lib/b.py"])).toEqual(both);
+  // Also if a file is gone and none was made.
+  expect(await finished([], ["lib/b.py"])).toEqual(both);
+  await arrive("note.md", "note.md");
+  await Bun.write(join(workspace.root, "note.md"), "noted\n");
+  expect(await finished(["note.md"])).toEqual([...both, ["changes.patch", "text/x-diff", ["-old", "+noted"]]]);
   await rm(home, { recursive: true });
 });

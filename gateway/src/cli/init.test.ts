@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readFile, writeFile } from "node:fs/promises";
+import { lstat, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
 import { cliForTest } from "../testing/cli.ts";
@@ -78,4 +78,14 @@ test("init changes only what the file says of the model, however the file is wri
   expect(await cli.run("init", "--yes")).toBe(2);
   expect(cli.said()).toContain("not valid TOML");
   expect(await written(cli.cwd)).toBe("[llm\n");
+});
+
+test("a provider is known however its name is written, a key that none needs is not asked for, and a link stays one", async () => {
+  await using cli = await cliForTest({ answers: ["Ollama", "", ""], interactive: true });
+  await writeFile(join(cli.cwd, "real.toml"), "");
+  await symlink(join(cli.cwd, "real.toml"), join(cli.cwd, "manyhands.toml"));
+  expect(await cli.run("init")).toBe(0);
+  expect(await readFile(join(cli.cwd, "real.toml"), "utf8")).toContain('model = "qwen3"');
+  expect((await lstat(join(cli.cwd, "manyhands.toml"))).isSymbolicLink()).toBe(true);
+  expect(cli.said()).not.toContain("to your key before you start");
 });

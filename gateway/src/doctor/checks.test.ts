@@ -27,10 +27,10 @@ test("the doctor distinguishes a good endpoint from a refused key, a missing mod
   const dead = await check("good", "right");
   const none = await checkModel(undefined);
   expect([good, other, refused, dead, none].map(({ state }) => state)).toEqual(["ok", "warn", "fail", "fail", "warn"]);
-  expect(other.text).toContain("does not list other");
-  expect(refused.text).toContain("refuses the key");
+  expect(other.text).toEndWith("does not list other. Check MANYHANDS_MODEL.");
+  expect(refused.text).toEndWith("refuses the key (HTTP 401). Check llm.api_key (OPENAI_API_KEY).");
   expect(refused.text).not.toContain("wrong-key");
-  expect(dead.text).toContain("cannot be reached");
+  expect(dead.text).toEndWith("cannot be reached. Check OPENAI_BASE_URL and the network.");
   expect(none.text).toContain("rehearsal");
 });
 

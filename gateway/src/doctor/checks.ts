@@ -39,18 +39,18 @@ export async function checkModel(model: ModelConfig | undefined): Promise<Doctor
       return {
         name,
         state: "fail",
-        text: `${where} refuses the key (HTTP ${status}). DoctorCheck llm.api_key (OPENAI_API_KEY).`,
+        text: `${where} refuses the key (HTTP ${status}). Check llm.api_key (OPENAI_API_KEY).`,
       };
     if (status >= 300) return { name, state: "warn", text: `${where} answers, but lists no models (HTTP ${status})` };
     if (models?.every(({ id }) => id !== model.name))
       return {
         name,
         state: "warn",
-        text: `${where}: the endpoint does not list ${model.name}. DoctorCheck MANYHANDS_MODEL.`,
+        text: `${where}: the endpoint does not list ${model.name}. Check MANYHANDS_MODEL.`,
       };
     return { name, ...windowCheck(where, model, models?.find(({ id }) => id === model.name)?.window) };
   } catch {
-    return { name, state: "fail", text: `${where} cannot be reached. DoctorCheck OPENAI_BASE_URL and the network.` };
+    return { name, state: "fail", text: `${where} cannot be reached. Check OPENAI_BASE_URL and the network.` };
   }
 }
 

@@ -100,3 +100,20 @@ test("the options of a flow are told as a caller may give them, and a wrong one 
   expect(admit({ agents: ["manus"], options: { nonsense: 1 } })).toThrow("nonsense");
   expect(admit({ agents: ["manus"] })()).toEqual({ agents: ["manus"] });
 });
+
+test("agents that share a card keep their names, and one that takes another's place is described anew", async () => {
+  await using server = serveCard("Greeter");
+  const seen = (name: string): KnownAgentState => ({ ...known(name), health: "up", card: server.card });
+  const states = [seen("one"), seen("two")];
+  const planning = flows.filter(({ name }) => name === "planning");
+  const { all } = runnablesOf(planning, { list: () => states });
+  const names = () => all().map(({ name, kind }) => `${name} ${kind}`);
+  expect(names().slice(1)).toEqual(["one agent:one", "two agent:two"]);
+  const [before] = all();
+  states.splice(0, 2, known("manus"), known("swe"));
+  const [after] = all();
+  expect(names().slice(1)).toEqual(["manus agent:manus", "swe agent:swe"]);
+  expect([before?.example?.agents, after?.example?.agents]).toEqual([["one", "two"], ["manus"]]);
+  // A flow is described once, so that whoever compares runnables has nothing to compare.
+  expect(after?.options === before?.options).toBe(true);
+});

@@ -37,3 +37,21 @@ test("an answer that was not the last reply is sent at the end", () => {
   const cut = writtenText();
   expect([cut.piece("There are", 0), cut.answer("There are 168.")]).toEqual(["There are", " 168."]);
 });
+
+test("a retried reply that goes another way sends nothing of itself before it is whole", () => {
+  const written = writtenText();
+  expect([written.piece("One", 0), written.piece("Two and", 0), written.piece(" three", 7)]).toEqual(["One", "", ""]);
+  expect(written.reply("Two and three")).toBe("\n\nTwo and three");
+});
+
+test("a piece that comes after its reply was whole is part of no other", () => {
+  const written = writtenText();
+  written.piece("There ", 0);
+  expect([written.reply("There are."), written.piece("late", 6)]).toEqual(["are.", ""]);
+});
+
+test("an answer is the last reply whatever blanks are around it", () => {
+  const written = writtenText();
+  written.reply("There are 168.");
+  expect(written.answer("\nThere are 168.\n")).toBe("");
+});

@@ -38,3 +38,31 @@ test("a script is sent compressed to who takes that, and not again to who has it
   expect((await get({ "If-None-Match": '"another"' })).status).toBe(200);
   expect((await app.request("/console/none.js")).status).toBe(404);
 }, 60_000);
+
+/** The directives of what a page may do; hashes of scripts are left out. */
+const policyOf = async (path: string) => {
+  const { headers } = await pagesApp([], about).request(path);
+  const policy = headers.get("Content-Security-Policy")?.replaceAll(/'sha256-[^']*'/g, "HASH") ?? "";
+  return policy.split("; ").toSorted();
+};
+
+test("a page may do exactly what it needs: the console calls this server, what agents wrote looks like itself", async () => {
+  const nowhere = ["base-uri 'none'", "default-src 'none'", "form-action 'none'"];
+  expect(await policyOf("/")).toEqual(
+    [
+      ...[...nowhere, "frame-ancestors 'none'", "connect-src 'self'", "script-src 'self'", "style-src 'self'"],
+      ...["frame-src 'self' blob:", "img-src 'self' data: blob:"],
+    ].toSorted(),
+  );
+  const framed = [...nowhere, "frame-ancestors 'self'", "img-src data:", "style-src 'unsafe-inline'"];
+  expect(await policyOf("/frame")).toEqual(
+    [...framed, "font-src data:", "sandbox allow-scripts", "script-src HASH"].toSorted(),
+  );
+  expect(await policyOf("/frame/chart")).toEqual(
+    [...framed, "sandbox allow-scripts allow-downloads", "script-src HASH HASH"].toSorted(),
+  );
+  for (const path of ["/frame", "/frame/chart"]) {
+    const { headers } = await pagesApp([], about).request(path);
+    expect([headers.get("X-DNS-Prefetch-Control"), headers.get("Cache-Control")]).toEqual(["off", "no-cache"]);
+  }
+}, 60_000);

@@ -272,3 +272,14 @@ test("the end of a pause that is no longer the present one wakes nobody", async 
   expect(await wokenAt30).toBe(false);
   await new Promise((resolve) => (waiting.aborted ? resolve(true) : waiting.addEventListener("abort", resolve)));
 });
+
+test("a bug in a call says nothing about the agent, and of failed checks the last is told", async () => {
+  const { breaker, clock } = breakerAt();
+  for (let n = 0; n < 2; n++) await breaker.watch(broken).catch(() => undefined);
+  breaker.failed("It refuses connections.");
+  expect(breaker.reason()).toBe("It refuses connections.");
+  clock.now = 1_000;
+  const bug = new TypeError("a bug");
+  await expect(breaker.watch(() => Promise.reject(bug))).rejects.toBe(bug);
+  expect(breaker.state()).toBe("trying");
+});

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { AgentCard } from "@a2a-js/sdk";
 import { anyCard, type CardPolicy } from "manyhands/internal/a2a/signing/card-policy";
 import { AppError } from "manyhands/internal/core/errors";
 import { serveCard } from "../testing/card-server.ts";
@@ -89,4 +90,63 @@ test("a check that is given up says nothing about the agent", async () => {
   await expect(agent.look(AbortSignal.abort(new Error("closing")))).rejects.toThrow("closing");
   expect(agent.state()).toMatchObject({ health: "unknown", breaker: "closed" });
   expect(agent.state()).not.toHaveProperty("checkedAt");
+});
+
+test("an agent that is reached from inside elsewhere is asked there, with its token, and judged by its own address", async () => {
+  await using server = serveCard("Greeter");
+  const url = "http://greeter.example";
+  const judged: unknown[] = [];
+  const policy: CardPolicy = async ({ name }, address) => void judged.push([name, address.name, address.url]);
+  const inside = (one: string) => one.replace(url, server.url);
+  const breaker = { failures: 1, pauseMs: 60_000, maxPauseMs: 60_000 };
+  const agent = knownAgent({ name: "greeter", url, token: "t", source: "registered" }, { policy, inside, breaker });
+  server.card = {
+    ...server.card,
+    supportedInterfaces: server.card.supportedInterfaces.map((one) => ({
+      ...one,
+      url: one.url.replace(server.url, url),
+    })),
+  };
+  await agent.look(live);
+  expect([agent.state().health, agent.state().reason]).toEqual(["up", undefined]);
+  expect(judged).toEqual([["Greeter", "greeter", url]]);
+  const sent: (string | null)[] = [];
+  server.answer = ({ headers }) => {
+    sent.push(headers.get("Authorization"));
+    return new Response("", { status: 404 });
+  };
+  const client = await agent.connect(live);
+  await client.get("t", { signal: live }).catch(() => undefined);
+  await agent.fetch(server.url);
+  expect(new Set(sent)).toEqual(new Set(["Bearer t"]));
+});
+
+test("a hiccup of an agent's server is waited out within a call", async () => {
+  await using server = serveCard("Greeter");
+  const agent = met(server.url);
+  let asked = 0;
+  const { card } = server;
+  server.answer = () => (++asked === 1 ? broken() : Response.json(AgentCard.toJSON(card)));
+  await agent.look(live);
+  expect([agent.state().health, asked > 1]).toEqual(["up", true]);
+});
+
+test("an agent that wants a bearer token is used with the one it was registered with, and not without", async () => {
+  await using server = serveCard("Greeter");
+  server.card = AgentCard.fromJSON({
+    ...(AgentCard.toJSON(server.card) as object),
+    securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: "Bearer" } } },
+    securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+  });
+  const breaker = { failures: 1, pauseMs: 60_000, maxPauseMs: 60_000 };
+  const deps = { policy: anyCard, inside: (one: string) => one, breaker };
+  const health = async (token?: string) => {
+    const agent = knownAgent({ name: "greeter", url: server.url, token, source: "registered" }, deps);
+    const before = agent.state();
+    await agent.look(live);
+    // What was told earlier stays as it was.
+    expect(before).toMatchObject({ health: "unknown", changes: [] });
+    return agent.state().health;
+  };
+  expect([await health("t"), await health()]).toEqual(["up", "refused"]);
 });

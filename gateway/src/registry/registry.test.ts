@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AgentCard } from "@a2a-js/sdk";
+import { bearerCredentials } from "manyhands/internal/a2a/client/credentials";
 import { anyCard, type CardPolicy, cardPolicy } from "manyhands/internal/a2a/signing/card-policy";
 import { AppError } from "manyhands/internal/core/errors";
 import { keptFile } from "manyhands/internal/machine/workspace/own-files/kept-file";
@@ -225,11 +226,16 @@ test("an agent below a known one's address is asked with the credentials of that
     { [Symbol.asyncDispose]: () => server.stop(true) },
   );
   const { origin } = server.url;
-  const registry = await home.open([{ name: "swe", url: `${origin}/agents/swe`, token: "secret" }]);
-  for (const path of ["/agents/swe/part", "/agents/critic"])
+  const registry = await home.open([
+    { name: "swe", url: `${origin}/agents/swe`, token: "secret" },
+    { name: "maps", url: `${origin}/agents/maps`, credentials: bearerCredentials("own") },
+  ]);
+  for (const path of ["/agents/swe/part", "/agents/maps/part", "/agents/critic"])
     await registry.connect({ name: "other", url: `${origin}${path}` }, signal()).catch(() => undefined);
   const sentTo = (path: string) => new Set(seen.filter(([asked]) => asked === path).map(([, sent]) => sent));
-  expect([sentTo("/agents/swe/part"), sentTo("/agents/critic")]).toEqual([new Set(["Bearer secret"]), new Set([null])]);
+  expect(["/agents/swe/part", "/agents/maps/part", "/agents/critic"].map(sentTo)).toEqual([
+    ...[new Set(["Bearer secret"]), new Set(["Bearer own"]), new Set([null])],
+  ]);
 });
 
 test("an address under a registered agent's name is asked itself, without that agent's token", async () => {
@@ -340,4 +346,77 @@ test("an agent that is well is looked at again after a while, any other at every
   for (const state of notWell) expect([state, isDue(state, 0, 1_000)]).toEqual([state, true]);
   const well = { health: "up", breaker: "closed" } as const;
   expect([0, 999, 1_000, 1_001].map((unseenMs) => isDue(well, unseenMs, 1_000))).toEqual([false, false, true, true]);
+});
+
+test("agents are looked at side by side", async () => {
+  await using home = await place();
+  await using one = serveCard("One");
+  await using other = serveCard("Other");
+  const both = Promise.withResolvers<void>();
+  const waiting = new Set<object>();
+  for (const server of [one, other]) {
+    const card = AgentCard.toJSON(server.card);
+    server.answer = async () => {
+      if (waiting.add(server).size === 2) both.resolve();
+      await both.promise;
+      return Response.json(card);
+    };
+  }
+  const registry = await home.open([one, other].map(({ url }, n) => ({ name: `agent-${n}`, url })));
+  await registry.refresh();
+  expect(registry.list().map(({ health }) => health)).toEqual(["up", "up"]);
+});
+
+/** A registry that looks often, of one agent; `read` is called with each look. */
+const watching = (url: string, { read = () => undefined, report = (_: unknown) => undefined } = {}) =>
+  openRegistry({
+    configured: [{ name: "greeter", url }],
+    file: { read: async () => read() ?? [], update: async () => undefined },
+    policy: anyCard,
+    everyMs: 5,
+    reserved: [],
+    report,
+  });
+
+test("a registry that is closed looks no more, waits for no answer and reports nothing", async () => {
+  await using agent = serveCard("Greeter");
+  const reported: unknown[] = [];
+  let looks = 0;
+  const registry = await watching(agent.url, { read: () => void looks++, report: (bug) => void reported.push(bug) });
+  while (agent.asked() < 3) await Bun.sleep(1);
+  const hanging = Promise.withResolvers<void>();
+  let waiting = 0;
+  agent.answer = () => {
+    if (++waiting === 2) hanging.resolve();
+    return new Promise<Response>(() => undefined);
+  };
+  const adding = registry.add({ url: agent.url, name: "again" }).catch((error: unknown) => error);
+  await hanging.promise;
+  await registry.close();
+  const before = [agent.asked(), looks];
+  expect(await adding).toMatchObject({ name: "AbortError" });
+  for (let look = 0; look < 10; look++) await Bun.sleep(5);
+  expect([agent.asked(), looks, reported]).toEqual([...before, []]);
+});
+
+test("a caller that leaves is not kept by a stranger, and is told when asking it again is worthwhile", async () => {
+  await using home = await place();
+  await using agent = serveCard("Greeter");
+  const registry = await home.open();
+  const stranger = { name: agent.url, url: agent.url };
+  expect(registry.retrySignal(stranger)).toBeUndefined();
+  await expect(registry.connect(stranger, AbortSignal.abort(new Error("left")))).rejects.toThrow("left");
+  agent.answer = () => new Response("", { status: 503 });
+  for (let n = 0; n < 2; n++) await registry.connect(stranger, signal()).catch(() => undefined);
+  expect(registry.retrySignal(stranger)?.aborted).toBe(false);
+});
+
+test("without another setting an agent is left alone after five failures in a row", async () => {
+  await using agent = serveCard("Greeter");
+  agent.answer = () => new Response("", { status: 404 });
+  const registry = await watching(agent.url);
+  while (registry.get("greeter")?.breaker !== "open") await Bun.sleep(1);
+  const refused = registry.connect({ name: "greeter", url: agent.url }, signal());
+  await expect(refused).rejects.toThrow("greeter has failed 5 times in a row");
+  await registry.close();
 });

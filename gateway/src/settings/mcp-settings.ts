@@ -67,13 +67,17 @@ export interface McpSettings {
   close(): Promise<void>;
 }
 
-const patienceMs = 60_000;
-
-/** The servers in the `mcp.json` of these settings. */
-export function mcpSettings(config: McpPlaces & Pick<Config, "agents">, deps: WithMcpDeps): McpSettings {
+/**
+ * The servers in the `mcp.json` of these settings; `use` opens them, `patienceMs` bounds each look.
+ */
+export function mcpSettings(
+  config: McpPlaces & Pick<Config, "agents">,
+  deps: WithMcpDeps,
+  { use = withMcp, patienceMs = 60_000 } = {},
+): McpSettings {
   const { mcp: place, agents } = config;
   const env = everyVariable(deps.env);
-  const signIns = createSignIns(config, deps);
+  const signIns = createSignIns((work) => use(config, deps, work));
   const edit = (name: string, change: (entry: object) => object | undefined) =>
     editServers(place.file, env, ({ [name]: entry, ...rest }) => {
       if (entry === undefined) throw unknown(name);
@@ -85,7 +89,17 @@ export function mcpSettings(config: McpPlaces & Pick<Config, "agents">, deps: Wi
     const { definitions, changed } = await server.inspect(signal);
     return { definitions, changed, protocol: server.health().version, seen: sha256Of(JSON.stringify(definitions)) };
   };
-  const bounded = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
+  /** Rejects with `timeout` when patience ends first. */
+  const patiently = async <Result>(signal: AbortSignal, work: (until: AbortSignal) => Promise<Result>) => {
+    const until = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
+    try {
+      return await work(until);
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (cause instanceof AppError || !until.aborted) throw cause;
+      throw new AppError("timeout", `It did not answer within ${patienceMs / 1000} seconds.`, { cause });
+    }
+  };
   return {
     async list() {
       const servers = await readServers(place.file, false, env);
@@ -108,12 +122,13 @@ export function mcpSettings(config: McpPlaces & Pick<Config, "agents">, deps: Wi
     remove: (name) => edit(name, () => undefined),
     enable: (name, enabled) => edit(name, (entry) => ({ ...entry, disabled: !enabled })),
     async inspect(name, signal) {
-      const until = bounded(signal);
       const startedAt = performance.now();
       const took = () => Math.round(performance.now() - startedAt);
-      return withMcp(config, deps, async (mcp) => {
+      return use(config, deps, async (mcp) => {
         try {
-          const { definitions, changed, protocol, seen } = await inspected(mcp, name, until);
+          const { definitions, changed, protocol, seen } = await patiently(signal, (until) =>
+            inspected(mcp, name, until),
+          );
           const tools = definitions.map(({ name: tool, description = "", inputSchema }) => {
             const isChanged = changed.has(tool);
             return { name: tool, description, changed: isChanged, ...(isChanged && { input: inputSchema }) };
@@ -121,7 +136,6 @@ export function mcpSettings(config: McpPlaces & Pick<Config, "agents">, deps: Wi
           const version = protocol === undefined ? {} : { protocol };
           return { state: "ready", ...version, milliseconds: took(), tools, seen } as const;
         } catch (error) {
-          signal.throwIfAborted();
           if (!(error instanceof AppError) || error.code === "not_found") throw error;
           const state = error.code === "unauthorized" ? "sign-in-needed" : "failed";
           return { state, milliseconds: took(), tools: [], error: error.message } as const;
@@ -129,9 +143,9 @@ export function mcpSettings(config: McpPlaces & Pick<Config, "agents">, deps: Wi
       });
     },
     approve: (name, seen, signal) =>
-      withMcp(config, deps, async (mcp) => {
-        const now = await inspected(mcp, name, bounded(signal));
-        if (now.seen === seen) return mcp.approve(name, bounded(signal));
+      use(config, deps, async (mcp) => {
+        const now = await patiently(signal, (until) => inspected(mcp, name, until));
+        if (now.seen === seen) return patiently(signal, (until) => mcp.approve(name, until));
         throw new AppError("conflict", `${name} offers other tools than those you saw. Look again, then approve.`);
       }),
     signIn: signIns.begin,
@@ -171,13 +185,13 @@ function unknown(name: string): AppError {
 }
 
 /** Sign-ins, which go on in the background until the browser is back. */
-function createSignIns(config: McpPlaces, deps: WithMcpDeps) {
+function createSignIns(open: (work: (mcp: OpenedMcp) => Promise<void>) => Promise<void>) {
   type State = NonNullable<ListedServer["signIn"]>;
   const states = new Map<string, State>();
-  const open = new Map<string, { readonly gone: AbortController; readonly ended: Promise<void> }>();
+  const begun = new Map<string, { readonly gone: AbortController; readonly ended: Promise<void> }>();
   const leave = async (name: string) => {
-    open.get(name)?.gone.abort();
-    await open.get(name)?.ended;
+    begun.get(name)?.gone.abort();
+    await begun.get(name)?.ended;
   };
   return {
     stateOf(name: string): { readonly signIn?: State } {
@@ -189,7 +203,7 @@ function createSignIns(config: McpPlaces, deps: WithMcpDeps) {
       const gone = new AbortController();
       const address = Promise.withResolvers<string>();
       states.set(name, { state: "waiting" });
-      const ended = withMcp(config, deps, (mcp) => mcp.login(name, address.resolve, gone.signal, principal)).then(
+      const ended = open((mcp) => mcp.login(name, address.resolve, gone.signal, principal)).then(
         () => {
           states.set(name, { state: "done" });
           // A server that knows the principal already sends nobody anywhere.
@@ -201,12 +215,12 @@ function createSignIns(config: McpPlaces, deps: WithMcpDeps) {
           address.reject(error);
         },
       );
-      open.set(name, { gone, ended });
+      begun.set(name, { gone, ended });
       address.promise.catch(() => undefined);
       return address.promise;
     },
     async close() {
-      await Promise.all([...open.keys()].map(leave));
+      await Promise.all([...begun.keys()].map(leave));
     },
   };
 }

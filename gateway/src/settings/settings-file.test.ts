@@ -38,6 +38,12 @@ test("a text with which no server would start is not written, and the error name
   expect(await readdir(cwd)).toEqual(["manyhands.toml"]);
 });
 
+test("what changes nothing is not written, whatever the file says and however open it is", async () => {
+  const { path, file } = await place("[gateway]\nprot = 1\n");
+  await file.change((text) => text);
+  expect((await stat(path)).mode & 0o777).toBe(0o644);
+});
+
 test("changes made at the same time all count", async () => {
   const { path, file } = await place("");
   const add = (n: number) => file.change((text) => `${text}# ${n}\n`);

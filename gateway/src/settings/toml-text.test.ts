@@ -71,3 +71,17 @@ test("a text that would say something else than was meant is not written", () =>
   const parsed = parse(withoutTable(odd, ["flows", "report"]));
   expect(parsed.text).toBe("[flows.report]\nnot a table\n");
 });
+
+test("a text that cannot be changed without changing more is refused, as it is", () => {
+  // A header within a text looks like a table to whoever only looks at lines.
+  const odd = 'text = """\n[llm.fast]\nnot a table\n"""\n[llm.fast]\nmodel = "b"\n';
+  const changed = withKeys(odd, "llm", { model: "z" });
+  expect(parse(changed)).toEqual({ ...parse(odd), llm: { model: "z", fast: { model: "b" } } });
+  expect(changed).toContain('"""\n[llm.fast]\nnot a table\n"""');
+});
+
+test("a table that is not there leaves the text as it is, and a date is a value, not a table", () => {
+  for (const text of [file, "[flows]\n", ""]) expect(withoutTable(text, ["flows", "report"])).toBe(text);
+  const dated = "[llm]\nsince = 2026-01-01\n";
+  expect(parse(withKeys(dated, "llm", { model: "z" })).llm).toMatchObject({ model: "z", since: expect.any(Date) });
+});

@@ -5,7 +5,7 @@ const lookEveryMs = 3_000;
  * The answer, whose body ends when the link expires or is revoked. A body that ends by itself is
  * passed on as it is.
  */
-export function whileCounts(response: Response, counts: () => Promise<boolean>): Response {
+export function whileCounts(response: Response, counts: () => Promise<boolean>, everyMs = lookEveryMs): Response {
   const { body } = response;
   if (body === null || response.headers.get("Content-Type")?.startsWith("text/event-stream") !== true) return response;
   const reader = body.getReader();
@@ -23,7 +23,7 @@ export function whileCounts(response: Response, counts: () => Promise<boolean>):
             // What cannot be looked up counts for nothing.
             stop,
           );
-        }, lookEveryMs);
+        }, everyMs);
       },
       async pull(controller) {
         const { done, value } = await reader.read();

@@ -27,6 +27,11 @@ test("files keep their folders, so that a report finds its charts", async () => 
   expect(await savedAs("report.md", "visualization/a.png")).toEqual(["report.md", "visualization/a.png"]);
 });
 
+test("no part of a path is longer than file systems take", async () => {
+  const long = "x".repeat(300);
+  expect(await savedAs(`${long}/${long}`)).toEqual([`${"x".repeat(200)}/${"x".repeat(200)}`]);
+});
+
 test("of very many folders the last eight are kept", async () => {
   const deep = Array.from({ length: 12 }, (_, n) => `f${n}`);
   expect(await savedAs([...deep, "a.txt"].join("/"))).toEqual([[...deep.slice(-8), "a.txt"].join("/")]);

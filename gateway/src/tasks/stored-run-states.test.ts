@@ -84,6 +84,7 @@ test("what sees to something beside tasks is no run of anybody, and of one kind 
     undefined,
     undefined,
   ]);
+  await expect(Array.fromAsync(all.runs.show("push"))).rejects.toMatchObject({ code: "not_found" });
   const own = stored([run(), ...others], { kind: "swe" });
   for (const id of ["push", "flow", "none"])
     await expect(Array.fromAsync(own.runs.show(id))).rejects.toMatchObject({ code: "not_found" });

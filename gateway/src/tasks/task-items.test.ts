@@ -136,3 +136,13 @@ test("the end has what the agent said with it and since when it stands; an artif
     text: "No such file.",
   });
 });
+
+test("a state that an agent repeats is told once, and an end without a time has none", async () => {
+  const asking: TaskUpdate = { kind: "status", state: TaskState.TASK_STATE_INPUT_REQUIRED, text: "" };
+  const items = await itemsOf(
+    ...[{ kind: "task", task: task(TaskState.TASK_STATE_WORKING) } as const, asking, asking],
+    { kind: "end", task: task(TaskState.TASK_STATE_COMPLETED) },
+  );
+  const about = { kind: "state", taskId: "t", contextId: "c" };
+  expect(items as object[]).toEqual(["working", "input-required", "completed"].map((state) => ({ ...about, state })));
+});

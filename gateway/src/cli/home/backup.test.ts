@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
@@ -151,6 +152,12 @@ test("a backup has each database once, as it was copied, and nothing that belong
   const notKept = ["logs/a.log", "browser/1/x", "workspaces/.leaving/x", "artifacts/arriving/x", "artifacts/leaving/x"];
   const kept = ["workspaces/a/files/x", "artifacts/ab/x", "agents.json"];
   for (const name of [...notKept, ...kept]) await Bun.write(join(home, name), "x");
+  for (const name of ["auth.db", "memory.db"]) new Database(join(home, name)).run("CREATE TABLE t (x)");
+  for (const [name, text] of [
+    ["manyhands.toml", '[mcp]\nfile = "servers.json"\n'],
+    ["servers.json", "{}"],
+  ] as const)
+    await Bun.write(join(cli.cwd, name), text);
   expect(existsSync(join(home, "runs.db-wal"))).toBe(true);
   expect(await cli.run("backup", "home.tgz")).toBe(0);
   await engine.close();
@@ -159,7 +166,8 @@ test("a backup has each database once, as it was copied, and nothing that belong
     .trim()
     .split("\n");
   const files = listed.filter((name) => !name.endsWith("/")).map((name) => name.slice(2));
-  expect(files.toSorted()).toEqual([...kept, "backup.json", "runs.db"].toSorted());
+  const copied = ["runs.db", "auth.db", "memory.db", "settings/manyhands.toml", "settings/servers.json"];
+  expect(files.toSorted()).toEqual([...kept, "backup.json", ...copied].toSorted());
 });
 
 test("a damaged store, or one that is to go into PostgreSQL, is not restored", async () => {

@@ -41,6 +41,8 @@ test("servers are listed whatever is set here, with the variables agents will ne
   expect(await cli.run("mcp", "add", "web", "--url", "https://x.example/mcp", "--header", header)).toBe(0);
   expect(await cli.run("mcp", "list")).toBe(0);
   expect(cli.out()).toContain("web  http  https://x.example/mcp");
+  const { mcpServers } = JSON.parse(await readFile(join(cli.cwd, "mcp.json"), "utf8"));
+  expect(mcpServers.web.headers).toEqual({ Authorization: header.slice("Authorization: ".length) });
   expect(cli.said()).toContain("the environment variable TOKEN_OF_NOBODY, which is not set");
   expect(await cli.run("mcp", "list", "--json")).toBe(0);
   expect(cli.out()).toContain('"kind": "http"');
@@ -54,6 +56,7 @@ test("an entry that agents would refuse is not written", async () => {
   expect(await cli.run("mcp", "add", "x", ...here, "--trust", "sandboxed", "--env", "A=b")).toBe(2);
   expect(cli.said()).toContain("--env and --trust cannot be given for a server reached by a URL.");
   expect(await cli.run("mcp", "add", "x", "--header", "A: b", "--", ...program)).toBe(2);
+  for (const header of [": b", "A"]) expect(await cli.run("mcp", "add", "x", ...here, "--header", header)).toBe(2);
   expect(await Bun.file(join(cli.cwd, "mcp.json")).exists()).toBe(false);
 });
 

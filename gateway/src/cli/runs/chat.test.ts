@@ -60,3 +60,27 @@ test("at its end a chat prints the command that continues it; an empty chat prin
   expect(await silent.run("chat")).toBe(0);
   expect(silent.said()).not.toContain("Continue this conversation");
 });
+
+test("a chat continues where it is told to, keeps its conversation, and begins anew with nothing of before", async () => {
+  const state = (contextId: string, state: ShownState): TaskItem => ({ kind: "state", taskId: "t1", contextId, state });
+  const turns = [
+    state("c9", "completed"),
+    state("", "completed"),
+    state("c9", "input-required"),
+    state("c2", "completed"),
+  ];
+  await using cli = await cliForTest({
+    play: async function* () {
+      yield turns.shift() ?? at("completed");
+    },
+    answers: ["one", "two", "three", "/file a.csv", "/new", "four", "/exit"],
+  });
+  await writeFile(join(cli.cwd, "a.csv"), "1,2");
+  expect(await cli.run("chat", "--context", "c0")).toBe(0);
+  expect(cli.sent.map(({ text, contextId, taskId, files }) => [text, contextId, taskId, files?.length])).toEqual([
+    ["one", "c0", undefined, 0],
+    ["two", "c9", undefined, 0],
+    ["three", "c9", undefined, 0],
+    ["four", undefined, undefined, 0],
+  ]);
+});

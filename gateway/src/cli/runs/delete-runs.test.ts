@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifacts/artifact-store";
@@ -15,7 +15,13 @@ async function withRuns(cwd: string): Promise<{ ended: string[]; open: string; s
   const message = { messageId: "m", parts: [{ type: "file", ...file }] };
   const start = async (over: object) =>
     (await engine.start({ kind: "manus", input: { message }, principal: "local", contextId: "c", ...over })).run.id;
-  const events = [{ type: "message-received", ...message }];
+  const again = {
+    type: "artifact-added",
+    artifactId: "a",
+    name: "a",
+    parts: [{ type: "file", ...file, name: "../b" }],
+  };
+  const events = [{ type: "message-received", ...message }, again];
   const ended = [
     await start({ events, canceled: true, contextId: "other" }),
     await start({ canceled: true, contextId: "third" }),
@@ -42,6 +48,21 @@ test("runs are deleted after a yes, with their files; one that has not ended is 
   expect(await cli.run("runs", "delete", ended[0] ?? "", "--yes")).toBe(1);
 });
 
+test("a yes is a whole yes, and a run that went with another one is not missed", async () => {
+  await using cli = await cliForTest({ answers: ["yesterday", "y"] });
+  await mkdir(join(cli.cwd, ".manyhands"));
+  const engine = createEmbeddedEngine({ path: join(cli.cwd, ".manyhands/runs.db") });
+  const about = { principal: "local", contextId: "c", input: {}, canceled: true };
+  const { run: task } = await engine.start({ ...about, kind: "swe" });
+  const accepted = { type: "agent-accepted", askId: "a", agent: "swe", taskId: task.id, contextId: "c" };
+  const { run } = await engine.start({ ...about, kind: "manus", events: [accepted] });
+  await engine.close();
+  expect(await cli.run("runs", "delete", run.id, task.id)).toBe(1);
+  expect(cli.said()).toContain("Nothing is deleted.");
+  expect(await cli.run("runs", "delete", run.id, task.id, "--json")).toBe(0);
+  expect(JSON.parse(cli.out())).toEqual({ deleted: [run.id, task.id], elsewhere: [] });
+});
+
 test("where nobody can be asked, nothing is deleted without --yes", async () => {
   await using cli = await cliForTest({});
   const { ended } = await withRuns(cli.cwd);
@@ -56,11 +77,28 @@ test("prune says what retention lets go, and deletes it", async () => {
   expect(await cli.run("prune", "--dry-run")).toBe(0);
   expect(cli.out()).toStartWith("Would delete 2 runs, the journals of 0, 0 workspaces, 0 files.\n");
   for (const id of ended) expect(cli.out()).toContain(`  run ${id}\n`);
+  const before = await readFile(join(cli.cwd, ".manyhands/runs.db"));
+  expect(await cli.run("prune", "--dry-run", "--compact")).toBe(0);
+  expect(before.equals(await readFile(join(cli.cwd, ".manyhands/runs.db")))).toBe(true);
   expect(await cli.run("prune", "--compact", "--json")).toBe(0);
   const told = JSON.parse(cli.out().slice(cli.out().indexOf("{")));
   expect(told.runs.toSorted()).toEqual(ended.toSorted());
+  expect(told).toMatchObject({ more: false });
   expect(await cli.run("runs", "list", "--json")).toBe(0);
   expect(cli.out()).toContain(open);
+});
+
+test("prune deletes all that retention lets go, however many runs that are", async () => {
+  await using cli = await cliForTest({ env: { MANYHANDS_RETENTION_RUNS: "0", MANYHANDS_A2A_DEDUPE: "off" } });
+  await mkdir(join(cli.cwd, ".manyhands"));
+  const engine = createEmbeddedEngine({ path: join(cli.cwd, ".manyhands/runs.db") });
+  for (let n = 0; n < 501; n++)
+    await engine.start({ kind: "manus", input: {}, principal: "local", contextId: `c${n}`, canceled: true });
+  await engine.close();
+  expect(await cli.run("prune", "--dry-run")).toBe(0);
+  expect(cli.out()).toStartWith("Would delete at least 500 runs");
+  expect(await cli.run("prune")).toBe(0);
+  expect(cli.out()).toContain("Deleted 501 runs");
 });
 
 test("a run is exported with its events and files, to a file that does not exist yet", async () => {
@@ -69,11 +107,12 @@ test("a run is exported with its events and files, to a file that does not exist
   expect(await cli.run("runs", "export", ended[0] ?? "", "run.jsonl")).toBe(0);
   const lines = (await Bun.file(join(cli.cwd, "run.jsonl")).text()).trimEnd().split("\n");
   const entries = lines.map((line) => JSON.parse(line));
-  expect(entries.map(({ type }) => type)).toEqual(["run", "event", "file", "event"]);
+  expect(entries.map(({ type }) => type)).toEqual(["run", "event", "file", "event", "event"]);
   expect(entries[0]).toMatchObject({ id: ended[0], status: "canceled" });
   expect(entries[2]).toMatchObject({ sha256, path: `run.jsonl.files/${sha256}/a.txt` });
   expect(await Bun.file(join(cli.cwd, entries[2].path)).text()).toBe("x");
   expect(await cli.run("runs", "export", ended[0] ?? "", "run.jsonl")).toBe(1);
+  expect((await Bun.file(join(cli.cwd, "run.jsonl")).text()).trimEnd().split("\n")).toEqual(lines);
   expect(await cli.run("runs", "export", "none", "none.jsonl")).toBe(1);
   expect(existsSync(join(cli.cwd, "none.jsonl"))).toBe(false);
 });

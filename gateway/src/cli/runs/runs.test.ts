@@ -41,3 +41,20 @@ test("a run is answered and cancelled where it is: at the agent, through the gat
   expect(cli.canceled).toEqual(ids);
   expect(cli.connected.map((url) => new URL(url).pathname)).toEqual(["/a2a/planning", "/a2a/swe", "/"]);
 });
+
+test("without its server an agent's runs are read from the store, those of a registered agent by what asked it", async () => {
+  await using cli = await cliForTest({ env: { MANUS_URL: "http://127.0.0.1:1", SWE_URL: "http://127.0.0.1:1" } });
+  const [ended = "", swe = "", guest = ""] = await withRuns(cli.cwd, ["manus", "swe", "agent:guest"]);
+  const listed = async (...args: string[]) => {
+    const before = cli.out().length;
+    expect(await cli.run("runs", "list", "--json", ...args)).toBe(0);
+    return (JSON.parse(cli.out().slice(before)) as { id: string }[]).map(({ id }) => id);
+  };
+  expect([await listed("--agent", "swe"), await listed("--agent", "guest")]).toEqual([[swe], [guest]]);
+  expect((await listed()).toSorted()).toEqual([ended, swe, guest].toSorted());
+  expect(await cli.run("runs", "show", guest, "--agent", "swe")).toBe(1);
+  expect(await cli.run("runs", "show", swe)).toBe(0);
+  expect(cli.connected).toEqual([]);
+  expect(await cli.run("runs", "cancel", "nobody")).toBe(1);
+  expect(cli.said()).toContain("There is no run nobody in");
+});

@@ -24,6 +24,9 @@ test("a skill is added, shown, approved, found changed, and removed", async () =
   await writeFile(file, text);
   expect(await cli.run("skills", "approve", "weekly", "--hash", hash)).toBe(0);
   await writeFile(file, text.replace("Count", "Steal"));
+  const before = cli.said().length;
+  expect(await cli.run("skills", "list")).toBe(0);
+  expect(cli.said().slice(before)).toContain("Agents don't use what is new or changed.");
   expect(await cli.run("skills", "list", "--json")).toBe(0);
   expect(cli.out()).toContain('"state": "changed"');
   expect(await cli.run("skills", "remove", "weekly")).toBe(0);

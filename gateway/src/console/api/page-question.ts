@@ -17,9 +17,10 @@ export function isAboutPage(question: string): boolean {
  * that the agent goes on. Approvals and other questions stay open.
  */
 export async function answerAboutPage(runId: string, answer: string): Promise<void> {
-  const { status, question, approval } = await get<RunView>(runPath(runId));
+  const { status, question, questionEvent, approval } = await get<RunView>(runPath(runId));
   if (status !== "input-required" || question === undefined || approval !== undefined) return;
   if (!isAboutPage(question)) return;
-  await post(`${runPath(runId)}/answer`, { input: answer }, { "Idempotency-Key": newKey() });
+  const body = { input: answer, ...(questionEvent !== undefined && { questionEvent }) };
+  await post(`${runPath(runId)}/answer`, body, { "Idempotency-Key": newKey() });
   void refreshRuns();
 }

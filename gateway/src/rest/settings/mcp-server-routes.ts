@@ -128,7 +128,7 @@ function approve(mcp: McpSettings): RestEndpoint {
     summary: "Approves the definitions that a test showed",
     request: { params, body },
     answers: { 200: { description: "How many tools are approved.", body: z.object({ tools: z.int() }) } },
-    problems: [404, 409, 502],
+    problems: [404, 409, 502, 504],
   } as const;
   return operatorEndpoint(about, async ({ params, body }, c) =>
     c.json({ tools: await mcp.approve(params.name, body.seen, c.req.raw.signal) }),

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { type CliForTest, cliForTest } from "../testing/cli.ts";
+
+const agent = { name: "maps", url: "http://maps.example", source: "registered", health: "up", breaker: "closed" };
+const delivery = { id: "d1", taskId: "t1", url: "http://hook.example", state: "failed", updatedAt: "2026-01-01" };
+
+/** What the gateway answers, and what it was asked: each request as its method, path and body. */
+let answer: (path: string) => Response;
+const asked: string[] = [];
+let cli: CliForTest;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      if (pathname === "/healthz") return Response.json({ agent: "gateway" });
+      asked.push(`${request.method} ${pathname}${search} ${await request.text()}`.trim());
+      return answer(pathname);
+    },
+  });
+  cli = await cliForTest({ env: { GATEWAY_PORT: String(server.port) } });
+  stop = () => server.stop(true);
+});
+afterAll(async () => {
+  await cli[Symbol.asyncDispose]();
+  await stop();
+});
+beforeEach(() => {
+  asked.length = 0;
+  answer = () => Response.json({ agents: [agent], deliveries: [delivery], ...agent, ...delivery });
+});
+
+test("agents are registered with all that is told of them, and named in paths as they are", async () => {
+  expect(await cli.run("agents", "add", agent.url, "--name", "maps", "--token", "t")).toBe(0);
+  expect(await cli.run("agents", "add", agent.url)).toBe(0);
+  answer = () => new Response(null, { status: 204 });
+  expect(await cli.run("agents", "remove", "a/b?")).toBe(0);
+  expect(asked).toEqual([
+    `POST /agents ${JSON.stringify({ url: agent.url, name: "maps", token: "t" })}`,
+    `POST /agents ${JSON.stringify({ url: agent.url })}`,
+    "DELETE /agents/a%2Fb%3F",
+  ]);
+});
+
+test("an agent is told with what is wrong with it, and nothing of what is in order", async () => {
+  const shown = async (over: object) => {
+    answer = () => Response.json({ agents: [{ ...agent, ...over }] });
+    const before = cli.out().length;
+    expect(await cli.run("agents", "list")).toBe(0);
+    return cli.out().slice(before);
+  };
+  expect(await shown({})).toBe("maps  ·  up  ·  http://maps.example  ·  registered\n");
+  const told = { title: "Maps", model: { name: "m" }, sandbox: "bwrap", breaker: "open" };
+  const more = { reason: "It is\u001b[2J away.", changes: [{ what: ["version was 1, is 2"] }] };
+  expect(await shown({ ...told, ...more })).toBe(
+    [
+      "maps  ·  up  ·  paused after failures (open)  ·  http://maps.example  ·  Maps  ·  model m  ·  sandbox bwrap  ·  registered",
+      "    It is\\u001b[2J away.",
+      "    card: version was 1, is 2\n",
+    ].join("\n"),
+  );
+});
+
+test("of deliveries those that were given up are asked for, unless all are wanted", async () => {
+  for (const args of [["list"], ["list", "--all"], ["show", "d/1"], ["retry", "d/1"]])
+    expect([args, await cli.run("deliveries", ...args)]).toEqual([args, 0]);
+  expect(asked).toEqual([
+    "GET /deliveries?state=failed",
+    "GET /deliveries?state=all",
+    "GET /deliveries/d%2F1",
+    "POST /deliveries/d%2F1/retry",
+  ]);
+});
+
+test.each([
+  [() => Response.json({ code: "conflict", detail: "Taken." }, { status: 409 }), "Taken."],
+  // Of a later release's codes the sentence is told all the same.
+  [() => Response.json({ code: "of_tomorrow", detail: "Not today." }, { status: 418 }), "Not today."],
+  [() => Response.json({ code: "conflict", detail: "Odd." }), "answered with status 200 and an unreadable body."],
+  [() => new Response("<html>", { status: 502 }), "answered with status 502 and an unreadable body."],
+] as const)("a refusal of the gateway is told in its words, anything else as it is: %#", async (refusal, told) => {
+  answer = refusal;
+  const before = cli.said().length;
+  expect(await cli.run("agents", "list")).toBe(1);
+  expect(cli.said().slice(before)).toContain(told);
+});
