@@ -42,7 +42,7 @@ test("each principal's memory is its own: what is done to one's leaves another's
   for (const principal of ["local", "ann"]) {
     const before = cli.said().length;
     expect(await cli.run("memory", "add", `Tea of ${principal}.`, "--principal", principal, "--json")).toBe(0);
-    said.push(cli.said().slice(before).includes("Agents use no memory for local"));
+    said.push(cli.said().slice(before).includes("Agents use no memory for"));
     ids.push(JSON.parse(cli.out().trim().split("\n").at(-1) ?? "").id);
   }
   const [, id = ""] = ids;
