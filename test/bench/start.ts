@@ -13,7 +13,7 @@ const root = resolve(import.meta.dir, "../..");
 const folder = mkdtempSync(join(tmpdir(), "bench-"));
 const agents = ["manus", "browser", "swe", "data-analysis"];
 const entries = {
-  hello: { entry: "shared/src/testing/hello-process.ts", path: "" },
+  hello: { entry: "shared/src/testing/web/hello-process.ts", path: "" },
   agent: { entry: "agents/manus/src/server.ts", path: ".well-known/agent-card.json" },
   gateway: { entry: "gateway/src/server/main.ts", path: "a2a/planning/.well-known/agent-card.json" },
 };

@@ -3,6 +3,7 @@ import type { MemoryEntry } from "../core/memory.ts";
 import { silentLog } from "../core/runs/engine.ts";
 import { createMemoryStore } from "../memory/memory-store.ts";
 import { noPostgres, postgresPrograms, startPostgres } from "../testing/durable/postgres-process.ts";
+import { until } from "../testing/durable/until.ts";
 import { wordsInDatabase } from "../testing/durable/words-in-database.ts";
 import { testMemoryStore } from "../testing/memory/store-contract.ts";
 import { openSharedRows } from "./shared-rows.ts";
@@ -50,6 +51,16 @@ describe.skipIf(postgresPrograms === undefined)("a memory in a database", async 
       (n % 2 === 0 ? one : other).insert("ann", { ...entry, id: `${n}` }, ["word"], 3),
     );
     expect((await Promise.all(added)).filter(Boolean)).toHaveLength(3);
+    // One adds at a time, or two of them would count the same.
+    await using sql = new Bun.SQL({ url, max: 1 });
+    let adding: Promise<boolean> | undefined;
+    await sql.begin(async (held) => {
+      await held`SELECT pg_advisory_xact_lock(hashtextextended('ann', 8))`;
+      adding = one.insert("ann", { ...entry, id: "late" }, ["word"], 4);
+      const waits = async () => (await held`SELECT 1 FROM pg_locks WHERE NOT granted`).length > 0;
+      expect(await Promise.race([adding.then(() => "added"), until(waits).then(() => "waits")])).toBe("waits");
+    });
+    expect(await adding).toBe(true);
   });
 
   test("another principal's entry is not replaced, and of what was replaced or removed no word is left in the table's files", async () => {

@@ -106,6 +106,9 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
     expect(await behind.secretText("card-key")?.read()).toBe("the-key");
     await expect(pair.one.secretText("card-key")?.read()).rejects.toThrow("another key");
     expect(await ahead.reseal()).toEqual(["agents", "card-key"]);
+    const others = ["mcp-credentials", "former-card-keys", "mcp-mount-key", "doorbell-key"] as const;
+    for (const name of others) await behind.secretText(name)?.change(() => name);
+    expect((await ahead.reseal()).toSorted()).toEqual(["agents", "card-key", ...others].toSorted());
     await using alone = closing(await pair.open(next));
     expect([await alone.secretText("agents")?.read(), await alone.secretText("card-key")?.read()]).toEqual([
       "known",
@@ -129,7 +132,12 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
     expect(most).toBe(1);
     // Other work of the same text, and the same work of another, need not wait.
     const gate = Promise.withResolvers<void>();
-    const held = mine.alone("a", () => gate.promise);
+    const begun = Promise.withResolvers<void>();
+    const held = mine.alone("a", async () => {
+      begun.resolve();
+      await gate.promise;
+    });
+    await begun.promise;
     await Promise.all([theirs.alone("b", work), pair.other.text("others").alone("a", work)]);
     gate.resolve();
     await held;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../core/errors.ts";
-import { follow } from "./follow.ts";
+import { changes, follow } from "./follow.ts";
 import { Live } from "./live.ts";
 
 const signal = new AbortController().signal;
@@ -26,4 +26,26 @@ test("a follower that reads while its engine closes ends, and one that cannot re
   const live = new Live();
   expect(await followed(live, () => undefined)).toBe("unavailable");
   expect(await followed(live, () => live.close())).toBe("ended");
+});
+
+test("who followed a run, or all of them, no longer hears of news once it has stopped", async () => {
+  const live = new Live();
+  let opened = 0;
+  const open = async () => {
+    opened++;
+    return () => void opened--;
+  };
+  const log = { open, read: async () => ({ events: [], end: 0, hasEnded: false }) };
+  const ways = [
+    (signal: AbortSignal) => changes(live, open, signal),
+    (signal: AbortSignal) => follow(live, log, "a", 0, signal).pages()[Symbol.asyncIterator](),
+  ] satisfies ((signal: AbortSignal) => AsyncIterator<unknown>)[];
+  for (const begin of ways) {
+    const stop = new AbortController();
+    const next = begin(stop.signal).next();
+    await Bun.sleep(0);
+    expect(opened).toBe(1);
+    stop.abort();
+    expect([(await next).done, opened]).toEqual([true, 0]);
+  }
 });

@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
@@ -53,4 +54,18 @@ test("the file is its owner's, outlives a restart, and two processes see the sam
   await one.add("ann", { text: "Green tea.", kind: "preference", by: "person" });
   await using again = opened(rows.home);
   expect(await createMemoryStore(again, bounds).list("ann")).toMatchObject([{ text: "Green tea." }]);
+});
+
+test("a file of the next release is opened, one of a later is refused", async () => {
+  const { home, close } = opened();
+  await close();
+  const path = join(home, "memory.db");
+  const written = (version: number) => {
+    using db = new Database(path);
+    db.run(`PRAGMA user_version = ${version}`);
+  };
+  written(2);
+  await sqliteRows(path).close();
+  written(3);
+  expect(() => sqliteRows(path)).toThrow(expect.objectContaining({ code: "config_invalid" }));
 });

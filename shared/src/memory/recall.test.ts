@@ -1,11 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RecallRequest } from "../core/memory.ts";
 import { modelConfigSchema } from "../models/config.ts";
-import { createEmbedder } from "../models/embeddings.ts";
+import { createEmbedder, type Embedder } from "../models/embeddings.ts";
 import { startEmbeddings } from "../testing/memory/embedding-server.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { createRecall, type RecallBounds } from "./recall.ts";
@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), "manyhands-recall-"));
 afterAll(() => rm(folder, { recursive: true }));
 
 let count = 0;
-function memoryWith(given: { bounds?: Partial<RecallBounds>; embeddings?: string } = {}) {
+function memoryWith(given: { bounds?: Partial<RecallBounds>; embeddings?: string; embedder?: Embedder } = {}) {
   const rows = sqliteRows(join(folder, `${count++}.db`));
   const store = createMemoryStore(rows, { entries: 100, entryCharacters: 500 });
   const price = { inputPerMillion: 2, outputPerMillion: 0 };
@@ -25,7 +25,7 @@ function memoryWith(given: { bounds?: Partial<RecallBounds>; embeddings?: string
     isOn: (principal) => principal !== "nobody",
     embedder:
       given.embeddings === undefined
-        ? undefined
+        ? given.embedder
         : createEmbedder(modelConfigSchema.parse({ name: "e", baseUrl: given.embeddings, price })),
   });
   const add = (text: string, kind: "fact" | "preference" | "how-to" = "fact") =>
@@ -123,4 +123,96 @@ test("an entry brings the sources it was written from, and one that anybody may 
   expect((await ask("x"))?.takenIn).toEqual([]);
   await store.add("ann", { text: "Seen there.", kind: "preference", by: "agent", sources: ["web"], isPublic: true });
   expect((await ask("x"))?.takenIn).toEqual(["web"]);
+});
+
+/** An embedder of texts that say their own vector, as in "(1, 0.5) the dog". */
+function spelled(
+  before: (signal: AbortSignal) => Promise<void> = async () => undefined,
+): Embedder & { asked: string[][] } {
+  const asked: string[][] = [];
+  return {
+    asked,
+    model: "spelled",
+    async embed(texts: readonly string[], signal: AbortSignal) {
+      asked.push([...texts]);
+      await before(signal);
+      const vectors = texts.map((text) => {
+        const [x = 0, y = 0] = text.match(/-?[\d.]+/g)?.map(Number) ?? [];
+        const length = Math.hypot(x, y) || 1;
+        return Float32Array.of(x / length, y / length);
+      });
+      return {
+        vectors,
+        usage: { inputTokens: 1, cachedInputTokens: 0, outputTokens: 0, costUsd: 0, source: "provider" },
+      };
+    },
+  } as Embedder & { asked: string[][] };
+}
+
+test("what is closest comes first, what is far not at all, and an entry that words find too comes before both", async () => {
+  const { add, textsFor } = memoryWith({ embedder: spelled() });
+  const near = "(1.0, 0.2) quay";
+  const nearest = "(1.0, 0.1) mole";
+  const both = "(1.0, 0.3) harbour";
+  for (const text of [near, both, nearest, "(0.1, 1.0) lake"]) await add(text);
+  expect(await textsFor("(1.0, 0.0) harbours")).toEqual([both, nearest, near]);
+});
+
+test("words lead to the entry that has most of them first, and to as many as there is room for", async () => {
+  const { add, textsFor } = memoryWith({ bounds: { tokens: 60 } });
+  await add("The harbour is closed.");
+  await add("Long ".repeat(60));
+  await add("The harbour master of Oslo is Kari.");
+  expect(await textsFor("Ask the harbour master in Oslo. long")).toEqual([
+    "The harbour master of Oslo is Kari.",
+    "The harbour is closed.",
+  ]);
+  const embedder = spelled();
+  const none = memoryWith({ bounds: { entries: 0 }, embedder });
+  await none.add("The harbour is closed.");
+  expect([await none.ask("harbour"), embedder.asked]).toEqual([undefined, []]);
+});
+
+test("embeddings that take too long leave what words find; a task that is canceled meanwhile ends with its reason", async () => {
+  const inTime = AbortSignal.timeout;
+  // A thousandth of the time.
+  using timeout = spyOn(AbortSignal, "timeout").mockImplementation((ms) => inTime(ms / 1_000));
+  const gone: boolean[] = [];
+  const hang = (signal: AbortSignal) =>
+    new Promise<void>((_, reject) => {
+      gone.push(signal.aborted);
+      if (signal.aborted) reject(signal.reason);
+      signal.addEventListener("abort", () => reject(signal.reason));
+    });
+  const { add, ask } = memoryWith({ embedder: spelled(hang) });
+  await add("The harbour is closed.");
+  expect(await ask("harbour")).toMatchObject({
+    entries: [{ text: "The harbour is closed." }],
+    by: "words",
+    trouble: "The embeddings took longer than 5 s.",
+  });
+  // Trouble is told also where nothing was found.
+  expect(await ask("lake")).toMatchObject({ entries: [], trouble: expect.stringContaining("5 s") });
+  expect(timeout.mock.calls[0]).toEqual([5_000]);
+  const stop = new AbortController();
+  stop.abort(new Error("canceled"));
+  await expect(ask("harbour", { signal: stop.signal })).rejects.toThrow("canceled");
+  expect(gone).toEqual([false, false, true]);
+});
+
+test("what finding cost is told also where nothing was found, and no bug is taken for trouble", async () => {
+  const found = memoryWith({ embedder: spelled() });
+  await found.add("(0.0, 1.0) lake");
+  expect(await found.ask("(1.0, 0.0) quay")).toMatchObject({ entries: [], by: "meaning", usage: { inputTokens: 1 } });
+  const broken = memoryWith({ embedder: spelled(() => Promise.reject(new TypeError("a bug"))) });
+  await broken.add("lake");
+  await expect(broken.ask("quay")).rejects.toThrow("a bug");
+});
+
+test("of a long message its beginning is what it is about", async () => {
+  const embedder = spelled();
+  const { add, textsFor } = memoryWith({ embedder });
+  await add("The harbour is closed.");
+  expect(await textsFor(`${"x ".repeat(2_000)}harbour`)).toEqual([]);
+  expect(embedder.asked[0]?.[0]).toHaveLength(4_000);
 });

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import type { AppError } from "../core/errors.ts";
 import type { Model, ModelEvent, ModelRequest } from "../core/model.ts";
+import { withinTrace } from "../core/trace.ts";
 import { reply } from "../testing/models/reply.ts";
 import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../testing/models/scripted-model.ts";
 import type { Clock } from "./clock.ts";
@@ -602,4 +603,18 @@ test("a model needs only its name and address; errors in its settings are named"
     ["scripted", "The model's settings: Invalid input: expected object, received string."],
   ] as const)
     expect(() => createModel(settings as never)).toThrow(expect.objectContaining({ code: "config_invalid", message }));
+});
+
+test("images of a model that looks only roughly are shrunk as for that", () => {
+  const sized = (imageDetail: "low" | "high") =>
+    modelAt("http://127.0.0.1:9", { name: "gpt-4o", imageDetail }).imageRule;
+  expect(sized("low")).toMatchObject({ square: 512 });
+  expect(sized("high")).toMatchObject({ square: 2048 });
+});
+
+test("a call within a trace tells its provider which", async () => {
+  const server = await scripted(() => ({ text: "ok" }));
+  const traceparent = `00-${"1".repeat(32)}-${"2".repeat(16)}-01`;
+  await withinTrace({ traceparent }, () => reply(modelAt(server.url), request, { signal: never }));
+  expect(server.requests[0]?.headers.traceparent).toContain("1".repeat(32));
 });

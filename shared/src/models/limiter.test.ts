@@ -170,3 +170,18 @@ test("once the oldest call has left the minute, those after it still count", asy
   await limiter.enter(900, never);
   expect(slept).toEqual([29_000]);
 });
+
+test("a caller that gives up while the minute has no room is told its own reason, and the next one waits on", async () => {
+  const clock: Clock = {
+    now: () => 1_000_000,
+    sleep: (_, signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+  };
+  const limiter = createLimiter({ concurrency: 9, tokensPerMinute: 1000 }, clock);
+  (await limiter.enter(1000, never)).end(1000);
+  const leaving = new AbortController();
+  const left = limiter.enter(1, leaving.signal).catch((reason: unknown) => reason);
+  await Bun.sleep(1);
+  leaving.abort("gone");
+  expect(await Promise.race([left, Bun.sleep(1_000).then(() => "it waits on")])).toBe("gone");
+});

@@ -49,3 +49,16 @@ test("clouds that list no models are not asked", async () => {
   expect(await listed("azure", {})).toEqual({ list: undefined });
   expect(await listed("aws", {})).toEqual({ list: undefined });
 });
+
+test("a cloud that an identity opens is not asked without one, and who gives up is not kept waiting", async () => {
+  const azure = modelConfigSchema.parse({ name: "m", baseUrl: "https://mine.openai.azure.com/openai/v1" });
+  expect(await listModels(azure, AbortSignal.timeout(5_000))).toBeUndefined();
+  const silent = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
+  const config = modelConfigSchema.parse({ name: "m", baseUrl: silent.url.origin });
+  await expect(listModels(config, AbortSignal.timeout(20))).rejects.toMatchObject({ name: "TimeoutError" });
+  await silent.stop(true);
+});
+
+test("a refusal that looks like a list is none", async () => {
+  expect((await listed("openai", { data: [{ id: "m" }] }, 403)).list).toEqual({ status: 403 });
+});

@@ -65,3 +65,39 @@ test("the list is searched once for each configuration, and gives what it would 
   };
   expect(least(() => config)).toBeLessThan(least(() => ({ ...config })) / 5);
 });
+
+test("what is written to a cache has its own price, is no fresh input, and is never more than what is left", () => {
+  const at = { name: "mine", baseUrl: "http://127.0.0.1:1/v1" };
+  const million = 1_000_000;
+  const tokens = {
+    inputTokens: 4 * million,
+    cachedInputTokens: million,
+    cacheWriteTokens: million,
+    outputTokens: million,
+  };
+  const price = { inputPerMillion: 10, cachedInputPerMillion: 1, cacheWritePerMillion: 100, outputPerMillion: 1_000 };
+  const cost = (more: object, of: object = price) =>
+    costOf({ ...tokens, ...more }, { ...at, price: of as typeof price });
+  expect(cost({})).toBe(2 * 10 + 1 + 100 + 1_000);
+  expect(cost({}, { inputPerMillion: 10, outputPerMillion: 0 })).toBe(40);
+  expect(cost({ cacheWriteTokens: 9 * million })).toBe(1 + 3 * 100 + 1_000);
+  expect(cost({ cacheWriteTokens: undefined })).toBe(3 * 10 + 1 + 1_000);
+});
+
+test("a list's prices by size begin above their size, and count what was written to a cache", () => {
+  const claude = { name: "claude-sonnet-4-5", baseUrl: "https://api.anthropic.com", price: undefined };
+  for (const [inputTokens, cacheWriteTokens] of [
+    [200_000, 0],
+    [200_001, 0],
+    [300_000, 100_000],
+    [1_000, 500],
+  ] as const) {
+    const listed = calcPrice(
+      { input_tokens: inputTokens, cache_write_tokens: cacheWriteTokens, cache_read_tokens: 0, output_tokens: 10 },
+      claude.name,
+      { providerApiUrl: claude.baseUrl },
+    );
+    const cost = costOf({ inputTokens, cachedInputTokens: 0, cacheWriteTokens, outputTokens: 10 }, claude);
+    expect(cost).toBeCloseTo(listed?.total_price ?? Number.NaN, 8);
+  }
+});

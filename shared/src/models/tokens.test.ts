@@ -50,3 +50,14 @@ test("an image counts by the rule of the model that is asked, also in a conversa
   expect(estimateTokens([message], [], imageRuleOf("gpt-4o"))).toBe(small);
   expect(estimateTokens([message], [])).toBe(1104);
 });
+
+test("thinking that goes back with an answer counts by its texts, not by its signatures", () => {
+  const said: ModelMessage = { role: "assistant", text: "Yes.", toolCalls: [] };
+  const thought = "Let me think about that for a while.";
+  const parts = [
+    { type: "reasoning", text: thought, options: { x: { signature: "s".repeat(5_000) } } },
+    { type: "call" },
+  ];
+  const carried = { of: "m", parts } as unknown as NonNullable<(typeof said)["carried"]>;
+  expect(estimateTokens([{ ...said, carried }], [])).toBe(estimateTokens([said], []) + estimateText(thought));
+});

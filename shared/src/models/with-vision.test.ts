@@ -39,3 +39,13 @@ test("a model that sees needs no other, and one that does not see helps nobody",
   expect(withVision(blind, createModel({ name: "blind-too" }))).toBe(blind);
   expect(withVision(blind, undefined)).toBe(blind);
 });
+
+test("what both answer has to fit into the smaller of their windows, by the rule of the one that sees", () => {
+  const small = { contextWindow: 8_000, maxOutputTokens: 500 };
+  const pair = (own: object, eyes: object) =>
+    withVision(createModel({ name: "blind", capabilities: own }), createModel({ name: "gpt-4o", capabilities: eyes }));
+  for (const one of [pair(small, {}), pair({}, small)])
+    expect(one.capabilities).toMatchObject({ vision: true, ...small });
+  expect(pair({}, {}).imageRule).toEqual(createModel({ name: "gpt-4o" }).imageRule);
+  expect(pair({}, {}).imageRule).not.toEqual(createModel({ name: "blind" }).imageRule);
+});

@@ -114,6 +114,23 @@ test("a start that is refused stores no file, whatever it is refused for; one th
   expect(await at.files()).toBeGreaterThan(0);
 });
 
+test("a run that is over at once is known whole to whoever reads it then, without reading its events", async () => {
+  await using at = place();
+  at.engine.work([{ kind: "brief", execute: async () => "over" }]);
+  const ends = async (id: string) => {
+    const run = await at.start(message(id, words("go")), ann, "c", { kind: "brief" });
+    for await (const _ of at.engine.follow(run.id, { signal: AbortSignal.timeout(10_000) }));
+    return run;
+  };
+  // The first one registers the worker.
+  await ends("first");
+  const run = await ends("m");
+  expect(at.intake.projections.ended(run.id)).toMatchObject({ id: run.id, status: "completed", output: "over" });
+  expect(at.intake.projections.known(run.id)).toMatchObject({ seq: 2, end: { status: "completed" } });
+  expect(at.intake.projections.known(run.id).history.map(({ messageId }) => messageId)).toEqual(["m"]);
+  expect("flow" in (run.input as object)).toBe(false);
+});
+
 test("the settings of a flow that were checked are kept with its run", async () => {
   await using at = place();
   const admit = () => ({ agents: ["swe"] });

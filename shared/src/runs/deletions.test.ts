@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { AppError } from "../core/errors.ts";
 import type { Engine } from "../core/runs/engine.ts";
 import type { ForgetInput } from "../core/runs/forgetting.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
@@ -66,16 +67,24 @@ test("a file that another run stored again during a long deletion stays", async 
   const file = await artifacts.put(new TextEncoder().encode("x"), { name: "a.txt" });
   const events = [{ type: "artifact-added", artifactId: "a", name: "a", parts: [{ type: "file", ...file }] }];
   const { delete: remove } = engine;
+  let lateMs = 10_000;
+  const thorough: unknown[] = [];
   const slow: Engine = {
     ...engine,
     async delete(what) {
+      thorough.push(what.thorough);
       const deletion = await remove(what);
-      return { ...deletion, endedAt: deletion.endedAt - 10_000 };
+      return { ...deletion, endedAt: deletion.endedAt - lateMs };
     },
   };
   const files = createHomeFiles(home, artifacts);
   await createDeletions({ engine: slow, files }).run(await ended({ events }));
   expect(await artifacts.get(file.sha256)).toBeDefined();
+  // The clock of files is coarse: what seems to be stored just after the end is the run's own.
+  lateMs = 500;
+  await createDeletions({ engine: slow, files }).run(await ended({ events }));
+  expect(await artifacts.get(file.sha256)).toBeUndefined();
+  expect(thorough).toEqual([true, true]);
 });
 
 test("the runs that notified a task's receivers or cancelled its children go with it, also at work", async () => {
@@ -107,7 +116,8 @@ test("the run that deletes a run's tasks at other agents stays, and says what be
   const run = await ended({ events: [asked, { type: "agent-accepted", ...ask, taskId: "t", contextId: "there" }] });
   const { elsewhere } = await deletions().run(run);
   expect(elsewhere).toEqual([{ agent: { name: "swe", url: "http://swe.test" }, taskId: "t", outcome: "deleted" }]);
-  expect((await engine.list({ limit: 9 })).runs.map(({ kind }) => kind)).toEqual(["manus/forget"]);
+  const left = (await engine.list({ limit: 9 })).runs;
+  expect(left.map(({ kind, contextId }) => [kind, contextId])).toEqual([["manus/forget", run.id]]);
 });
 
 test("so do the tasks that its own runs gave away, each to its agent, in one run of that kind", async () => {
@@ -124,13 +134,43 @@ test("so do the tasks that its own runs gave away, each to its agent, in one run
   expect(inputs).toEqual([{ runId: run.id, tasks: [task("far", "t1"), task("away", "t2"), task("far", "t3")] }]);
 });
 
-test("a run that has not ended is not deleted, and no agent elsewhere hears of it", async () => {
-  const ask = { askId: "a", agent: "swe" };
-  const asked = { type: "agent-asked", ...ask, url: "http://swe.test", text: "Do it.", parts: [], hops: 1 };
-  const events = [asked, { type: "agent-accepted", ...ask, taskId: "t", contextId: "there" }];
-  const { run } = await engine.start({ ...request, events });
+/** What a run has told that gave a task away. */
+const gave = (taskId: string) => [
+  { type: "agent-asked", askId: taskId, agent: "swe", url: "http://swe.test", text: "Do it.", parts: [], hops: 1 },
+  { type: "agent-accepted", askId: taskId, agent: "swe", taskId, contextId: "there" },
+];
+
+test("a run that has not ended is not deleted, nor one of its conversation, and no agent elsewhere hears of it", async () => {
+  const { run } = await engine.start({ ...request, events: gave("t") });
   await expect((async () => deletions().run(run))()).rejects.toMatchObject({ code: "conflict" });
-  expect((await engine.list({ limit: 9 })).runs.map(({ id }) => id)).toEqual([run.id]);
+  const over = await ended({ events: gave("u") });
+  await expect(deletions().conversation("c", "ann")).rejects.toMatchObject({ code: "conflict" });
+  expect((await engine.list({ limit: 9 })).runs.map(({ id }) => id).toSorted()).toEqual([run.id, over.id].toSorted());
+});
+
+test("each run of a conversation has its tasks elsewhere deleted; what cannot be is pending, and one of another's name is not here", async () => {
+  const asked: string[] = [];
+  const execute = async (_: unknown, input: unknown) => {
+    asked.push(...(input as ForgetInput).tasks.map(({ taskId }) => taskId));
+    throw new AppError("unavailable", "It is away.");
+  };
+  engine.work([{ kind: "manus/forget", execute }]);
+  const bobs = await ended({ principal: "bob" });
+  await ended({ events: gave(bobs.id) });
+  await ended({ events: gave("t") });
+  const { elsewhere } = await deletions().conversation("c", "ann");
+  expect(elsewhere.map(({ taskId, outcome }) => [taskId, outcome]).toSorted()).toEqual(
+    [bobs.id, "t"].map((taskId) => [taskId, "pending"]).toSorted(),
+  );
+  expect(asked.toSorted()).toEqual([bobs.id, "t"].toSorted());
+  expect((await engine.get(bobs.id))?.id).toBe(bobs.id);
+});
+
+test("what a conversation's runs still have at work for them does not keep it, and goes with it", async () => {
+  const run = await ended();
+  const { run: recall } = await engine.start({ ...request, kind: "manus/recall", input: { runId: run.id } });
+  expect(await deletions().conversation("c", "ann")).toEqual({ deleted: [run.id], elsewhere: [] });
+  expect(await engine.get(recall.id)).toBeUndefined();
 });
 
 test("all of a conversation goes, however long, and nothing of another principal's with the same id", async () => {

@@ -97,6 +97,8 @@ function createSources(rootId: string) {
       // What is elsewhere may be out of reach; of the run itself a failure is the reader's.
       (error) => (id === rootId ? Promise.reject(error) : { id, page: { done: true as const, value: undefined } }),
     );
+    // It may fail while nobody waits for it: then whoever reads on hears of it, if anybody does.
+    page.catch(() => undefined);
     pending.set(id, page);
   };
   return {

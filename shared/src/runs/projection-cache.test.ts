@@ -70,3 +70,13 @@ test("only the most recently read tasks are kept", async () => {
   await cache.current(run("b", 1));
   expect(reads).toHaveLength(4);
 });
+
+test("if nothing else is said, 256 tasks are kept", async () => {
+  const { engine, reads } = log(1);
+  const cache = createProjectionCache(engine);
+  for (let n = 0; n < 257; n++) await cache.current(run(`${n}`, 1));
+  await cache.current(run("1", 1));
+  expect(reads).toHaveLength(257);
+  await cache.current(run("0", 1));
+  expect(reads).toHaveLength(258);
+});

@@ -96,3 +96,16 @@ test("the conversation has each message and each question in its place, metadata
     { seq: 3, role: "user", messageId: "m2", parts, metadata } as never,
   ]);
 });
+
+test("an agent that was asked twice is named once, in the order of the first asks", () => {
+  const asks = (agent: string) => ({
+    type: "agent-asked",
+    askId: agent,
+    agent,
+    url: "u",
+    text: "",
+    parts: [],
+    hops: 1,
+  });
+  expect(after(received, asks("swe"), asks("manus"), asks("swe")).agents).toEqual(["swe", "manus"]);
+});

@@ -107,6 +107,14 @@ test("the runs of one runnable are those started here and, if they share a home,
   ]);
 });
 
+test("what is counted is what is listed: of the same principal, kinds and conversation", async () => {
+  const { runs, asked } = runsOf("rq");
+  await runs.list({ of: swe, statuses: ["running"], contextId: "c", limit: 3 }, "ann");
+  expect(asked.length).toBeGreaterThan(1);
+  for (const filter of asked)
+    expect(filter).toMatchObject({ principal: "ann", kinds: ["swe-runs", "swe"], contextId: "c", asked: false });
+});
+
 test("more than two hundred runs under way are all counted", async () => {
   const [page] = await pages("rq".repeat(205), { statuses: ["running"], limit: 3 });
   expect(page).toEqual(["0r 2r 4r", 205]);

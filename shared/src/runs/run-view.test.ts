@@ -62,6 +62,7 @@ test("a view has the whole run: what was asked, how far it is, what came of it a
       milliseconds: 1,
     },
     { type: "artifact-added", artifactId: "r/p", name: "partial-answer", parts: text("half") },
+    { type: "agent-asked", askId: "q", agent: "swe", url: "u", text: "", parts: [], hops: 1 },
     {
       type: "artifact-added",
       artifactId: "r/a",
@@ -70,7 +71,8 @@ test("a view has the whole run: what was asked, how far it is, what came of it a
     },
     { type: "artifact-added", artifactId: "r/f", name: "a.md", parts: text("no answer") },
   );
-  const record = { ...run, createdAt: 1_000, updatedAt: 2_000, lastEvent: 6 } as RunRecord;
+  const input = { budget: { usd: 2 } };
+  const record = { ...run, input, createdAt: 1_000, updatedAt: 2_000, lastEvent: 7 } as unknown as RunRecord;
   expect(runView(record, projection, "manus", "http://a.example")).toEqual({
     id: "r",
     name: "manus",
@@ -79,15 +81,16 @@ test("a view has the whole run: what was asked, how far it is, what came of it a
     input: "go\non",
     createdAt: "1970-01-01T00:00:01.000Z",
     updatedAt: "1970-01-01T00:00:02.000Z",
-    lastEvent: 6,
-    progress: "Let me see.",
+    lastEvent: 7,
+    progress: "Asks swe:",
     answer: "It\nis.",
     data: { n: 0 },
     files: [
       { name: "a.md", mediaType: "text/markdown", size: 7, sha256, url: `http://a.example/artifacts/${sha256}/a.md` },
     ],
     usage: { tokens: 7, outputTokens: 4, usd: 0, unpriced: false },
-    agents: [],
+    agents: ["swe"],
+    budget: { usd: 2 },
   });
 });
 
@@ -121,7 +124,7 @@ test("a question about a call comes with the call, exactly, and with the agent t
     from,
     approval: call,
   };
-  const { approval, asker } = runView(
+  const { approval, asker, questionEvent } = runView(
     { ...run, status: "waiting" } as RunRecord,
     at(received, asked),
     "planning",
@@ -133,7 +136,7 @@ test("a question about a call comes with the call, exactly, and with the agent t
     arguments: '{"command": "rm -r build"}',
     risk: "Deletes build.",
   });
-  expect(asker).toBe("swe");
+  expect([asker, questionEvent]).toEqual(["swe", 2]);
   const heard = { type: "step-started", step: 2, maxSteps: 9 };
   const goesOn = runView(
     { ...run, status: "running" } as RunRecord,
@@ -141,5 +144,5 @@ test("a question about a call comes with the call, exactly, and with the agent t
     "planning",
     "http://a.example",
   );
-  expect(goesOn).not.toHaveProperty("approval");
+  for (const field of ["approval", "asker", "questionEvent", "question"]) expect(goesOn).not.toHaveProperty(field);
 });

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +22,8 @@ engine.work([
       const { message } = input as unknown as { message: { parts: readonly { text: string }[] } };
       const [{ text }] = message.parts as [{ text: string }];
       if (text === "fail") throw new Error("on purpose");
+      if (text === "work")
+        await run.step("work", ({ signal }) => once(signal, "abort").then(() => Promise.reject(signal.reason)));
       if (text === "sleep") await run.sleep(600_000);
       if (text === "ask twice") {
         const asked = [];
@@ -102,6 +105,22 @@ test("a run that is canceled says so, and only its principal can cancel it", asy
   const signal = AbortSignal.timeout(30_000);
   await expect(runs.cancel(id, "bob", signal)).rejects.toMatchObject({ code: "not_found" });
   expect((await runs.cancel(id, "ann", signal)).status).toBe("canceled");
+  // One at work stops first.
+  expect((await runs.cancel(await runAt("running", "work"), "ann", signal)).status).toBe("canceled");
+});
+
+test("a run is found by the message that started it, of its kind and principal, with what its caller passed on", async () => {
+  const message = { messageId: crypto.randomUUID(), parts: [{ type: "text", text: "done" }] } as const;
+  const admit = () => ({ options: { rounds: 2 } });
+  const { id, input } = await runs.start({ ...echo, admit }, { message, hops: 3, budget: { steps: 4 } }, "eve");
+  expect(input).toMatchObject({ hops: 3, budget: { steps: 4 }, flow: { options: { rounds: 2 } } });
+  expect((await runs.started("echo", message.messageId, "eve"))?.id).toBe(id);
+  for (const [kind, messageId, principal] of [
+    ["other", message.messageId, "eve"],
+    ["echo", "another", "eve"],
+    ["echo", message.messageId, "ann"],
+  ] as const)
+    expect(await runs.started(kind, messageId, principal)).toBeUndefined();
 });
 
 test("starting and answering count as requests of the principal who makes them", async () => {

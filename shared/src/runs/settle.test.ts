@@ -53,14 +53,18 @@ function following(items: AsyncGenerator<FollowItem>): Following {
  */
 function watching(...events: readonly RunEvent[]) {
   const seen = { read: 0 };
-  async function* follow(): AsyncGenerator<FollowItem> {
+  async function* follow(after: number): AsyncGenerator<FollowItem> {
     for (const [at, event] of events.entries()) {
+      if (at < after) continue;
       seen.read = at + 1;
       if (event.type === "text-delta") yield { kind: "progress", event };
       else yield { kind: "event", runId: "r", seq: at + 1, at: 0, event };
     }
   }
-  const engine = { follow: () => following(follow()), cancel: async () => undefined } as unknown as Engine;
+  const engine = {
+    follow: (_: string, { after = 0 }) => following(follow(after)),
+    cancel: async () => undefined,
+  } as unknown as Engine;
   return { engine, projections: createProjectionCache(engine), seen };
 }
 const idle = { id: "r", status: "running", lastEvent: 0 } as RunRecord;
@@ -94,6 +98,38 @@ test.each<readonly [string, readonly RunEvent[], number]>([
   const watched = watching(...events);
   await untilSettled(watched, idle, never);
   expect(watched.seen.read).toBe(read);
+});
+
+test("what was settled before the newest event known says nothing, and what is known already is not read again", async () => {
+  const watched = watching(message, asked, step, step, ended);
+  const newer = { ...idle, lastEvent: 4 };
+  await untilSettled(watched, idle, never);
+  expect([watched.seen.read, watched.projections.known("r").seq]).toEqual([2, 2]);
+  // A record with later events: its question may have been answered since.
+  await untilSettled(watched, newer, never);
+  expect([watched.seen.read, watched.projections.known("r").seq]).toEqual([5, 5]);
+  watched.seen.read = 0;
+  await untilSettled(watched, newer, never);
+  expect(watched.seen.read).toBe(0);
+  const fresh = watching(message, asked, step, asked, step);
+  await untilSettled(fresh, newer, never);
+  expect(fresh.seen.read).toBe(4);
+  const known = watching(message, step, ended);
+  known.projections.keep("r", { ...known.projections.known("r"), seq: 2 });
+  const from: unknown[] = [];
+  const { follow } = known.engine;
+  const engine = {
+    ...known.engine,
+    follow: (id: string, how: { after?: number; signal: AbortSignal }) => {
+      from.push(how.after);
+      return follow(id, how);
+    },
+  };
+  await untilSettled({ ...known, engine }, idle, never);
+  expect(from).toEqual([2]);
+  from.length = 0;
+  await untilSettled({ ...known, engine }, { ...idle, id: "other" }, never, 0);
+  expect(from).toEqual([]);
 });
 
 const heard = { type: "message-heard", messageId: "m", as: "message" };

@@ -15,6 +15,11 @@ const call = { callId: "1", name: "bash" };
 const ended = { type: "tool-ended", ...call, milliseconds: 1 } as const;
 const ask = { askId: "a", agent: "swe" };
 const answered = { type: "agent-answered", ...ask, files: [] } as const;
+const entry = { id: "m", kind: "fact", text: "Likes tea." } as const;
+const recalled = (entries: readonly (typeof entry)[]): ReadEvent => ({
+  ...{ type: "memory-recalled", takenIn: [], by: "words" },
+  entries,
+});
 const fault = { code: "task_failed", message: "No such file." } as const;
 
 test.each<readonly [ReadEvent, string | undefined]>([
@@ -31,6 +36,10 @@ test.each<readonly [ReadEvent, string | undefined]>([
   ],
   [{ type: "tool-started", ...call, arguments: "{}" }, "bash"],
   [{ type: "tool-started", ...call, arguments: '{"command":"l' }, 'bash: {"command":"l'],
+  [{ type: "tool-started", ...call, arguments: '["a"]' }, 'bash: ["a"]'],
+  [recalled([]), undefined],
+  [recalled([entry]), "Recalled from your memory: 1 entry"],
+  [recalled([entry, entry]), "Recalled from your memory: 2 entries"],
   [{ type: "tool-started", callId: "1", name: "terminate", arguments: "{}" }, undefined],
   [{ type: "tool-started", callId: "1", name: "ask_human", arguments: "{}" }, undefined],
   [{ ...ended, text: "no\nsuch file", isError: true }, "bash failed: no such file"],

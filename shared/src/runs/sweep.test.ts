@@ -298,3 +298,47 @@ test("what a killed process had put aside is removed by the next sweep", async (
   await sweepIn(0, {});
   expect(readdirSync(join(home, "workspaces", ".leaving"))).toEqual([]);
 });
+
+test("what is used again between the look at it and its deletion stays, a file as well as a workspace", async () => {
+  const put = () => artifacts.put(new TextEncoder().encode("x"), { name: "a.txt" });
+  const { sha256 } = await put();
+  const { root } = await workspace("c");
+  for (const folder of [join(home, "artifacts"), join(root, "..")]) await age(folder, 10 * day);
+  const meanwhile: HomeFiles = {
+    ...files,
+    async *oldArtifacts(before) {
+      for await (const hashes of files.oldArtifacts(before)) {
+        await put();
+        yield hashes;
+      }
+    },
+    async oldWorkspaces(...about) {
+      const old = await files.oldWorkspaces(...about);
+      await workspace("c");
+      return old;
+    },
+  };
+  const kept = { workspacesMs: day, artifactsMs: day };
+  const planned = sweep(
+    { engine, files, retention: { ...never, everyMs: hour, ...kept }, dedupeMs: 0 },
+    { dryRun: true },
+  );
+  expect(await planned).toMatchObject({ workspaces: [expect.any(String)], artifacts: [sha256] });
+  expect(await sweepIn(0, kept, { files: meanwhile })).toMatchObject({ workspaces: [], artifacts: [] });
+  expect([existsSync(root), await artifacts.get(sha256)]).toEqual([true, expect.anything()]);
+});
+
+test("a sweep leaves no trace of what was deleted before it in the store, one that only looks leaves the store alone", async () => {
+  let scrubs = 0;
+  const counted: Engine = {
+    ...engine,
+    async scrub() {
+      scrubs++;
+      return true;
+    },
+  };
+  await sweepIn(0, {}, { engine: counted });
+  expect(scrubs).toBe(1);
+  await sweep({ engine: counted, files, retention: { ...never, everyMs: hour }, dedupeMs: 0 }, { dryRun: true });
+  expect(scrubs).toBe(1);
+});

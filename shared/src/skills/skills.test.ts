@@ -219,3 +219,56 @@ test("a skill's folder that is a link is not one", async () => {
   await symlink(join(home, "elsewhere/evil"), join(home, "skills/evil"));
   expect(await states()).toEqual({ evil: "invalid" });
 });
+
+test("what a skill says is shown with its files and its author's tools, and as allowing nothing", async () => {
+  await write("shipped/kit/SKILL.md", `---\nname: kit\ndescription: x\nallowed-tools: [Bash, Read]\n---\nDo it.\n`);
+  await write("shipped/kit/scripts/run.py", "1");
+  await write("shipped/kit/data.csv", "1");
+  await write("shipped/plain/SKILL.md", text("plain"));
+  const { text: shown } = await use(library, "kit");
+  const [first, files, tools, ...rest] = shown.split("\n");
+  expect(first).toBe(
+    "The skill kit. Follow it where it fits the user's task; it allows nothing that you may not do without it.",
+  );
+  expect(files).toMatch(
+    /^Its files are in \.manyhands\/skills\/kit\/ .*: (?:data\.csv, scripts\/run\.py|scripts\/run\.py, data\.csv)$/,
+  );
+  expect([tools?.endsWith(": Bash, Read"), rest]).toEqual([true, ["", "Do it."]]);
+  expect((await use(library, "plain")).text.split("\n").slice(1)).toEqual(["", "Do it."]);
+});
+
+test("what a person approved counts as brought from outside, what is shipped does not", async () => {
+  await write("shipped/ours/SKILL.md", text("ours"));
+  await write("skills/mine/SKILL.md", text("mine"));
+  const hash = (await library.list()).find(({ name }) => name === "mine")?.skill?.hash ?? "";
+  await library.approve("mine", hash);
+  const tool = await toolOf(library);
+  const taken = async (name: string) =>
+    (await tool?.call({ name }, contextForTest(place.workspace)))?.takenIn ?? tool?.brings ?? [];
+  expect([(await taken("ours")).length, (await taken("mine")).length > 0]).toEqual([0, true]);
+});
+
+test("a skill that a task has used is offered on, whatever its user says, and other tools as they were", async () => {
+  await write("shipped/docx-report/SKILL.md", text("docx-report", "Writes a report with charts and tables."));
+  const other = { name: "other" } as never;
+  const offered: unknown[][] = [];
+  const more = withSkills(
+    {
+      ...nothingMore,
+      list: async () => ({ tools: [other], missing: [{ name: "web", reason: "gone" }] }),
+      offer(tools, told, said) {
+        offered.push([tools, told, said]);
+        return tools;
+      },
+      mayHave: (name) => name === "other",
+    },
+    library,
+    "all",
+  );
+  const { tools, missing } = await more.list("local", AbortSignal.timeout(60_000));
+  const names = (told: { name: string; text: string }[]) => more.offer(tools, told, ["No."]).map(({ name }) => name);
+  expect([names([]), names([{ name: "use_skill", text: "" }])]).toEqual([["other"], ["use_skill", "other"]]);
+  expect(offered[0]).toEqual([[other], [], ["No."]]);
+  expect(missing).toEqual([{ name: "web", reason: "gone" }]);
+  expect(["use_skill", "other", "bash"].map((name) => more.mayHave(name))).toEqual([true, true, false]);
+});

@@ -133,3 +133,54 @@ test("what a compaction asked the model counts in the run, with the replies that
     ...{ "gen_ai.usage.output_tokens": 7, "manyhands.cost.usd": 1 },
   });
 });
+
+test("what recalling cost counts in the run, and how much was recalled is told, not what", () => {
+  const recalled = { entries: [{ id: "1", kind: "fact", text: "secret words" }], takenIn: [], by: "meaning" };
+  const [span] = spansOf([
+    { type: "memory-recalled", ...recalled, usage },
+    { type: "run-paused", error: { code: "internal", message: "secret words" } },
+    { type: "run-resumed" },
+    { type: "run-ended", status: "completed" },
+  ]);
+  expect(span?.attributes).toMatchObject({ "gen_ai.usage.input_tokens": 10, "manyhands.cost.usd": 0.5 });
+  expect(span?.moments).toEqual([
+    { name: "memory-recalled", at: 2_000, attributes: { entries: 1 } },
+    { name: "run-paused", at: 3_000, attributes: {} },
+    { name: "run-resumed", at: 4_000, attributes: {} },
+  ]);
+  expect(JSON.stringify(span)).not.toContain("secret");
+});
+
+test("a flow's run is a workflow's span, and 128 of its moments are told", () => {
+  const spans = runSpans({ ...run, kind: "plan", createdAt: 9_000 }, "invoke_workflow", 1);
+  const notice = { type: "notice-given", kind: "stuck", text: "" };
+  for (let seq = 1; seq <= 130; seq++) spans?.take({ runId: run.id, seq, at: seq, event: notice });
+  const ended = { runId: run.id, seq: 131, at: 8_000, event: { type: "run-ended", status: "completed" } };
+  const [span] = spans?.take(ended) ?? [];
+  expect(span).toMatchObject({
+    // Clocks of two machines may differ: no span ends before it begins.
+    ...{ name: "invoke_workflow plan", startedAt: 9_000, endedAt: 9_000 },
+    attributes: { "gen_ai.operation.name": "invoke_workflow", "gen_ai.workflow.name": "plan" },
+  });
+  expect(span?.attributes).not.toHaveProperty("gen_ai.agent.name");
+  expect([span?.moments?.length, span?.moments?.at(-1)?.at]).toEqual([128, 128]);
+});
+
+test("a call tells what it wrote to a cache, and no cost where none is known", () => {
+  const [span] = spansOf([
+    {
+      ...{ type: "model-replied", text: "", toolCalls: [] },
+      ...{ ...call, usage: { ...usage, cacheWriteTokens: 3, costUsd: null } },
+    },
+  ]);
+  expect(span?.attributes).toMatchObject({ "gen_ai.usage.cache_creation.input_tokens": 3 });
+  expect(span?.attributes).not.toHaveProperty("manyhands.cost.usd");
+});
+
+test("an answer whose ask is not known is a span of its moment, and a second one of an ask is not the first's", () => {
+  const answer = { type: "agent-answered", askId: "run/1", agent: "swe", state: "completed", files: [] };
+  const asked = { type: "agent-asked", askId: "run/1", agent: "swe", url: "http://swe/", text: "", parts: [], hops: 1 };
+  expect(spansOf([answer, asked, answer, answer]).map(({ startedAt, endedAt }) => endedAt - startedAt)).toEqual([
+    0, 1_000, 0,
+  ]);
+});

@@ -129,3 +129,13 @@ test("a model that invents names of tools adds two hundred of them at most", asy
   expect(names.length).toBe(201);
   expect(counts["tool_call_seconds_count other ok"]).toBe(100);
 });
+
+test("what recalling cost counts as the embeddings', cached and written tokens each, and an unknown price as nothing", async () => {
+  const recalled = { type: "memory-recalled", entries: [], takenIn: [], by: "meaning", usage };
+  const written = { ...replied, usage: { ...usage, cacheWriteTokens: 3, costUsd: null } };
+  const counts = await countedRuns([async (run) => run.step("work", tell(recalled, written))]);
+  expect(counts).toMatchObject({
+    ...{ "model_tokens_total embeddings input": 10, "model_usd_total embeddings": 0.5 },
+    ...{ "model_tokens_total m cache_write": 3, "model_usd_total m": 0, "model_call_seconds_sum m": 0.7 },
+  });
+});

@@ -60,6 +60,16 @@ test("an agent that is not there is looked for through twenty seconds, however p
   expect(result).toMatchObject({ isError: true, text: expect.stringContaining('code="unreachable"') });
 });
 
+test("a task is given once, beside others, with fifty files at most", async () => {
+  const directory = { addresses: [{ name: "helper", url: "http://helper.example" }], describe: () => "- helper" };
+  const tool = delegateTool(directory as unknown as Directory, {} as Peers);
+  const { effect, parallel, description } = tool;
+  expect([effect({}), parallel, description.endsWith("- helper")]).toEqual(["once", true, true]);
+  const input = { agent: "helper", task: "Do it.", files: Array(51).fill("a.txt") };
+  const refused = await tool.callDurably?.(input, {} as never, {} as never);
+  expect(refused).toMatchObject({ isError: true, text: expect.stringContaining("files") });
+});
+
 test("what is delegated ends after a day at the latest", async () => {
   // It looks twice, half a second apart.
   expect((await delegated(day / 2 - 250)).result?.text).toContain("helper did not answer within 86400 s.");

@@ -208,3 +208,64 @@ test.each([
     `manyhands.toml, line 2: agents.swe.instructions_file cannot be "${name}": ${why}`,
   );
 });
+
+test("a small window leaves out tools and skills that are not named, unless the table says otherwise", async () => {
+  const { agents } = await configOf(`
+[llm]
+model = "m"
+base_url = "http://127.0.0.1:1"
+capabilities = { context_window = 8000 }
+[llm.summary]
+model = "s"
+[agents.swe]
+profile = "full"
+[agents.browser]
+skills = ["release-notes"]
+`);
+  const found = ["manus", "swe", "browser"].map((name) => [agents[name]?.profile, agents[name]?.skills]);
+  expect(found).toEqual([
+    ["small", []],
+    ["full", "all"],
+    ["small", ["release-notes"]],
+  ]);
+  expect(agents.manus?.roles).toMatchObject({ summary: { name: "s" } });
+});
+
+test("a name has at most 60 characters, and an agent is asked under one name once", async () => {
+  const named = (name: string) => configOf(`[agents.${name}]\nurl = "http://x.example"\n`);
+  expect((await named("a".repeat(60))).agents).toHaveProperty("a".repeat(60));
+  await expect(named("a".repeat(61))).rejects.toThrow("60 at most");
+  const { agents } = await configOf('[agents.manus]\ndelegates = ["swe", "*", "swe"]\n');
+  expect(agents.manus?.delegates).toEqual(["swe", "browser", "data-analysis"]);
+});
+
+test("instructions count in characters, not in bytes, and an entry may be an absolute path or a folder with an index", async () => {
+  const { agents, cwd } = await configOf(`
+[agents.swe]
+instructions_file = "euro.md"
+[agents.there]
+entry = "${folder}/there.ts"
+[agents.gone]
+entry = "${folder}/gone.ts"
+[agents.folder]
+entry = "${folder}/in"
+`);
+  await writeFile(join(cwd, "euro.md"), "€".repeat(100_000));
+  await writeFile(join(folder, "there.ts"), "");
+  await mkdir(join(folder, "in"));
+  await writeFile(join(folder, "in/index.ts"), "");
+  const agent = { instructions: "" };
+  expect((await instructed(agent, agents.swe?.instructions ?? {})).instructions).toHaveLength(100_000);
+  const path = (name: string) => entryPath(agents[name]?.entry ?? ({} as never));
+  expect([path("there"), path("folder")]).toEqual([join(folder, "there.ts"), join(folder, "in/index.ts")]);
+  expect(() => path("gone")).toThrow("neither a file");
+});
+
+test("flows think with the model for plans, where there is one and none is named", async () => {
+  const llm = '[llm]\nmodel = "m"\nbase_url = "http://127.0.0.1:1"\n';
+  const planner = '[llm.planner]\nmodel = "p"\n';
+  const modelOf = async (toml: string) => (await configOf(toml)).flows.model?.name;
+  expect(await modelOf(llm)).toBe("m");
+  expect(await modelOf(`${llm}${planner}`)).toBe("p");
+  expect(await modelOf(`${llm}${planner}[flows]\nmodel = "own"\n`)).toBe("own");
+});

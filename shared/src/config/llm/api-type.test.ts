@@ -83,3 +83,18 @@ test("the tables for parts of the work are used by their names", () => {
   expect(roles.summary).toMatchObject({ name: "small", apiKey: "k" });
   expect(roles.vision?.capabilities.vision).toBeTrue();
 });
+
+test.each([
+  ["https://mine.openai.azure.com.evil.example", "openai"],
+  ["https://mine.openai.azure.us", "azure"],
+  ["https://api.anthropic.com.evil.example", "openai"],
+  ["https://bedrock-runtime.eu-west-1.amazonaws.com/openai/v1", "openai"],
+] as const)("a key is sent to %s as to %s", (base_url, apiType) => {
+  expect(apiTypeOf(read({ base_url }))).toBe(apiType);
+});
+
+test("Bedrock's chat completions are where its host's address says, or at their usual place", () => {
+  const at = (base_url: string) => modelAddress(read({ base_url, api_key: "k" })).baseUrl;
+  const host = "https://bedrock-runtime.eu-west-1.amazonaws.com";
+  expect([at(host), at(`${host}/own/v2`)]).toEqual([`${host}/openai/v1`, `${host}/own/v2`]);
+});

@@ -111,3 +111,45 @@ test("fallbacks that go in a circle are refused by their names, wherever the cir
   const { a, b } = { a: { model: "a", fallback: "b" }, b: { model: "b", fallback: "c" } };
   expect(modelFor("a", read({ ...base, a, b }))).toMatchObject({ fallback: { name: "b", fallback: { name: "c" } } });
 });
+
+test("a table of another protocol takes neither version nor region of [llm], one of the same keeps both", () => {
+  const { same, other } = namedModels(
+    read({
+      ...base,
+      ...{ api_type: "azure", api_version: "v", region: "r" },
+      same: { model: "s" },
+      other: { model: "o", api_type: "anthropic", api_key: "its" },
+    }),
+  );
+  expect(same).toMatchObject({ apiVersion: "v", region: "r" });
+  expect(other?.apiVersion).not.toBe("v");
+  expect([other?.region, other?.baseUrl]).toEqual([undefined, "https://api.anthropic.com/v1"]);
+});
+
+test("what a table says of a model is before what its family says, and what it says of seeing before its name", () => {
+  const [own, family] = [
+    { input_per_million: 1, output_per_million: 2 },
+    { input_per_million: 3, output_per_million: 4 },
+  ];
+  const llm = read({
+    base_url: base.base_url,
+    families: { m: { price: family, reasoning: false, vision: false } },
+    priced: { model: "m1", price: { ...own, cache_write_per_million: 5 }, capabilities: { reasoning: true } },
+    vision: { model: "m2", image_detail: "low", capabilities: { vision: false } },
+  });
+  expect(modelFor("priced", llm)).toMatchObject({
+    price: { inputPerMillion: 1, cacheWritePerMillion: 5 },
+    capabilities: { reasoning: true, vision: false },
+  });
+  expect(modelFor("vision", llm)).toMatchObject({
+    price: { inputPerMillion: 3 },
+    imageDetail: "low",
+    capabilities: { vision: false, reasoning: false },
+  });
+});
+
+test("a region alone is a model that can be reached", () => {
+  expect(defaultModel(read({ model: "m", region: "eu-west-1", api_type: "aws" }))).toMatchObject({
+    region: "eu-west-1",
+  });
+});

@@ -93,3 +93,7 @@ test.each([
   const node = nodeAt(tree, path);
   expect(node && allowedValues(node)).toBe(words);
 });
+
+test("a variable that is called like what every object has sets nothing", () => {
+  expect(read({ constructor: "x", toString: "y", hasOwnProperty: "z" })).toEqual({ set: [], unknown: [] });
+});

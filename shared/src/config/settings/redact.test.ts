@@ -32,3 +32,13 @@ test.each([
   expect(redacted(["peers", "far", "auth", key], "0123456789")).toBe("(secret, 10 characters)");
   expect(redacted([key, "file"], "0123456789")).toBe("0123456789");
 });
+
+test("the keys that seal a database, and who may be notified where, are secrets; other addresses are none", () => {
+  for (const path of [
+    ["engine", "secret_key"],
+    ["engine", "other_secret_keys"],
+    ["notify", "team", "url"],
+  ])
+    expect(redacted(path, "https://a.example")).toBe("(secret, 17 characters)");
+  expect(redacted(["peers", "far", "url"], "https://a.example")).toBe("https://a.example");
+});

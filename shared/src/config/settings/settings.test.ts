@@ -537,3 +537,11 @@ test("a file of an agent or a flow that is not there is found before anything st
     await expect(checkNamedFiles(config)).rejects.toThrow(`${section}.entry cannot be "gone.ts"`);
   }
 });
+
+test("an empty text in the file is not set, at any depth, and shadows no default", async () => {
+  const toml = 'home = ""\n[server]\nhost = ""\n[search]\nlang = ""\n[search.brave]\napi_key = ""\n';
+  const cwd = await folderWith(toml);
+  const { sections, origins } = await readSettings({ cwd, env: {} });
+  expect([sections.home, sections.server.host, sections.search.lang]).toEqual([".manyhands", "127.0.0.1", "en"]);
+  expect([sections.search.brave, origins.size]).toEqual([{}, 0]);
+});

@@ -192,6 +192,12 @@ export function deletingCases(cases: Cases): void {
       expect(runs).toBe(2);
       expect(await engine.deleteJournals({ endedBy: ever, limit: 2, after: next })).toEqual({ runs: 1 });
       expect(await engine.deleteJournals({ endedBy: ever, limit: 9 })).toEqual({ runs: 0 });
+      // Signals go too, where a run did nothing else.
+      const told = await start(engine, { kind: "nobody's" });
+      await engine.deliver(told.id, "s", { sent: hashOf("a") });
+      await engine.cancel(told.id);
+      expect(await engine.deleteJournals({ endedBy: ever, limit: 9 })).toEqual({ runs: 1 });
+      expect(await engine.deleteJournals({ endedBy: ever, limit: 9 })).toEqual({ runs: 0 });
       expect((await engine.get(ids[0] ?? ""))?.output).toBe("kept");
       expect((await engine.events(ids[0] ?? "")).length).toBeGreaterThan(0);
       await engine.deliver(waiting.id, "go", null);

@@ -100,6 +100,19 @@ export function limitingCases(cases: Cases): void {
       expect((await engine.start({ ...request, quota })).created).toBe(true);
     });
 
+    test("a run that pauses counts among those that its principal has at once, until it is canceled", async () => {
+      const engine = cases.working((run) =>
+        run.step("tell", async (step) => void step.emit({ type: "told", amount: 1n as never })).then(() => null),
+      );
+      const quota = { runsAtOnce: 1 };
+      const { run } = await engine.start({ ...request, quota });
+      await until(engine, run.id, "paused");
+      expect((await engine.usage("ann")).runs).toBe(1);
+      expect(await codeOf(engine.start({ ...request, quota }))).toBe("quota_exceeded");
+      await engine.cancel(run.id);
+      expect((await engine.start({ ...request, quota })).created).toBe(true);
+    });
+
     test("a request that finds its run is never refused, and neither is a run that is part of another", async () => {
       const engine = cases.working(async (run) => run.signal("go"));
       const again = { ...request, dedupe: { key: "k" }, quota: { runsAtOnce: 1 } };

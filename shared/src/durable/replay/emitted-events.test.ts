@@ -1,9 +1,7 @@
 import { expect, test } from "bun:test";
-import { silentLog } from "../../core/runs/engine.ts";
 import type { Run } from "../../core/runs/run.ts";
+import { executionOn } from "../../testing/durable/execution-on.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
-import { Execution } from "./execution.ts";
-import { Journal } from "./journal.ts";
 import type { JournalRow } from "./run-store.ts";
 
 const step = (path: string, name: string): JournalRow => ({ path, kind: "step", name, state: "done", out: "1" });
@@ -31,31 +29,22 @@ async function goOn(telling: (run: Run, place: string) => void) {
   const store = new MemoryRunStore(emptyState());
   for (const row of numbered.toReversed()) store.state.journal.set(row.path, row);
   const executed: string[] = [];
-  const about = { runId: "r", principal: "p", contextId: "c" };
-  const bounds = { log: silentLog, clock: () => 0, stopMs: 100, progress: () => undefined };
-  const execution = new Execution(await Journal.load(store), { ...about, ...bounds, store });
   const work = (run: Run, name: string) => run.step(name, async ({ key }) => executed.push(key));
-  execution.start(
-    {
-      async execute(run) {
-        telling(run, "start");
-        await work(run, "one");
-        telling(run, "one");
-        await run.all([
-          async (own) => {
-            telling(own, "branch");
-            return work(own, "branch");
-          },
-          async (own) => work(own, "branch"),
-        ]);
-        for (let n = 0; n < 9; n++) await work(run, "many");
-        telling(run, "many");
-        await work(run, "new");
-        return null;
+  const execution = await executionOn(store, async (run) => {
+    telling(run, "start");
+    await work(run, "one");
+    telling(run, "one");
+    await run.all([
+      async (own) => {
+        telling(own, "branch");
+        return work(own, "branch");
       },
-    },
-    null,
-  );
+      async (own) => work(own, "branch"),
+    ]);
+    for (let n = 0; n < 9; n++) await work(run, "many");
+    telling(run, "many");
+    await work(run, "new");
+  });
   const outcome = await execution.done;
   return { outcome, executed, events: store.state.events.map(({ type }) => type), paused: store.state.paused };
 }

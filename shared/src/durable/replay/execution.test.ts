@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../core/json.ts";
-import { silentLog } from "../../core/runs/engine.ts";
 import { programs } from "../../testing/durable/arbitrary-program.ts";
+import { executionOn } from "../../testing/durable/execution-on.ts";
 import { emptyState, MemoryRunStore, type RunState } from "../../testing/durable/memory-run-store.ts";
 import {
   type Effect,
@@ -13,8 +13,7 @@ import {
   simulate,
 } from "../../testing/durable/program.ts";
 import { sweepSize } from "../../testing/sweep-size.ts";
-import { Execution, type ExecutionOutcome } from "./execution.ts";
-import { Journal } from "./journal.ts";
+import type { ExecutionOutcome } from "./execution.ts";
 
 /**
  * Steps take a few turns each, others with each seed, so that every execution interleaves its
@@ -37,17 +36,7 @@ async function runOut(program: Program, from: RunState, seed: number) {
   const definition = programDefinition("program", traced(trace, seed));
   let now = 0;
   for (let executions = 0; executions < 200; executions++) {
-    const execution = new Execution(await Journal.load(store), {
-      runId: "r",
-      principal: "p",
-      contextId: "c",
-      store,
-      log: silentLog,
-      clock: () => now,
-      stopMs: 100,
-      progress: () => undefined,
-    });
-    execution.start(definition, program as Json);
+    const execution = await executionOn(store, (run) => definition.execute(run, program as Json), { clock: () => now });
     const outcome: ExecutionOutcome = await execution.done;
     if (outcome !== "parked") return { store, trace, outcome };
     const { parking } = store.state;

@@ -1,35 +1,15 @@
 import { expect, test } from "bun:test";
-import { silentLog } from "../../core/runs/engine.ts";
 import type { Run } from "../../core/runs/run.ts";
+import { executionOn } from "../../testing/durable/execution-on.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
-import { Execution } from "./execution.ts";
-import { Journal } from "./journal.ts";
 import { StoreUnavailable, type WaitAnswer, type WaitRequest } from "./run-store.ts";
 
-/** Executes the body on a store of another machine, whose answers take a while. */
-async function outputOn(store: MemoryRunStore, execute: (run: Run) => Promise<never>) {
-  expect(await outcomeOn(store, execute)).toBe("ended");
+/** What the body returns on a store of another machine, whose answers take a while. */
+async function outputOn(store: MemoryRunStore, execute: (run: Run) => Promise<unknown>) {
+  expect(await (await executionOn(store, execute)).done).toBe("ended");
   const { ending } = store.state;
   return ending?.status === "completed" ? ending.output : ending;
 }
-
-/** How the execution of the body ends. */
-async function outcomeOn(store: MemoryRunStore, execute: (run: Run) => Promise<never>) {
-  const execution = new Execution(await Journal.load(store), {
-    runId: "r",
-    principal: "p",
-    contextId: "c",
-    store,
-    log: silentLog,
-    clock: () => 0,
-    stopMs: 100,
-    progress: () => undefined,
-  });
-  execution.start({ execute }, null);
-  return execution.done;
-}
-
-const anyJson = (value: unknown) => value as never;
 
 test("a poll finds the signal that a wait took for a branch which had lost by then", async () => {
   class SlowWaits extends MemoryRunStore {
@@ -49,7 +29,7 @@ test("a poll finds the signal that a wait took for a branch which had lost by th
       (branch) => branch.signal("go"),
       (branch) => branch.step("decide", () => store.answered.promise.then(() => null)),
     ]);
-    return anyJson(await run.poll("go"));
+    return run.poll("go");
   });
   expect(output).toEqual(["went"]);
 });
@@ -68,7 +48,7 @@ test("steps that begin in one turn ask once whether they may, and those of later
     const first = ["a", "b", "c"].map(note);
     await new Promise((resolve) => setImmediate(resolve));
     await Promise.all([...first, ...["d", "e"].map(note)]);
-    return anyJson(begun);
+    return begun;
   });
   // The newest question is answered first.
   for (let answers = 0, turns = 0; answers < 2 && turns < 1000; turns++) {
@@ -102,7 +82,7 @@ test("a step that found the store away begins again only if the run is still its
       },
       { effect: "pure" },
     );
-  expect(await outcomeOn(store, async (run) => anyJson(await execute(run)))).toBe("lost");
+  expect(await (await executionOn(store, execute)).done).toBe("lost");
   expect(begun).toEqual(["asked"]);
 });
 
@@ -114,7 +94,7 @@ test("a step that must happen once is not begun again because the store was away
       if (begun.length === 1) throw new StoreUnavailable("it was restarted");
       return "paid twice";
     };
-    return anyJson(await run.step("pay", pay, { effect: "once" }).catch(({ code }) => code));
+    return run.step("pay", pay, { effect: "once" }).catch(({ code }) => code);
   });
   expect([output, begun]).toEqual(["storage_unavailable", ["paid"]]);
 });

@@ -62,7 +62,13 @@ async function dispatching(answers: readonly (Answer | Promise<Answer> | Error)[
       pool.running--;
     },
   };
-  const endpoint = { add() {}, remove() {}, serve: async () => undefined, serviceOf: (kind: string) => `p.${kind}` };
+  const served: string[] = [];
+  const endpoint = {
+    add: () => void served.push("added"),
+    remove: () => void served.push("removed"),
+    serve: async (kinds: readonly string[]) => void served.push(...kinds),
+    serviceOf: (kind: string) => `p.${kind}`,
+  };
   const ingress = {
     async send({ service, ...drive }: Drive) {
       expect(service).toBe("p.work");
@@ -82,7 +88,7 @@ async function dispatching(answers: readonly (Answer | Promise<Answer> | Error)[
   await Bun.sleep(1);
   asked.splice(0);
   return {
-    ...{ dispatcher, pool, executor, sent, executed, gates, told, due, asked, at },
+    ...{ dispatcher, pool, executor, sent, executed, gates, told, due, asked, at, served },
     async [Symbol.asyncDispose]() {
       for (const open of gates) open();
       await dispatcher.close();
@@ -262,4 +268,21 @@ test("who waits for room at a worker that leaves is sent on as soon as it says s
   // Long before its patience ends.
   expect(performance.now() - began).toBeLessThan(4_000);
   expect(of.sent.map(({ runId }) => runId).toSorted()).toEqual(["1", "2"]);
+});
+
+test("a worker that closes waits for nothing that can go on elsewhere, and is served at its endpoint no more", async () => {
+  const of = await dispatching([{ left: 1_000, epoch: "1" }]);
+  expect(of.served.slice(0, 2)).toEqual(["added", "work"]);
+  const asleep = of.dispatcher.drive("work", "asleep", never);
+  await until(() => of.at.taken === 1);
+  of.pool.running = 2;
+  const waiting = of.dispatcher.drive("work", "waiting", never);
+  await Bun.sleep(5);
+  const began = performance.now();
+  await of.dispatcher.close();
+  await Promise.all([asleep, waiting]);
+  expect(performance.now() - began).toBeLessThan(900);
+  expect(of.sent.map(({ runId }) => runId).toSorted()).toEqual(["asleep", "waiting"]);
+  expect(of.served.at(-1)).toBe("removed");
+  expect(of.dispatcher.serves("work")).toBe(false);
 });

@@ -1,7 +1,10 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { readdirSync, readlinkSync } from "node:fs";
 import { AppError } from "../../core/errors.ts";
 import { silentLog } from "../../core/runs/engine.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
+import { until } from "../../testing/durable/until.ts";
 import type { Tables } from "./tables/tables.ts";
 import { Writer } from "./writer.ts";
 
@@ -61,6 +64,9 @@ test("when the storage fails under one entry, the whole batch is tried again unt
   expect(writer.health()).toEqual({ ok: true });
   expect(recovered).toBe(1);
   expect(await idsIn(writer)).toEqual(["a", "b", "c"]);
+  using db = new Database(store.path);
+  // What was written to see whether it works again is gone.
+  expect(db.query("SELECT count(*) AS rows FROM probe").get()).toEqual({ rows: 0 });
   await writer.close(100);
 });
 
@@ -103,4 +109,97 @@ test("writes that take long together share no transaction, so that everything el
   expect(transactions).toBeLessThan(12);
   expect(leftAtTurn).toBeGreaterThan(0);
   await writer.close(100);
+});
+
+test("a patient write shares the commit of the next, unless it is hurried; alone it is committed too", async () => {
+  using store = scratch();
+  let transactions = 0;
+  const onCommitted = () => void transactions++;
+  const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined, onCommitted });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const patient = (id: string) => writer.write(insert(id), { patient: true });
+  const first = patient("a");
+  await turn();
+  expect(transactions).toBe(0);
+  await Promise.all([first, writer.write(insert("b"))]);
+  expect(transactions).toBe(1);
+  const hurried = patient("c");
+  writer.hurry();
+  await turn();
+  expect(transactions).toBe(2);
+  await Promise.all([hurried, patient("d")]);
+  expect([transactions, await idsIn(writer)]).toEqual([3, ["a", "b", "c", "d"]]);
+  await writer.close(100);
+});
+
+test("a read waits while another holds the lock, says what a damaged store is, and passes on what is its own fault", async () => {
+  using store = scratch();
+  const writer = writerOf(store.path);
+  const reading = (code: string, times: number) => {
+    let left = times;
+    return writer.read(() => {
+      if (left-- > 0) throw Object.assign(new Error("not read"), { code });
+      return "read";
+    });
+  };
+  expect([await reading("SQLITE_BUSY", 3), writer.health()]).toEqual(["read", { ok: true }]);
+  expect(await reading("SQLITE_CONSTRAINT", 1).catch((error) => error.code)).toBe("SQLITE_CONSTRAINT");
+  expect(writer.health()).toEqual({ ok: true });
+  const damaged = await reading("SQLITE_CORRUPT", 1).catch((error) => error);
+  expect(damaged).toMatchObject({ code: "storage_unavailable", message: expect.stringContaining("it is damaged") });
+  expect(writer.health().ok).toBe(false);
+  await until(() => writer.health().ok);
+  await writer.close(100);
+});
+
+test("what is read is on disk before it is told, once for each commit of another, also after the store was opened anew", async () => {
+  using store = scratch();
+  let syncs = 0;
+  const syncFile = async () => void syncs++;
+  const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined, syncFile });
+  using db = new Database(store.path);
+  const commit = (id: string) =>
+    db.run("INSERT INTO workers (id, host, pid, process_start) VALUES (?, 'h', 1, '')", [id]);
+  const syncsOf = async (work: () => Promise<unknown>) => {
+    const before = syncs;
+    await work();
+    return syncs - before;
+  };
+  const read = () => syncsOf(() => idsIn(writer));
+  expect([await read(), await read()]).toEqual([1, 0]);
+  commit("a");
+  expect(await syncsOf(() => writer.read((tables) => tables.workers.all(), { early: true }))).toBe(0);
+  expect([await read(), await read()]).toEqual([1, 0]);
+  await writer.write(failing(1, insert("b")));
+  commit("c");
+  expect([await read(), await read()]).toEqual([1, 0]);
+  // The new connection counts from the same number as the former one did.
+  const anew = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined, syncFile });
+  expect(await syncsOf(() => idsIn(anew))).toBe(1);
+  await anew.write(failing(1, insert("d")));
+  expect(await syncsOf(() => idsIn(anew))).toBe(1);
+  for (const one of [anew, writer]) await one.close(100);
+});
+
+test("a closed writer keeps no file open, and while it writes the log does not grow on", async () => {
+  using store = scratch();
+  const writer = new Writer({
+    path: store.path,
+    log: silentLog,
+    onRecovered: () => undefined,
+    syncFile: async () => {},
+  });
+  for (let n = 0; n < 300; n++) await writer.write(insert(`w${n}`));
+  expect(Bun.file(`${store.path}-wal`).size).toBeLessThan(2_000_000);
+  const open = () =>
+    readdirSync("/proc/self/fd").filter((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`).startsWith(store.path);
+      } catch {
+        return false;
+      }
+    }).length;
+  expect(open()).toBeGreaterThan(0);
+  await writer.close(100);
+  await until(() => open() === 0);
 });

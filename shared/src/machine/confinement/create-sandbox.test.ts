@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { availableTiers, eventually, openTier } from "../../testing/sandbox/tiers.ts";
@@ -187,6 +187,28 @@ test.each([...tiers, "off" as const])(
       expect(await readdir(workspace)).not.toContain(".tmp");
     } finally {
       await close();
+    }
+  },
+);
+
+test.if(tiers.includes("bwrap"))(
+  "every command finds the Python of the settings first and may read it, also one that set-up makes later",
+  async () => {
+    const base = await mkdtemp(join(tmpdir(), "manyhands-venv-"));
+    await chmod(base, 0o755);
+    const python = join(base, "venv");
+    const { sandbox, workspace, close } = await openTier("bwrap", { python });
+    const script = `cat ${python}/marker; echo "[$VIRTUAL_ENV]"; tool; echo "$PATH"`;
+    const run = async () => (await runCommand(sandbox, { argv: ["sh", "-c", script], workspace }, { signal })).stdout;
+    try {
+      expect(await run()).toBe("[]\n/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin\n");
+      await mkdir(join(python, "bin"), { recursive: true });
+      await writeFile(join(python, "marker"), "seen ");
+      await writeFile(join(python, "bin", "tool"), "#!/bin/sh\necho its own\n", { mode: 0o755 });
+      expect(await run()).toStartWith(`seen [${python}]\nits own\n${python}/bin:/usr/local/bin:`);
+    } finally {
+      await close();
+      await rm(base, { recursive: true });
     }
   },
 );

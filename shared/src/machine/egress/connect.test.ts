@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { lookup } from "node:dns/promises";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hasOpenssl, testAuthority } from "../../testing/certificates.ts";
 import { connectByProxy, connectDirectly, type Hop, type RelayedResponse, type TlsOfServer } from "./connect.ts";
+import { startEgressProxy } from "./proxy.ts";
+import { resolveBySystem } from "./resolve.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-connect-"));
 const pem = (name: string) => Bun.file(join(folder, name)).text();
@@ -13,6 +16,7 @@ const server = Bun.serve({
   async fetch(request) {
     const { pathname } = new URL(request.url);
     if (pathname === "/silent") return new Promise<Response>(() => undefined);
+    if (pathname === "/empty") return new Response(null, { status: 204 });
     const told = [request.method, request.url, request.headers.get("x-own"), await request.text()].join(" ");
     return new Response(told, {
       status: pathname === "/moved" ? 302 : 200,
@@ -57,6 +61,8 @@ test.each([
     expect(got.headers["set-cookie"]).toBe("a=1, b=2");
     const posted = await connect(hop(url.replace("page", "moved"), { body: "für" }));
     expect([posted.status, posted.headers.location]).toEqual([302, "/there"]);
+    const empty = await connect(hop(url.replace("page", "empty")));
+    expect([empty.status, await textOf(empty)]).toEqual([204, ""]);
     expect(await textOf(posted)).toEndWith("1 für");
   },
 );
@@ -69,6 +75,12 @@ test.each([
   const hanging = connect(hop(url, { signal: control.signal }));
   control.abort();
   await expect(hanging).rejects.toMatchObject({ name: "AbortError" });
+});
+
+test("the system's resolver is asked for all addresses of a name", async () => {
+  const all = (await lookup("localhost", { all: true })).map(({ address }) => address);
+  expect(await resolveBySystem("localhost")).toEqual(all);
+  await expect(resolveBySystem("no-such-name.invalid")).rejects.toThrow();
 });
 
 test("a name that is known not to be public is refused; one that only the proxy may know is left to it", async () => {
@@ -105,6 +117,18 @@ test.skipIf(!hasOpenssl)(
     expect(await reaching({ names })).not.toBe("hello");
     expect(await reaching(undefined)).not.toBe("hello");
     expect(new Set(asked)).toEqual(new Set([`https://127.0.0.1:${port}/`]));
+    // Nothing of it is different by way of a proxy.
+    const between = await startEgressProxy({ policy: { ...policy, allow: [`127.0.0.1:${port}`] } });
+    const { username, password } = between.admit(() => undefined);
+    const proxy = between.url.replace("://", `://${username}:${password}@`);
+    const through = (tls: TlsOfServer | undefined) =>
+      connectByProxy({ policy: { ...policy, allow: [`127.0.0.1:${port}`] }, resolve, proxy, tls: async () => tls })(
+        hop(`https://127.0.0.1:${port}/`),
+      ).then(textOf, () => "refused");
+    expect(await through({ ...own, names })).toBe("hello");
+    expect(await through({ ...own, names: ["other.example"] })).toBe("refused");
+    expect(await through(undefined)).toBe("refused");
+    await between.close();
     await wanting.stop(true);
   },
 );

@@ -10,9 +10,12 @@ import type { EgressRequest } from "./fetch-within.ts";
 import type { EgressPolicy } from "./policy.ts";
 
 const seen: { host: string | null; path: string; authorization: string | null }[] = [];
+let letGo: () => void = () => undefined;
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
+  // It never ends what it is silent about.
+  idleTimeout: 0,
   async fetch(request) {
     const url = new URL(request.url);
     const { searchParams } = url;
@@ -25,6 +28,11 @@ const server = Bun.serve({
       return new Response(null, {
         status: Number(searchParams.get("status") ?? 302),
         headers: { location: searchParams.get("url") ?? "" },
+      });
+    if (url.pathname === "/page-and-redirect")
+      return new Response(new ReadableStream({ pull: (body) => body.enqueue(new Uint8Array(64_000)), cancel: letGo }), {
+        status: 302,
+        headers: { location: "/there" },
       });
     if (url.pathname === "/loop") return Response.redirect("/loop");
     if (url.pathname === "/gzip") return compressed(Bun.gzipSync(Buffer.from("squeezed")), "gzip");
@@ -89,7 +97,9 @@ test("silence ends at the time limit, an abort with its own reason", async () =>
   expect(await codeOf(get(`${base}/silent`, { timeoutMs: 100 }))).toBe("timeout");
   const control = new AbortController();
   const reason = new Error("enough");
-  const pending = get(`${base}/silent`, { signal: control.signal });
+  const before = seen.length;
+  const pending = get(`${base}/silent`, { signal: control.signal, timeoutMs: 600_000 });
+  while (seen.length === before) await Bun.sleep(1);
   control.abort(reason);
   expect(await pending.catch((error) => error)).toBe(reason);
 });
@@ -130,6 +140,14 @@ test("redirects are followed, checked at every hop and counted", async () => {
     "http://a:b@127.0.0.1/",
   ])
     expect(await codeOf(get(`${base}/to?url=${encodeURIComponent(target)}`))).toBe("forbidden");
+});
+
+test("the page that comes with a redirect is let go of, however long it is", async () => {
+  const released = new Promise<void>((done) => {
+    letGo = done;
+  });
+  expect((await get(`${base}/page-and-redirect`, { timeoutMs: 600_000 })).url.pathname).toBe("/there");
+  await released;
 });
 
 test("names of this machine are refused", async () => {
@@ -249,6 +267,8 @@ test("of a request's headers another origin gets those that any visitor sends, t
   const received = async (target: string) =>
     JSON.parse(await text(`${base}/to?url=${encodeURIComponent(target)}`, { headers }, egress));
   expect(await received(`${base}/headers`)).toMatchObject(headers);
+  const plain = { headers: { "accept-encoding": "identity" } };
+  expect(JSON.parse(await text(`${base}/headers`, plain))).toMatchObject(plain.headers);
   const elsewhere = await received(`http://other.example:${server.port}/headers`);
   expect(elsewhere).toMatchObject({ ...common, "accept-encoding": "gzip, br, deflate" });
   expect(Object.keys(elsewhere).filter((name) => name in headers && !(name in common))).toEqual([]);

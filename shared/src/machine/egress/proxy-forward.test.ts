@@ -9,6 +9,11 @@ const origin = createServer((request, response) => {
   asked.push(`${request.method} ${request.headers.host} ${request.url}`);
   request.socket.once("close", () => left++);
   if (request.url === "/silent") return;
+  if (request.url === "/broken") {
+    response.write("part", () => request.socket.destroy());
+    return;
+  }
+  response.setHeader("Proxy-Status", "manyhands; error=http_request_denied");
   response.setHeader("Set-Cookie", ["a=1", "b=2", "c=3"]);
   response.end("whole");
 });
@@ -57,7 +62,15 @@ test("a name is reached at the address that was checked, under its own name, and
   expect(answer).toStartWith("HTTP/1.1 200");
   expect(answer.match(/set-cookie: .=\d/gi)?.map((line) => line.slice(-3))).toEqual(["a=1", "b=2", "c=3"]);
   expect(asked.at(-1)).toBe(`GET ${near} /page?q=1`);
+  // Only the proxy itself says what it refused.
+  expect(answer.toLowerCase()).not.toContain("proxy-status");
   expect(await request(`http://inside.example:${port}/`).answer).toStartWith("HTTP/1.1 403");
+});
+
+test("an answer that breaks off does not look like a whole one", async () => {
+  const answer = await request(`http://${near}/broken`).answer;
+  expect(answer).toContain("part");
+  expect(answer).not.toContain("0\r\n\r\n");
 });
 
 test("when the client leaves, the request it made ends too", async () => {

@@ -20,6 +20,7 @@ const origin = Bun.serve({
       `${request.method} ${pathname} ${request.headers.get("proxy-authorization")} ${request.headers.get("host")}`,
     );
     if (pathname === "/headers") return Response.json(Object.fromEntries(request.headers));
+    if (pathname === "/large") return new Response(`${"x".repeat(2_000_000)}last`);
     if (pathname === "/endless") return new Response(endless());
     if (pathname === "/silent") return new Promise<Response>(() => undefined);
     return new Response(`${request.method} ${await request.text()}`, {
@@ -125,19 +126,36 @@ test("a refused request gets 403 with the reason, and no connection is made", as
     ["GET http://denied.example/", "deny list"],
     ["GET http://8.8.8.8:25/", "not a web port"],
     ["GET /path", "not a URL"],
+    ["GET https://8.8.8.8/", "must go through a tunnel"],
     ["CONNECT 127.0.0.1:1", "not public"],
     ["CONNECT inside.example:443", "not public"],
     ["CONNECT 8.8.8.8:22", "not a web port"],
   ] as const) {
+    const count = told.length;
     const answer = await exchange(request(line), { until: reason });
     expect(answer).toStartWith("HTTP/1.1 403");
-    expect(told.at(-1)?.refused).toContain(reason);
+    expect(told.slice(count)).toMatchObject([{ refused: expect.stringContaining(reason) }]);
   }
   // What fails is not what was refused.
   const before = told.length;
   for (const line of ["GET http://unknown.example/", "CONNECT unknown.example:443"])
     expect(await statusOf(exchange(request(line)))).toBe(502);
   expect(told.length).toBe(before);
+});
+
+test("a proxy is reached from this machine alone, and lets large answers through", async () => {
+  const usual = await startEgressProxy({ policy });
+  const mine = usual.admit(() => undefined);
+  const answer = await exchange(request(`GET http://${host}/large`, mine), { through: usual, until: "last" });
+  expect(answer.length).toBeGreaterThan(2_000_000);
+  // Whoever listens on every address listens here too.
+  const elsewhere = new Promise((done) => {
+    const socket = connect(Number(new URL(usual.url).port), "127.0.0.2");
+    socket.once("connect", () => done("connected")).once("error", () => done("refused"));
+    socket.once("connect", () => socket.destroy());
+  });
+  expect(await elsewhere).toBe("refused");
+  await usual.close();
 });
 
 test("a target that is not a host and a port is refused before anything is looked up", () => {
@@ -237,7 +255,8 @@ test("a user has a limited number of connections, and none once it is revoked", 
     await begun.promise;
     expect(held).toHaveLength(tunnel);
   }
-  expect(await statusOf(exchange(request(`CONNECT ${host}`, other)))).toBe(503);
+  for (const line of [`CONNECT ${host}`, `GET http://${host}/`])
+    expect(await statusOf(exchange(request(line, other)))).toBe(503);
   expect(await statusOf(exchange(request(`GET http://${host}/`)))).toBe(200);
   other.revoke();
   await Promise.all(held);
@@ -337,9 +356,13 @@ test("an upstream proxy at an https address is spoken to over TLS only, by its n
 
 /** An upstream proxy that answers every CONNECT with these pieces, each sent separately. */
 async function rawUpstream(...pieces: readonly string[]) {
+  const asked: string[] = [];
+  const left = Promise.withResolvers<void>();
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
-    socket.once("data", async () => {
+    socket.once("close", () => left.resolve());
+    socket.once("data", async (head: Buffer) => {
+      asked.push(head.toString("latin1"));
       for (const piece of pieces) await new Promise((sent) => socket.write(piece, sent));
       if (!pieces.join("").includes(" 200 ")) return;
       socket.on("data", (chunk: Buffer) => socket.end(`echo ${chunk.toString("latin1")}`));
@@ -354,6 +377,8 @@ async function rawUpstream(...pieces: readonly string[]) {
   const { username, password } = through.admit(() => undefined);
   return {
     through,
+    asked,
+    left: left.promise,
     tunnel: `${request(`CONNECT ${host}`, { username, password })}ping`,
     async [Symbol.asyncDispose]() {
       await through.close();
@@ -378,9 +403,14 @@ test("an upstream proxy whose response head never ends, or that refuses with a l
   for (const pieces of [
     ["HTTP/1.1 200 OK\r\nX: ".padEnd(40_000, "x")],
     [`HTTP/1.1 403 No\r\n\r\n${"x".repeat(100_000)}`],
+    ["HTTP/1.1 199 Wait\r\n\r\n"],
+    ["HTTP/1.1 300 Choose\r\n\r\n"],
+    ["SSH-2.0-OpenSSH\r\n\r\n"],
   ]) {
     await using upstream = await rawUpstream(...pieces);
     expect(await statusOf(exchange(upstream.tunnel, { through: upstream.through }))).toBe(502);
+    expect(upstream.asked[0]).toMatch(new RegExp(`^CONNECT ${host} HTTP/1\\.1\\r\\nhost: ${host}\\r\\n\\r\\n`));
+    await upstream.left;
   }
 });
 

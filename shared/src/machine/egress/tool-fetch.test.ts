@@ -9,6 +9,9 @@ const server = Bun.serve({
     const { pathname } = new URL(request.url);
     if (pathname === "/silent") return new Promise<Response>(() => undefined);
     if (pathname === "/empty") return new Response(null, { status: 204 });
+    if (pathname === "/same") return new Response(null, { status: 304 });
+    if (pathname === "/most") return new Response(new Uint8Array(10_000_000));
+    if (pathname === "/more") return new Response(new Uint8Array(10_000_001));
     if (pathname === "/gzip")
       return new Response(Bun.gzipSync(Buffer.from("squeezed")), {
         headers: { "content-encoding": "gzip", "x-own": "1" },
@@ -28,6 +31,11 @@ test("a tool gets no more bytes and waits no longer than it says", async () => {
   await expect(fetch(signal, at("/silent"), { timeoutMs: 50 })).rejects.toMatchObject({ code: "timeout" });
 });
 
+test("a tool that says nothing gets ten megabytes at most", async () => {
+  expect((await (await fetch(signal, at("/most"))).arrayBuffer()).byteLength).toBe(10_000_000);
+  await expect(fetch(signal, at("/more"))).rejects.toMatchObject({ code: "too_large" });
+});
+
 test("a tool gets the body decompressed, without the headers of how it was sent, and an answer without a body", async () => {
   const response = await fetch(signal, at("/gzip"));
   expect(await response.text()).toBe("squeezed");
@@ -35,6 +43,8 @@ test("a tool gets the body decompressed, without the headers of how it was sent,
   expect([response.headers.get("content-length"), response.headers.get("x-own")]).toEqual([null, "1"]);
   const empty = await fetch(signal, at("/empty"));
   expect([empty.status, empty.body]).toEqual([204, null]);
+  const same = await fetch(signal, at("/same"));
+  expect([same.status, same.body]).toEqual([304, null]);
 });
 
 test("without an egress a tool has no web", async () => {

@@ -128,3 +128,56 @@ test.each(processors.filter((processor) => existsSync(headers[processor])))(
     }
   },
 );
+
+/**
+ * Each call that is refused whatever its arguments, by its error; more so where there are no
+ * namespaces.
+ */
+const refused: Readonly<Record<"everywhere" | "withoutNamespaces" | "firstProcess", Record<number, string>>> = {
+  everywhere: {
+    1: "add_key request_key keyctl bpf perf_event_open userfaultfd fanotify_init fanotify_mark lookup_dcookie ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_getfd kcmp migrate_pages move_pages mount umount2 pivot_root chroot open_by_handle_at quotactl quotactl_fd open_tree open_tree_attr move_mount mount_setattr fsopen fsconfig fsmount fspick setns init_module finit_module delete_module kexec_load kexec_file_load reboot settimeofday clock_settime clock_adjtime adjtimex acct swapon swapoff syslog iopl ioperm sethostname setdomainname vhangup",
+    38: "io_uring_setup io_uring_enter io_uring_register clone3",
+  },
+  withoutNamespaces: {
+    1: "socket connect bind listen file_setattr",
+    38: "shmget shmat shmctl shmdt semget semop semctl semtimedop msgget msgsnd msgrcv msgctl mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr",
+    95: "setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat",
+  },
+  firstProcess: { 38: "mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr" },
+};
+
+test.each(processors)("on %s every call that breaks out of sandboxes is refused, each with its error", (processor) => {
+  const errors = (room: keyof typeof refused) =>
+    Object.entries(refused[room]).flatMap(([errno, names]) =>
+      names.split(" ").map((name) => [name as SystemCall, `errno ${errno}`] as const),
+    );
+  const check = (filter: typeof namespaceFilter, room: keyof typeof refused) => {
+    const program = filter(processor);
+    for (const [call, error] of errors(room)) {
+      const number = callNumber(call, processor);
+      if (number !== undefined) expect([call, answerOf(program, audit[processor], number)]).toEqual([call, error]);
+    }
+  };
+  for (const filter of [namespaceFilter, firstProcessFilter, landlockFilter]) check(filter, "everywhere");
+  check(landlockFilter, "withoutNamespaces");
+  check(firstProcessFilter, "firstProcess");
+  for (const flag of [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000])
+    for (const call of ["clone", "unshare"] as const)
+      expect([
+        call,
+        answerOf(namespaceFilter(processor), audit[processor], callNumber(call, processor) ?? -1, [flag]),
+      ]).toEqual([call, "errno 1"]);
+  const asked = (call: SystemCall, ...args: number[]) =>
+    answerOf(landlockFilter(processor), audit[processor], callNumber(call, processor) ?? -1, args);
+  for (const request of [0x5412, 0x541c]) expect(asked("ioctl", 0, request)).toBe("errno 1");
+  for (const request of [0x40086602, 0x40046602, 0x401c5820, 0x40087602, 0x40806685])
+    expect(asked("ioctl", 0, request)).toBe("errno 25");
+  expect([asked("socketpair", 2, 1), asked("socketpair", 1, 1)]).toEqual(["errno 1", permitted]);
+  for (const call of ["sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"] as const)
+    expect([call, asked(call, 0), asked(call, 4_242)]).toEqual([call, permitted, "errno 1"]);
+  // The caller and its group, no other process and no user.
+  expect([asked("setpriority", 0, 0), asked("setpriority", 1, 0)]).toEqual([permitted, permitted]);
+  expect([asked("setpriority", 0, 7), asked("setpriority", 2, 0)]).toEqual(["errno 1", "errno 1"]);
+  expect([asked("ioprio_set", 1, 0), asked("ioprio_set", 2, 0)]).toEqual([permitted, permitted]);
+  expect([asked("ioprio_set", 1, 7), asked("ioprio_set", 3, 0)]).toEqual(["errno 1", "errno 1"]);
+});

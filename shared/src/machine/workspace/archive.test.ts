@@ -68,3 +68,25 @@ test("an archive is made while it is read: a reader that leaves ends the work", 
   expect(before).toBeLessThan(files.length);
   expect(reads).toBeLessThanOrEqual(before + 1);
 });
+
+test("files are counted by what they turn out to have, up to exactly the bytes allowed", async () => {
+  const names = async (files: readonly ArchivedFile[]) =>
+    (await unpacked(files, { mostBytes: 8 })).map(([name]) => name).filter((name) => name !== leftOutName);
+  expect(await names([file("a", "123"), file("b", "12345")])).toEqual(["a", "b"]);
+  expect(await names([file("a", "123"), file("b", "123456"), file("c", "12345")])).toEqual(["a", "c"]);
+  expect(await names([{ ...file("grown", "12345678"), size: 1 }, file("b", "1")])).toEqual(["grown"]);
+  expect(await names([{ ...file("shrunk", "1"), size: 8 }, file("b", "1234567")])).toEqual(["shrunk", "b"]);
+});
+
+test("a file in an archive has its time and may not be executed; one that fails by surprise fails the archive", async () => {
+  const bytes = await new Response(await archiveStream([file("a", "1")], { mostBytes: 8 })).arrayBuffer();
+  const tar = extract();
+  tar.end(Bun.gunzipSync(bytes));
+  for await (const entry of tar) {
+    expect(entry.header).toMatchObject({ name: "a", mode: 0o644, mtime: new Date(Date.UTC(2026, 3, 1)) });
+    entry.resume();
+  }
+  const broken = { ...file("b", "1"), read: () => Promise.reject(new TypeError("a bug")) };
+  const reading = new Response(await archiveStream([broken], { mostBytes: 8 })).arrayBuffer();
+  await expect(reading).rejects.toThrow("a bug");
+});

@@ -35,13 +35,17 @@ export async function archiveStream(
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   const { pack: open } = await import("tar-stream");
   const pack = open();
-  const packed = Readable.from(pack).pipe(createGzip());
+  const tar = Readable.from(pack);
+  const packed = tar.pipe(createGzip());
   fill(pack, files, bounds).then(
     () => pack.finalize(),
     (error: Error) => pack.destroy(error),
   );
   packed.once("close", () => pack.destroy());
-  pack.once("error", (error) => packed.destroy(error));
+  // A stream whose failure nobody hears ends the process.
+  const fail = (error: Error) => void packed.destroy(error);
+  pack.once("error", fail);
+  tar.once("error", fail);
   return Readable.toWeb(packed) as unknown as ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 

@@ -30,6 +30,9 @@ test("imports are in the order of their roots, each as it was last recorded, wit
   expect(found.map(({ root }) => root)).toEqual(["a", "b", "c", "d", "e"]);
   expect(found[0]?.files).toEqual([{ path: "a", sha256: sha256Of("new") }]);
   for (const { arrivedAt } of found) expect(Math.abs(arrivedAt - before)).toBeLessThan(60_000);
+  const [name = ""] = await readdir(join(place.workspace.metaRoot, "pristine"));
+  await utimes(join(place.workspace.metaRoot, "pristine", name), 5, 5);
+  expect((await baselinesOf(place.workspace)).filter(({ arrivedAt }) => arrivedAt === 5_000)).toHaveLength(1);
   await Bun.write(join(place.workspace.metaRoot, "pristine/half.json.1"), "half");
   expect(await baselinesOf(place.workspace)).toHaveLength(5);
 });
@@ -55,6 +58,12 @@ test("a file is as it came if its content is, whatever its time", async () => {
   await Bun.write(join(root, "new"), "same");
   const isSame = await unchangedSinceBaseline(place.workspace);
   expect(await Promise.all(["same", "other", "gone", "new"].map(isSame))).toEqual([true, false, false, false]);
+  expect(await isSame("never there")).toBe(false);
+  // What is different may be at the very end.
+  const long = "x".repeat(1_000_000);
+  await place.record("q", { long });
+  await Bun.write(join(root, "long"), `${long.slice(1)}y`);
+  expect(await (await unchangedSinceBaseline(place.workspace))("long")).toBe(false);
 });
 
 test("a listed file has its size, the time of its content, and whether it may be executed", async () => {

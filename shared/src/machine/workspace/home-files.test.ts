@@ -124,6 +124,18 @@ test("artifacts are old by when they were stored last, and one stored again mean
   expect(await readdir(join(it.home, "artifacts", "leaving"))).toEqual([]);
 });
 
+test("an artifact of that very moment is not old and may be removed, and is nobody else's to read", async () => {
+  await using it = await homeWith({});
+  const { sha256 } = await it.artifacts.put(new TextEncoder().encode("one"), { name: "one" });
+  const place = join(it.home, "artifacts", sha256.slice(0, 2), sha256);
+  expect((await stat(place)).mode & 0o777).toBe(0o600);
+  await utimes(place, 1_000, 1_000);
+  const old = async (before: number) => (await Array.fromAsync(it.files.oldArtifacts(before))).flat();
+  expect([await old(1_000_000), await old(1_000_001)]).toEqual([[], [sha256]]);
+  expect(await it.files.removeArtifact(sha256, 999_999)).toBe(false);
+  expect(await it.files.removeArtifact(sha256, 1_000_000)).toBe(true);
+});
+
 test("a removal that is under way is left alone by another, and one that was cut off is undone", async () => {
   await using it = await homeWith({});
   const stored = await it.artifacts.put(new TextEncoder().encode("one"), { name: "one" });
@@ -140,4 +152,29 @@ test("a removal that is under way is left alone by another, and one that was cut
   using _ = spyOn(Date, "now").mockReturnValue(later);
   await it.files.removeArtifact(stored.sha256, later);
   expect([await readdir(leaving), await (await it.artifacts.get(cut))?.text()]).toEqual([[], "cut"]);
+});
+
+test("what was changed at that very moment is not old, and what is put aside is nobody else's to see", async () => {
+  await using it = await homeWith({ a: 1 });
+  const [name, at] = [it.nameOf("a"), 1_000_000];
+  for (const part of parts) await utimes(join(it.folderOf("a"), part), at, at);
+  const old = (before: number) => it.files.oldWorkspaces(before, 9, new Set());
+  expect([await old(at * 1000), await old(at * 1000 + 1)]).toEqual([[], [name]]);
+  await utimes(it.folderOf("a"), at - 1, at - 1);
+  // Newest is a file in it.
+  expect(await old(at * 1000)).toEqual([]);
+  await utimes(it.folderOf("a"), at, at);
+  expect(await it.files.detachOld(name, at * 1000)).toBe(false);
+  expect(await it.files.detachOld(name, at * 1000 + 1)).toBe(true);
+  expect((await stat(join(it.home, "workspaces", ".leaving"))).mode & 0o777).toBe(0o700);
+});
+
+test("copies of what nobody uses are dropped where there are copies", async () => {
+  await using it = await homeWith({});
+  const inUse = async () => new Set<string>();
+  await it.files.dropCopies(inUse);
+  const asked: unknown[] = [];
+  const shared = createHomeFiles(it.home, { ...it.artifacts, dropCopies: async (used) => void asked.push(used) });
+  await shared.dropCopies(inUse);
+  expect(asked).toEqual([inUse]);
 });

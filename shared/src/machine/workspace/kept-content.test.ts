@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readdir, utimes } from "node:fs/promises";
+import { readdir, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { keepContent, keepOnly, keptContent } from "./kept-content.ts";
@@ -23,4 +23,17 @@ test("unreferenced content is removed, but not content stored since, new or agai
   expect(await readdir(folder)).toHaveLength(3);
   for (const text of ["named", "once more", "new"])
     expect(new TextDecoder().decode(await keptContent(workspace, hashOf(text)))).toBe(text);
+});
+
+test("content is kept where nobody else looks, and one from that very moment stays", async () => {
+  await using place = await workspaceForTest();
+  const { workspace } = place;
+  const folder = join(workspace.metaRoot, "content");
+  await keepContent(workspace, hashOf("a"), new TextEncoder().encode("a"));
+  expect((await stat(folder)).mode & 0o777).toBe(0o700);
+  await utimes(join(folder, hashOf("a")), 5, 5);
+  await keepOnly(workspace, new Set(), 5_000);
+  expect(await readdir(folder)).toEqual([hashOf("a")]);
+  await keepOnly(workspace, new Set(), 5_001);
+  expect(await readdir(folder)).toEqual([]);
 });

@@ -44,6 +44,12 @@ test("new, changed and removed files are distinguished from the rest", async () 
   const after = await listFiles(place.workspace);
   expect(changedFiles(before, after)).toEqual(["longer", "new", "touched"]);
   expect(removedFiles(before, after)).toEqual(["same"]);
+  const [file] = after.files;
+  if (file === undefined) throw new Error("no file");
+  const listing = (one: typeof file) => ({ files: [one], complete: true });
+  for (const change of [{ size: file.size + 1 }, { modifiedAt: file.modifiedAt + 1 }])
+    expect(changedFiles(listing(file), listing({ ...file, ...change }))).toEqual([file.path]);
+  expect(changedFiles(listing(file), listing({ ...file }))).toEqual([]);
   expect(removedFiles(before, await listFiles(place.workspace, { most: 1 }))).toEqual([]);
 });
 

@@ -14,6 +14,10 @@ test("a workspace is the same for the same principal and context, and different 
   const bobs = await openWorkspace({ home, principal: "bob", contextId: "c1" });
   expect(again.root).toBe(place.workspace.root);
   expect(bobs.root).not.toBe(again.root);
+  const agents = await openWorkspace({ home, agent: "swe", principal: "alice", contextId: "c1" });
+  const named = await openWorkspace({ home, principal: "swe/alice", contextId: "c1" });
+  expect([agents.root === again.root, agents.root === named.root]).toEqual([false, true]);
+  expect(agents.root.split("/").at(-2)).toMatch(/^[0-9a-f]{32}$/);
 });
 
 test("the boundary between principal and context matters", async () => {
@@ -36,6 +40,9 @@ test("the folders are closed to other users", async () => {
     [place.workspace.root, place.workspace.metaRoot].map(async (path) => (await stat(path)).mode & 0o777),
   );
   expect(modes).toEqual([0o700, 0o700]);
+  const home = join(place.home, "new");
+  await openWorkspace({ home, principal: "alice", contextId: "c1" });
+  expect((await stat(home)).mode & 0o777).toBe(0o711);
 });
 
 test("spilled text gets a new numbered name each time, whatever it is called", async () => {
@@ -46,6 +53,11 @@ test("spilled text gets a new numbered name each time, whatever it is called", a
     ".manyhands/output/0002-etc-pass-wd",
   );
   expect(await readFile(join(workspace.root, ".manyhands/output/0002-etc-pass-wd"), "utf8")).toBe("ok");
+  // The end of a long name says what it is.
+  const long = await workspace.spill(`${"n".repeat(200)}.txt`, "three");
+  expect(long).toBe(`.manyhands/output/0003-${"n".repeat(76)}.txt`);
+  await writeFile(join(workspace.root, ".manyhands/output/10000-x"), "");
+  expect(await workspace.spill("x", "four")).toBe(".manyhands/output/10001-x");
 });
 
 test("texts spilled at the same time do not overwrite each other", async () => {
@@ -70,15 +82,18 @@ test("the tools' user owns the root and what is adopted, and cannot see the meta
   await writeFile(join(workspace.root, "made/deep/file"), "x");
   await writeFile(join(place.home, "precious"), "x");
   await link(join(place.home, "precious"), join(workspace.root, "made/hard"));
-  await symlink(join(place.home, "precious"), join(workspace.root, "made/soft"));
+  await writeFile(join(place.home, "valued"), "x");
+  await symlink(join(place.home, "valued"), join(workspace.root, "made/soft"));
+  const listening = Bun.listen({ unix: join(workspace.root, "made/socket"), socket: { data: () => undefined } });
   Bun.spawnSync(["mkfifo", join(workspace.root, "made/pipe")]);
   await workspace.adopt("made");
+  listening.stop(true);
   const spilled = await workspace.spill("x", "text");
   const owner = async (path: string) => (await stat(path)).uid;
   const expected = isRoot ? nobody.uid : process.getuid?.();
   for (const path of ["", "made", "made/deep/file", spilled])
     expect(await owner(join(workspace.root, path))).toBe(expected as number);
-  for (const path of [join(place.home, "precious"), join(workspace.root, "made/pipe")])
+  for (const path of [join(place.home, "precious"), join(place.home, "valued"), join(workspace.root, "made/pipe")])
     expect(await owner(path)).toBe(process.getuid?.() as number);
   if (!isRoot) return;
   const asNobody = (command: string) =>

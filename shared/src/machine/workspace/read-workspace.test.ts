@@ -30,6 +30,8 @@ test("a file is read whole, and one that would fill the memory is refused with i
     code: "too_large",
     message: "The file huge has more than 64 MB.",
   });
+  await truncate(join(root, "huge"), 64 * 1024 ** 2);
+  expect((await workspaces.read(conversation, "huge")).length).toBe(64 * 1024 ** 2);
 });
 
 test("placeholders are not listed; somebody's own files are, also under their names", async () => {

@@ -2,7 +2,9 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chown, mkdir, readdir, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
-import { saveFile } from "./save-file.ts";
+import { putFile, saveFile } from "./save-file.ts";
+import { stageFile } from "./staged-file.ts";
+import { workspacePathOf } from "./workspace-file.ts";
 
 let scene: Awaited<ReturnType<typeof workspaceForTest>>;
 beforeEach(async () => {
@@ -38,6 +40,33 @@ test("any other file is put where its path leads, and its path is told as the wo
   const { workspace } = scene;
   expect(await saveFile(workspace, "a/./b/../c.txt", bytes)).toBe("a/c.txt");
   expect(await Bun.file(join(workspace.root, "a/c.txt")).text()).toBe("echo planted");
+});
+
+test("a file replaces another unless the name is to be free, with the permissions asked for, and leaves none half written", async () => {
+  const { workspace } = scene;
+  const modeOf = async (path: string) => (await stat(join(workspace.root, path))).mode & 0o7777;
+  await saveFile(workspace, "a.txt", Buffer.from("first"));
+  await saveFile(workspace, "a.txt", bytes);
+  expect([await Bun.file(join(workspace.root, "a.txt")).text(), await modeOf("a.txt")]).toEqual([
+    "echo planted",
+    0o644,
+  ]);
+  const free = saveFile(workspace, "a.txt", Buffer.from("third"), { exclusive: true });
+  await expect(free).rejects.toMatchObject({ code: "conflict", message: "There is a a.txt already." });
+  await expect(saveFile(workspace, ".git", bytes)).rejects.toMatchObject({ code: "forbidden" });
+  await mkdir(join(workspace.root, "folder"));
+  await expect(saveFile(workspace, "folder", bytes)).rejects.toMatchObject({ code: "conflict" });
+  const failing = new ReadableStream({ start: (body) => body.error(new Error("cut off")) });
+  await expect(saveFile(workspace, "b.txt", failing)).rejects.toThrow("cut off");
+  const staged = join(scene.home, "staged");
+  const cut = new ReadableStream({ start: (body) => body.error(new Error("cut off")) });
+  await expect(stageFile(staged, cut, { uid: 0, gid: 0 })).rejects.toThrow("cut off");
+  expect(await Bun.file(staged).exists()).toBe(false);
+  await putFile(workspace, await workspacePathOf(workspace, "run"), bytes, true, 0o4755);
+  expect(await modeOf("run")).toBe(0o755);
+  const staging = join(workspace.metaRoot, "staging");
+  expect([await readdir(staging), (await stat(staging)).mode & 0o777]).toEqual([[], 0o700]);
+  expect((await readdir(workspace.root)).sort()).toEqual([".git", "a.txt", "folder", "run"]);
 });
 
 test.if(process.getuid?.() === 0)(

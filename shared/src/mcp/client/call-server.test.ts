@@ -1,6 +1,7 @@
 import { expect, jest, test } from "bun:test";
 import type { Client } from "@modelcontextprotocol/client";
 import type { Inquiry, ToolContext } from "../../core/tools/tool.ts";
+import { withinTrace } from "../../core/trace.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { callServer } from "./call-server.ts";
@@ -243,4 +244,30 @@ test("each report gives the server its whole time again, ten times in all, and i
   expect(took).toBeGreaterThan(900);
   expect(took).toBeLessThan(5_000);
   expect(reports.slice(0, 2)).toEqual(["packing 1/4\n", "0\n"]);
+});
+
+test("what a call does after its person answered is that later step's: its progress and what it asks the model", async () => {
+  const params = elicit("size").params as Parameters<CallListener["elicit"]>[0];
+  await using shop = await serverOf(async (listener, { onprogress }) => {
+    await listener.elicit(params);
+    onprogress({ progress: 1 });
+    return { content: [], thought: await listener.sample(think.params as never) };
+  });
+  const seen: string[] = [];
+  const step = (name: string): Partial<ToolContext> => ({
+    progress: (line) => seen.push(`${name} ${line}`),
+    ask: async () => name,
+  });
+  const asked = await shop.call(step("first"));
+  const done = await shop.call({ ...step("second"), answer: { text: "large", state: stateOf(asked) } });
+  expect(done).toMatchObject({ result: { thought: { content: { text: "second" } } } });
+  expect(seen).toEqual(["second 1\n"]);
+});
+
+test("a call tells its server the trace it belongs to", async () => {
+  await using shop = await serverOf(done);
+  const traceparent = `00-${"1".repeat(32)}-${"2".repeat(16)}-01`;
+  await withinTrace({ traceparent }, () => shop.call());
+  await shop.call();
+  expect(shop.sent).toEqual([{ arguments: { item: 7 }, _meta: { traceparent } } as Sent, { arguments: { item: 7 } }]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rememberedTools } from "./remembered-tools.ts";
@@ -15,5 +15,15 @@ test("tools are remembered of a server as it was asked, not of another name, com
   expect(await again.read(server("web", "https://a.example"))).toEqual([definition]);
   expect(await again.read(server("web", "https://b.example"))).toBeUndefined();
   expect(await again.read(server("files", "https://a.example"))).toBeUndefined();
+  await rm(folder, { recursive: true });
+});
+
+test("a name with a slash is no other folder, and servers are kept apart", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "remembered-"));
+  const tools = rememberedTools(join(folder, "tools"));
+  await Promise.all(["../a", "a/b", "a"].map((name) => tools.write(server(name, name), [{ ...definition, name }])));
+  for (const name of ["../a", "a/b", "a"])
+    expect(await tools.read(server(name, name))).toEqual([{ ...definition, name }]);
+  expect([await readdir(folder), (await readdir(join(folder, "tools"))).length]).toEqual([["tools"], 3]);
   await rm(folder, { recursive: true });
 });

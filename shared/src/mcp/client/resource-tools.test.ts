@@ -4,7 +4,7 @@ import type { Tool } from "../../core/tools/tool.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import type { ServerConnection } from "./connection/connection.ts";
-import { getPromptTool, readResourceTool } from "./resource-tools.ts";
+import { getPromptTool, readResource, readResourceTool } from "./resource-tools.ts";
 import { parseServers } from "./servers/read-servers.ts";
 
 /** What a tool answers over a client that answers like this; each method gets its parameters. */
@@ -91,4 +91,71 @@ test("an entry that says nothing more is confined, asks before what destroys, an
   expect(program).toMatchObject({ ...common, trust: "sandboxed", read: [], write: [], env: {}, args: [] });
   expect(program).not.toHaveProperty("network");
   expect(remote).toMatchObject({ ...common, headers: {}, oauth: {} });
+});
+
+/** A connection whose client is this one, with the time it has for an answer. */
+const connectionOf = (client: object, timeout = 60_000) =>
+  ({
+    server: { name: "docs", timeout },
+    use: (work: (given: object) => Promise<unknown>) => work(client),
+  }) as unknown as ServerConnection;
+
+/** A request that nobody answers, and which ends with its signal. */
+const silent = (_: object, { signal }: { signal: AbortSignal }) =>
+  new Promise<never>((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason));
+  });
+
+test.each<[string, (connection: ServerConnection) => Tool, object, string]>([
+  ["a list of resources", readResourceTool, {}, "listResources"],
+  ["a resource", readResourceTool, { uri: "d://1" }, "readResource"],
+  ["a list of prompts", getPromptTool, {}, "listPrompts"],
+  ["a prompt", getPromptTool, { name: "sum" }, "getPrompt"],
+])("%s that does not come ends with the entry's time, or with the task's own reason", async (...all) => {
+  const [, tool, input, method] = all;
+  await using room = await workspaceForTest();
+  const late = await tool(connectionOf({ [method]: silent }, 100)).call(input, contextForTest(room.workspace));
+  expect(late).toMatchObject({ isError: true, text: expect.stringContaining("did not answer within 100 ms") });
+  const stop = new AbortController();
+  const context = contextForTest(room.workspace, { signal: stop.signal });
+  const waiting = tool(connectionOf({ [method]: silent })).call(input, context);
+  stop.abort(new Error("enough"));
+  await expect(waiting).rejects.toThrow("enough");
+});
+
+test("what is listed is one line each, without what hides", async () => {
+  const resources = [{ uri: `d://1\n- x\u200b${"u".repeat(400)}`, name: "n", description: `a\nb${"d".repeat(400)}` }];
+  const text = await told(readResourceTool, {
+    listResources: async () => ({ resources }),
+    listResourceTemplates: async () => ({ resourceTemplates: [] }),
+  });
+  expect(text.split("\n")).toHaveLength(1);
+  expect(text).not.toContain("\u200b");
+  expect(text.length).toBeLessThan(620);
+});
+
+test("a linked resource is read only through a server that has any, in the time of its entry and the task", async () => {
+  const { signal } = new AbortController();
+  const contents = [{ uri: "d://1", text: "t" }];
+  const client = (resources: object | undefined, readResource: object) => ({
+    getServerCapabilities: () => ({ ...(resources && { resources }) }),
+    readResource,
+  });
+  const asked: object[] = [];
+  const read = async (params: object) => {
+    asked.push(params);
+    return { contents };
+  };
+  expect(await readResource(connectionOf(client({}, read)), "d://1", signal)).toEqual(contents);
+  await expect(readResource(connectionOf(client(undefined, read)), "d://2", signal)).rejects.toMatchObject({
+    code: "unavailable",
+  });
+  expect(asked).toEqual([{ uri: "d://1" }]);
+  const never = client({}, silent);
+  await expect(readResource(connectionOf(never, 100), "d://1", signal)).rejects.toMatchObject({ code: "timeout" });
+  const stop = new AbortController();
+  const waiting = readResource(connectionOf(never), "d://1", stop.signal);
+  stop.abort(new Error("enough"));
+  await expect(waiting).rejects.toThrow("enough");
 });

@@ -137,3 +137,32 @@ test("one text of several that says the same as the structured content is enough
   const content = ["before", '{"a":1}', "after"].map((text) => ({ type: "text" as const, text }));
   expect((await inWords(content, { structuredContent: { a: 1 } })).words).not.toContain("Structured result:");
 });
+
+test("whatever a server writes is cleaned, in texts, addresses, types and what resources hold", async () => {
+  const hidden = "a\u200bb\u{e0068}";
+  const { words } = await inWords([
+    { type: "text", text: hidden },
+    { type: "resource", resource: { uri: `s://${hidden}\nx`, text: hidden } },
+    { type: "resource_link", uri: `s://${hidden}\nx`, name: hidden, description: hidden },
+    { type: "audio", data: btoa("s"), mimeType: `audio/wav;${hidden}\nx` },
+  ]);
+  expect(words).not.toMatch(/[\u200b\u{e0000}-\u{e007f}]/u);
+  expect(words.split("\n").filter((line) => line === "x" || line.startsWith("x:"))).toEqual([]);
+});
+
+test("a file's name is bounded and has no ending but a short one of letters; equal content is one file", async () => {
+  const of = (uri: string, blob: string) => ({ type: "resource" as const, resource: { uri, blob } });
+  const { files } = await saved([
+    of(`s://x/${"n".repeat(60)}.csv`, "AAAA"),
+    of("s://x/odd.a-b", "BBBB"),
+    of("s://x/long.abcdefghijk", "CCCC"),
+    of("s://x/same.txt", btoa("same")),
+    of("s://x/same.txt", ` ${btoa("same")}\n`),
+  ]);
+  expect(Object.keys(files).toSorted()).toEqual([
+    "mcp/my_server/long.bin",
+    `mcp/my_server/${"n".repeat(40)}.csv`,
+    "mcp/my_server/odd.bin",
+    "mcp/my_server/same.txt",
+  ]);
+});

@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
 import type { ModelMessage, ModelReply, ModelRequest } from "../../core/model.ts";
 import { reply } from "../../testing/models/reply.ts";
+import { traitsOf } from "../capabilities.ts";
 import { modelConfigSchema } from "../config.ts";
 import { createModel } from "../create-model.ts";
+import { attempt } from "./attempt.ts";
+import type { AnswerSignals, Protocol, ProtocolAnswer } from "./protocol.ts";
 
 const price = { inputPerMillion: 10, cachedInputPerMillion: 1, outputPerMillion: 100 };
 const call = (id: string, args = "{}") => ({ id, type: "function", function: { name: "bash", arguments: args } });
@@ -113,4 +116,59 @@ test("also of all turns of a conversation that grows, and of one that compaction
   );
   expect(await next([...grown, ...earlier("c"), ...earlier("a_4")])).toBe("a_5");
   expect(await next([...goal, ...earlier("c")])).toBe("a");
+});
+
+/** One attempt over a protocol that says this, and what it was given to end by. */
+function attempted(answer: Partial<ProtocolAnswer>, tell?: (signals: AnswerSignals) => Promise<unknown>) {
+  const given: AnswerSignals[] = [];
+  const protocol: Protocol = {
+    async *answer(_, __, signals) {
+      given.push(signals);
+      yield { type: "text-delta", text: "x" };
+      await tell?.(signals);
+      return { text: "x", reasoning: "", toolCalls: [], finish: "stop", usage: {}, ...answer };
+    },
+  };
+  const config = modelConfigSchema.parse({ name: "m", price });
+  const request: ModelRequest = { messages: [], tools: [], toolChoice: "auto" };
+  const caller = new AbortController();
+  const going = attempt({ config, protocol }, request, traitsOf(config), caller.signal);
+  return { given, caller, going };
+}
+
+/** How an attempt that is read to its end ended. */
+async function endOf(going: ReturnType<typeof attempt>) {
+  for (let next = await going.next(); ; next = await going.next()) if (next.done === true) return next.value;
+}
+
+test("a connection stays open after a whole answer, and is closed by whoever leaves or gives up before", async () => {
+  const whole = attempted({});
+  await endOf(whole.going);
+  expect(whole.given[0]?.connection.aborted).toBe(false);
+  const left = attempted({});
+  for await (const _ of left.going) break;
+  expect([left.given[0]?.connection.aborted, left.caller.signal.aborted]).toEqual([true, false]);
+  const failing = attempted({}, () => Promise.reject(new Error("broken")));
+  await expect(endOf(failing.going)).rejects.toThrow("broken");
+  expect(failing.given[0]?.connection.aborted).toBe(true);
+  const given = attempted({}, async () => given.caller.abort("enough"));
+  await endOf(given.going);
+  expect([given.given[0]?.connection.reason, given.given[0]?.signal.reason]).toEqual(["enough", "enough"]);
+});
+
+test("what goes back with an answer stays with it, unless one of the calls that it counts is left out", async () => {
+  const carried = { of: "m", parts: [] } as unknown as NonNullable<ProtocolAnswer["carried"]>;
+  const made = (args: string) => ({ id: args, name: "bash", arguments: args });
+  const of = async (finish: "stop" | "length", ...calls: string[]) =>
+    (await endOf(attempted({ carried, finish, toolCalls: calls.map(made) }).going)).reply.carried;
+  expect(await of("stop", "{}", "{")).toBe(carried);
+  expect(await of("length", "{}")).toBe(carried);
+  expect(await of("length", "{}", "{")).toBeUndefined();
+});
+
+test("what was written to a cache is counted where there was any", async () => {
+  const of = async (cacheWrite?: number) =>
+    (await endOf(attempted({ usage: { input: 5, output: 1, cacheWrite } }).going)).reply.usage;
+  expect(await of(3)).toMatchObject({ cacheWriteTokens: 3, source: "provider" });
+  for (const none of [0, undefined]) expect(await of(none)).not.toHaveProperty("cacheWriteTokens");
 });

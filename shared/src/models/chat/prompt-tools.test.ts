@@ -302,3 +302,13 @@ test("a model that has to call a tool is held to the schema of its calls, and no
   await ask("auto");
   expect(script.requests.at(-1)?.body).not.toHaveProperty("response_format");
 });
+
+test("a call that has to be made has the schema of its tool, or of any of them", () => {
+  const other = { ...spec, name: "other" };
+  const schemaOf = (choice: ModelRequest["toolChoice"]) =>
+    JSON.stringify(asked([], choice, [spec, other]).answerSchema ?? null);
+  const names = (text: string) => [...text.matchAll(/"const":"(\w+)"/g)].map(([, name]) => name);
+  expect([names(schemaOf("required")), names(schemaOf({ name: "other" })), schemaOf("auto"), schemaOf("none")]).toEqual(
+    [[spec.name, "other"], ["other"], "null", "null"],
+  );
+});

@@ -96,3 +96,8 @@ test("a call in the midst of a text is found, and is not the whole of it", () =>
   expect([calledInText(text, names), onlyCalls(text, names)]).toEqual(["bash", []]);
   expect(calledInText("bash would list them", names)).toBeUndefined();
 });
+
+test("a text in quotes keeps them as an argument in a tag: they are part of the code", async () => {
+  const { reply } = await answerOf('<function=python_execute><parameter=code>"a text"</parameter></function>');
+  expect(reply.toolCalls.map((call) => JSON.parse(call.arguments))).toEqual([{ code: '"a text"' }]);
+});

@@ -175,3 +175,8 @@ test("the JSON of a conversation that grows, shrinks or changes is that of its p
     expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(chatParams(request, config, each))));
   }
 });
+
+test("what a request asks for is before what is configured, for the length of the answer too", () => {
+  const both = params({ temperature: 1, maxOutputTokens: 100 }, { temperature: 0.5, maxOutputTokens: 5 });
+  expect(both).toMatchObject({ temperature: 0.5, max_tokens: 5 });
+});

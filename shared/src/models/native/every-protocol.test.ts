@@ -359,7 +359,13 @@ test.each([
 ])("an error within an answer ends it: %s", async (type, message, code) => {
   const lastFrame = event({ type: "error", error: { type, message } } as never);
   await using provider = opened("anthropic", [{ text: "one two three", cutAfter: 4, lastFrame }]);
-  expect(await refusal(ask(provider))).toMatchObject({ code, message: expect.stringContaining(message) });
+  const error = await refusal(ask(provider));
+  // Its sentence alone, not the object that it came in.
+  expect([error?.code, error?.message.includes(message), error?.message.includes("{")]).toEqual([
+    code as AppError["code"],
+    true,
+    false,
+  ]);
 });
 
 test("Gemini's limit by the minute, which it calls a quota, waits as long as its details say", async () => {
@@ -392,6 +398,50 @@ test("a request to Bedrock is signed for its region with the credentials of the 
       else process.env[name] = before[name];
     }
   }
+});
+
+test.each(native)(
+  "%s: a request's own bounds are before the settings', and schemas go without their dialect",
+  async (kind) => {
+    const dialect = "https://json-schema.org/draft/2020-12/schema";
+    await using provider = opened(kind, [{ text: "x" }], { maxOutputTokens: 1_111 });
+    const answerSchema = { type: "object", properties: { only_in_answers: { type: "string" } } };
+    const own = tools.map((tool) => ({ ...tool, inputSchema: { $schema: dialect, ...tool.inputSchema } }));
+    await ask(provider, request({ tools: own, maxOutputTokens: 777, answerSchema }));
+    const sent = JSON.stringify(provider.requests[0]?.body);
+    expect(["777", "1111", dialect, "only_in_answers"].map((text) => sent.includes(text))).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+  },
+);
+
+test.each(native)("%s: calls of a model that must not call are none", async (kind) => {
+  await using provider = opened(kind, [{ text: "Let me see.", calls: [bash] }]);
+  const { reply } = await ask(provider, request({ toolChoice: "none" }));
+  expect([reply.text, reply.toolCalls, reply.finish]).toEqual(["Let me see.", [], "stop"]);
+});
+
+test("a model that is to make one call at a time is told so, and one that cannot be forced is not", async () => {
+  const one = { capabilities: { parallelToolCalls: false } };
+  await using claude = opened("anthropic", [{ text: "x" }], one);
+  await ask(claude);
+  expect(claude.requests[0]?.body.tool_choice).toMatchObject({ disable_parallel_tool_use: true });
+  await using openAi = opened("responses", [{ text: "x" }], one);
+  await ask(openAi);
+  expect(openAi.requests[0]?.body).toMatchObject({ parallel_tool_calls: false });
+  const refused = { status: 400, message: "tool_choice: forced calls are not supported" };
+  await using forced = opened("anthropic", [refused, { text: "x" }]);
+  await ask(forced, request({ toolChoice: "required" }));
+  expect(forced.requests.map(({ body }) => body.tool_choice.type)).toEqual(["any", "auto"]);
+});
+
+test("the greatest effort is the greatest that the protocol has", async () => {
+  await using provider = opened("responses", [{ text: "x" }], { reasoningEffort: "max" });
+  await ask(provider);
+  expect(provider.requests[0]?.body.reasoning).toMatchObject({ effort: "xhigh" });
 });
 
 /** A turn with these calls, and a result for each. */

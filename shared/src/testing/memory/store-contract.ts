@@ -11,7 +11,7 @@ export function testMemoryStore(open: () => Promise<MemoryRows & AsyncDisposable
     return { store: createMemoryStore(rows, bounds), [Symbol.asyncDispose]: () => rows[Symbol.asyncDispose]() };
   };
   testEntries(opened);
-  testChanges(opened);
+  testChanges(opened, open);
 }
 
 type Opened = () => Promise<{ readonly store: MemoryStore } & AsyncDisposable>;
@@ -68,7 +68,24 @@ function testEntries(opened: Opened): void {
   });
 }
 
-function testChanges(opened: Opened): void {
+function testChanges(opened: Opened, open: () => Promise<MemoryRows & AsyncDisposable>): void {
+  test("the entry that was changed last comes first, though clocks go back; the same words of another kind are another", async () => {
+    await using rows = await open();
+    let now = 10;
+    const store = createMemoryStore(rows, bounds, () => now);
+    const one = await store.add("ann", { text: "Tea.", kind: "fact", by });
+    const other = await store.add("ann", { text: "Tea.", kind: "preference", by });
+    expect(other.id).not.toBe(one.id);
+    now = 5;
+    const changed = await store.edit("ann", one.id, { text: "Mint.", by: "agent", sources: ["web"] });
+    expect(changed).toMatchObject({ createdAt: 10, changedAt: 11 });
+    expect(await store.edit("ann", one.id, { text: "Green.", by: "agent" })).toMatchObject({ sources: ["web"] });
+    expect((await store.list("ann")).map(({ text }) => text)).toEqual(["Green.", "Tea."]);
+    await store.edit("ann", other.id, { text: "x".repeat(200), by });
+    const many = Array.from({ length: 61 }, (_, n) => `word${n}`).join(" ");
+    expect(await store.search("ann", `${many} green`, 5)).toEqual([]);
+  });
+
   test("whoever changes the words answers for them: a person's have no sources, an agent's are never public", async () => {
     await using of = await opened();
     const { store } = of;

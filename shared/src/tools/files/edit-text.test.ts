@@ -64,3 +64,8 @@ test("a line number out of range is refused with the valid range", () => {
       `Invalid \`insert_line\` parameter: ${line}. It should be within the range of lines of the file: [0, 3]`,
     );
 });
+
+test("what would overlap itself is there once", () => {
+  expect(replaceText("aaa", "aa", "b", "a.txt").text).toBe("ba");
+  expect(() => replaceText("aaaa", "aa", "b", "a.txt")).toThrow("Multiple occurrences");
+});

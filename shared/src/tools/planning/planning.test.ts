@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
+import { sha256Of } from "../../core/text/sha256.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
+import { formatPlan } from "./plan.ts";
 import { createPlanning, readPlans } from "./planning.ts";
 
 const made = { command: "create", plan_id: "p1", title: "Trip", steps: ["Book", "Pack", "Go"] };
@@ -178,4 +180,23 @@ test("the fifty newest changes are remembered, whatever is read between them", a
   await add(50);
   expect(await add(0)).toContain("A plan with ID '0' already exists");
   expect(await add(1)).toContain("Plan created successfully with ID: 1\n");
+});
+
+test("a result shows its plan whole; of one that is out of date what was done stays, or the plan's name", async () => {
+  await using place = await setUp();
+  const created = await place.result({ ...made, title: "Trip 𝄞" });
+  const [done, plan] = created.text.split(/\n\n(?=Plan: )/);
+  expect(plan).toStartWith(`Plan: Trip 𝄞 (ID: p1)\n${"=".repeat(22)}\n`);
+  expect(created.shows).toEqual({
+    of: "plan p1",
+    whole: sha256Of(plan ?? ""),
+    brief: `${done} [The plan is left out; a later result shows it.]`,
+  });
+  expect((await place.result({ command: "get" })).shows).toEqual({
+    of: "plan p1",
+    whole: sha256Of(plan ?? ""),
+    brief: "Plan: Trip 𝄞 (ID: p1) [The plan is left out; a later result shows it.]",
+  });
+  expect((await place.result({ command: "list" })).shows).toBeUndefined();
+  expect(formatPlan({ id: "p", title: "Empty", steps: [] })).toContain("Progress: 0/0 steps completed (0%)");
 });

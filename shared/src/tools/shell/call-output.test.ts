@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
@@ -15,6 +15,12 @@ const kept = () =>
     (path) => statSync(join(tmpdir(), path)).size,
   );
 
+/** Who may read them. */
+const modes = () =>
+  [...new Bun.Glob(`manyhands-output-${process.pid}-*/output`).scanSync(tmpdir())].map(
+    (path) => statSync(join(tmpdir(), path)).mode & 0o777,
+  );
+
 test("a flood is in its file as it comes, and none of it waits in memory for the disk", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-call-output-"));
   const workspace = await openWorkspace({ home, principal: "p", contextId: "c" });
@@ -25,11 +31,41 @@ test("a flood is in its file as it comes, and none of it waits in memory for the
     for (let at = 1; at <= 100; at++) {
       output.listen("stdout", chunk);
       expect(kept()).toEqual([10 + at * chunk.length]);
+      expect(modes()).toEqual([0o600]);
     }
     return output.text();
   });
   const [, path = ""] = /\[whole output, 6553610 bytes: (\S+)\]$/.exec(text) ?? [];
   expect(statSync(join(workspace.root, path)).size).toBe(6_553_610);
   expect(kept()).toEqual([]);
+  await rm(home, { recursive: true });
+});
+
+test("of a call that has no result only the output of one that was given up is kept", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-call-output-"));
+  const workspace = await openWorkspace({ home, principal: "p", contextId: "c" });
+  const told: string[] = [];
+  const failing = (isAborted: boolean, output: string) => {
+    const signal = isAborted ? AbortSignal.abort() : new AbortController().signal;
+    const context = { ...contextForTest(workspace), signal, progress: (text: string) => void told.push(text) };
+    return withCallOutput(context, "bash.txt", async ({ listen }) => {
+      const bytes = new TextEncoder().encode(output);
+      if (output !== "") listen("stdout", bytes);
+      // They may be overwritten after the call.
+      bytes.fill(0);
+      throw new Error("no result");
+    });
+  };
+  for (const [isAborted, output] of [
+    [true, ""],
+    [false, "said"],
+    [true, "said"],
+  ] as const)
+    await expect(failing(isAborted, output)).rejects.toThrow("no result");
+  expect(await readdir(join(workspace.root, ".manyhands/output"))).toEqual(["0001-bash.txt"]);
+  expect(await Bun.file(join(workspace.root, ".manyhands/output/0001-bash.txt")).text()).toBe("said");
+  expect(told.filter((text) => text.includes("so far"))).toEqual([
+    "\n[the output so far: .manyhands/output/0001-bash.txt]\n",
+  ]);
   await rm(home, { recursive: true });
 });

@@ -136,6 +136,20 @@ test("as many sessions as allowed stay open; for one more the one unused the lon
   expect(it.opened.map(({ closed }) => closed)).toEqual([true, true, false, false]);
 });
 
+test("a pool that is told nothing keeps many sessions, for a while; only one that lives is shown", async () => {
+  await using it = await scene();
+  const several = [await it.conversation(), await it.conversation(), await it.conversation()];
+  for (const one of several) await one.run();
+  await Bun.sleep(60);
+  expect(it.opened.map(({ closed }) => closed)).toEqual([false, false, false]);
+  const [first] = several;
+  const workspace = first?.workspace ?? it.room;
+  expect(it.pool.peek(workspace)).toBeDefined();
+  expect(it.pool.peek(workspace)).toBe(it.pool.peek(workspace));
+  for (const session of it.opened) session.isAlive = false;
+  expect([it.pool.peek(workspace), it.pool.peek(it.room)]).toEqual([undefined, undefined]);
+});
+
 test("a session is closed when it is idle, not while it works, and its time begins anew with each call", async () => {
   await using it = await scene({ idleMs: 100 });
   const one = await it.conversation();

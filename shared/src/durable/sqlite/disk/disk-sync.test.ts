@@ -68,6 +68,8 @@ test("after a failed sync nothing is told or synced until the database itself is
   await end(0, new Error("EIO"));
   commit("c");
   expect([told, failures.map(String), under.length, disk.hasFailed]).toEqual([[], ["Error: EIO"], 1, true]);
+  // Who closes the store does not wait for it.
+  expect(disk.isBusy).toBe(false);
   disk.done();
   await Bun.sleep(1);
   expect([told.toSorted(), disk.hasFailed, disk.isBusy]).toEqual([["a", "b", "c"], false, false]);

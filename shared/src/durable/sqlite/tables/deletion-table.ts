@@ -40,7 +40,8 @@ export function deletionTable(db: Database) {
      ORDER BY updated_at, id LIMIT +?`,
   );
   const withSteps = db.query<{ n: number; has: number }, [number, number, number]>(
-    `SELECT n, EXISTS (SELECT 1 FROM journal WHERE run = n) OR EXISTS (SELECT 1 FROM signals WHERE run = n) AS has
+    `SELECT n, EXISTS (SELECT 1 FROM journal WHERE run = runs.n)
+       OR EXISTS (SELECT 1 FROM signals WHERE run = runs.n) AS has
      FROM runs WHERE n > ? AND ${ended} AND updated_at <= ? ORDER BY n LIMIT +?`,
   );
   const unfinished = db.query<{ n: number }, []>(`SELECT n FROM runs WHERE ${unfinishedRun}`);

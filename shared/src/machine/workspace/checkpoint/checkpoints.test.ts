@@ -1,5 +1,18 @@
 import { afterAll, expect, test } from "bun:test";
-import { chmod, link, lstat, mkdir, mkdtemp, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  link,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type S3Server, s3Credentials, startS3 } from "../../../testing/machine/s3-server.ts";
@@ -88,7 +101,11 @@ test("only what changed is sent, nothing if nothing did, and what no checkpoint 
     `p-workspaces/${name}/${second}.list`,
   ]);
   await theirs.restore(name, 2, second);
+  await theirs.restore(name, 2, second);
   expect(await readFile(join(theirs.files, "files/a.txt"), "utf8")).toBe("two");
+  // Nothing is left of what was made on the way, or was here before.
+  for (const { files } of [mine, theirs]) expect(await readdir(join(files, "..", ".checkpoints"))).toEqual([]);
+  expect(await theirs.here()).toEqual([name]);
   // What was restored is known, so that nothing of it is sent again.
   expect(await saved(theirs, 2)).toBeUndefined();
   await rm(join(theirs.files, "files/large.bin"));
@@ -126,6 +143,7 @@ test("a damaged or missing checkpoint is no workspace: what is here stays, and n
     expect(await readFile(join(theirs.files, "files/here.txt"), "utf8")).toBe("here");
   }
   await expect(theirs.restore(name, 2, crypto.randomUUID())).rejects.toMatchObject({ code: "storage_unavailable" });
+  expect(await readdir(join(theirs.files, "..", ".checkpoints"))).toEqual([]);
 });
 
 test("a list that leads out of its folder is refused", async () => {

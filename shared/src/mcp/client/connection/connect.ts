@@ -84,7 +84,8 @@ async function connectProgram(
     const client = newClient(server, listener, programProbeMs);
     try {
       const prior = legacy ? ({ prior: { kind: "legacy" } } as const) : {};
-      await client.connect(transport, { signal, timeout: Math.max(leastConnectMs, deps.patienceMs), ...prior });
+      const timeout = Math.max(leastConnectMs, deps.patienceMs);
+      await connectWithin(client, transport, { signal, timeout, ...prior });
       return { connected: { client, ending: transport.ending } };
     } catch (error) {
       const ending = transport.ending();
@@ -124,11 +125,30 @@ async function remote(
   const timeout = Math.max(leastConnectMs, deps.patienceMs);
   const client = newClient(server, listener, timeout);
   try {
-    await client.connect(transport, { signal, timeout });
+    await connectWithin(client, transport, { signal, timeout });
     return { client, ending: () => undefined };
   } catch (error) {
     await client.close();
+    signal.throwIfAborted();
     throw error;
+  }
+}
+
+type Within = NonNullable<Parameters<Client["connect"]>[1]> & { readonly signal: AbortSignal };
+
+/**
+ * Connects. The client's question for the revision does not heed the signal, but ends with its
+ * transport.
+ */
+async function connectWithin(client: Client, transport: Transport, options: Within): Promise<void> {
+  const { signal } = options;
+  const abort = () => void transport.close();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    signal.throwIfAborted();
+    await client.connect(transport, options);
+  } finally {
+    signal.removeEventListener("abort", abort);
   }
 }
 

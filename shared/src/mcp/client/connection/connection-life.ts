@@ -26,6 +26,8 @@ export interface ConnectionLife {
   worked(): void;
   /** Drops this client if it is the current one; the next use connects a new one. */
   leave(one: ConnectedClient): void;
+  /** Closes this client, which nobody uses any more, if it is no longer the current one. */
+  retire(one: ConnectedClient): void;
   health(): ConnectionHealth;
   /** Milliseconds until the next attempt at a server that failed is allowed. */
   waitMs(): number;
@@ -87,9 +89,10 @@ export function createLife(server: ServerConfig, deps: ConnectDeps, { ready, cha
     },
     worked: backOff.worked,
     leave(one) {
-      if (live !== one) return;
-      forget();
-      void one.client.close();
+      if (live === one) forget();
+    },
+    retire(one) {
+      if (live !== one) void one.client.close();
     },
     health: () => health,
     waitMs: () => (current === undefined ? backOff.waitMs() : 0),

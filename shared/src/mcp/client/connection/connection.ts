@@ -47,8 +47,10 @@ export function createConnection(server: ServerConfig, deps: ConnectDeps): Serve
     ready: (client) => listen(client, server, listeners),
     changed: listed.forget,
   });
+  const underWay = createCounts();
   const attempt: ServerConnection["use"] = async (work, signal, listener) => {
     const one = await life.connected(signal);
+    underWay.add(one);
     if (listener !== undefined) listeners.add(listener);
     try {
       const value = await work(one.client);
@@ -64,6 +66,8 @@ export function createConnection(server: ServerConfig, deps: ConnectDeps): Serve
       throw serverFailure(server.name, error, one.ending());
     } finally {
       if (listener !== undefined) listeners.delete(listener);
+      // Others whose session was forgotten too have yet to learn it, so the last one closes it.
+      if (underWay.remove(one) === 0) life.retire(one);
     }
   };
   const use: ServerConnection["use"] = async (work, signal, listener) => {
@@ -101,6 +105,20 @@ function isForgotten({ transport }: Client, error: unknown): boolean {
 async function heedScope(server: ServerConfig, error: unknown, deps: ConnectDeps): Promise<void> {
   if (!(error instanceof InsufficientScopeError) || error.requiredScope === undefined || isProgram(server)) return;
   await deps.widenScope(server, error.requiredScope);
+}
+
+/** Counts what is in use. `remove` returns how many uses are left. */
+function createCounts() {
+  const counts = new Map<object, number>();
+  return {
+    add: (one: object) => void counts.set(one, (counts.get(one) ?? 0) + 1),
+    remove(one: object): number {
+      const left = (counts.get(one) ?? 1) - 1;
+      if (left === 0) counts.delete(one);
+      else counts.set(one, left);
+      return left;
+    },
+  };
 }
 
 /** Caches a result until it is forgotten or fails. */

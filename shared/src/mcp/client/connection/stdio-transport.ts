@@ -6,7 +6,10 @@ import type { SandboxProcess } from "../../../machine/sandbox/sandbox.ts";
 
 /** A transport over a program's standard streams that knows why the program ended. */
 export type StdioTransport = Transport & {
-  /** Why it ended, with the end of its standard error. Undefined while it runs. */
+  /**
+   * Why it ended by itself, with the end of its standard error. Undefined while it runs, and after
+   * `close`.
+   */
   ending(): string | undefined;
 };
 
@@ -26,11 +29,12 @@ export function createStdioTransport({ start, maxMessageBytes }: Options): Stdio
   let process: SandboxProcess | undefined;
   let ending: string | undefined;
   let closed = false;
+  let isStopping = false;
   const errors = createTextTail();
   const end = (reason: string) => {
     if (closed) return;
     closed = true;
-    ending = reason + shown(errors);
+    if (!isStopping) ending = reason + shown(errors);
     process?.kill();
     transport.onclose?.();
   };
@@ -62,6 +66,7 @@ export function createStdioTransport({ start, maxMessageBytes }: Options): Stdio
       process.stdin.flush();
     },
     async close() {
+      isStopping = true;
       if (process === undefined || closed) return end("it was stopped");
       process.stdin.end();
       await Promise.race([process.exited, Bun.sleep(graceMs)]);

@@ -1,7 +1,8 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { AppError } from "../../../core/errors.ts";
 import { createEgress } from "../../../machine/egress/egress.ts";
 import { parseServers } from "../servers/read-servers.ts";
 import { isProgram, type RemoteServer } from "../servers/server-config.ts";
@@ -218,4 +219,40 @@ test("a scope that a call lacked is added to those wanted, up to a length, and t
   expect([widened?.tokens, widened?.wanted?.split(" ").toSorted()]).toEqual([old, ["a", "b"]]);
   await widenScope(server, "x".repeat(5_000), store);
   expect((await store.read(server))?.wanted).toHaveLength(2_000);
+});
+
+test("a renewal reaches what its server names only through the policy", async () => {
+  const asked: string[] = [];
+  const named = "http://169.254.169.254/latest/meta-data";
+  using at = startServer({ named });
+  const { server, store, deps } = entryFor(at.url);
+  await store.write(server, { tokens: { ...old, refresh_token: "r0" }, client: { client_id: "client" } });
+  const egress = {
+    fetch: async ({ url }: { url: URL }) => {
+      asked.push(url.href);
+      throw new AppError("forbidden", "not public");
+    },
+  };
+  await refusal(authorizeBy(server, { ...deps, egress } as typeof deps), server).catch(() => undefined);
+  expect(asked).toContain(named);
+});
+
+test("nobody is waited for longer than five minutes", async () => {
+  using at = startServer();
+  const control = new AbortController();
+  const times: number[] = [];
+  const timeout = spyOn(AbortSignal, "timeout").mockImplementation((ms) => {
+    times.push(ms);
+    return control.signal;
+  });
+  try {
+    const going = entryFor(at.url).enter(undefined, () => void setTimeout(() => control.abort(new Error("over"))));
+    await expect(going).rejects.toMatchObject({
+      code: "timeout",
+      message: expect.stringContaining("nobody signed in within five minutes"),
+    });
+  } finally {
+    timeout.mockRestore();
+  }
+  expect(times[0]).toBe(300_000);
 });

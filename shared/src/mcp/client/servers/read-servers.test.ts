@@ -91,3 +91,36 @@ test("a name has at most 64 characters, and a letter or a digit", () => {
   for (const name of ["s".repeat(65), "", "_-_", "é"])
     expect(() => parse({ [name]: { command: "x" } })).toThrow("a name has a letter or digit in it");
 });
+
+test("what other programs note in an entry has no effect, and a value of the environment is before its fallback", () => {
+  const noted = { description: "d", note: "n", icon: "i", autoApprove: ["a"], alwaysAllow: ["b"] };
+  const args = [variable("A:-other"), variable("env:A"), variable("B:-"), variable("env:B:-b")];
+  const [server] = parse({ s: { ...noted, command: "x", trust: "unconfined", args } }, { A: "a" });
+  expect(server).toMatchObject({ args: ["a", "a", "", "b"], trust: "unconfined" });
+  for (const key of Object.keys(noted)) expect(server).not.toHaveProperty(key);
+});
+
+test.each<[object, readonly unknown[], readonly unknown[]]>([
+  [{ command: "x" }, [{ timeout: 100 }, { timeout: 3_600_000 }], [{ timeout: 99 }, { timeout: 3_600_001 }]],
+  [
+    { url: "https://x.example" },
+    [{ maxMessageBytes: 1024 }, { maxMessageBytes: 2 ** 30 }],
+    [{ maxMessageBytes: 1023 }, { maxMessageBytes: 2 ** 30 + 1 }],
+  ],
+  [{ command: "x" }, [{ tools: { allow: ["a"] } }], [{ tools: { alow: ["a"] } }, { tools: { deny: [""] } }]],
+  [{}, [{ url: "http://x.example" }], [{ url: "httpsx://x.example" }, { url: "ws://x.example" }]],
+  [
+    { command: "x" },
+    ["*", "x.example", "*.x.example:8443", "localhost", "[::1]:80", "127.0.0.1:1"].map((one) => ({ network: [one] })),
+    ["", "*x.example", "https://x.example", "x.example/", "x:123456", "x y"].map((one) => ({ network: [one] })),
+  ],
+])("of entries like %j these are accepted, the others refused: %j, %j", (entry, fine, wrong) => {
+  for (const more of fine) expect(parse({ s: { ...entry, ...(more as object) } })).toHaveLength(1);
+  for (const more of wrong) expect(() => parse({ s: { ...entry, ...(more as object) } })).toThrow(/mcpServers\.s/);
+});
+
+test("a command is shown as it was written, so that other words are another command", () => {
+  const shown = (...args: string[]) => parse({ s: { command: "x", args } })[0]?.shown;
+  expect([shown("a b"), shown("a", "b"), shown("")]).toEqual(['x "a b"', "x a b", 'x ""']);
+  expect(parse({ s: { url: "https://x.example/a?b=1" } })[0]?.shown).toBe("https://x.example/a?b=1");
+});

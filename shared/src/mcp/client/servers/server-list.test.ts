@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openServerList } from "./server-list.ts";
@@ -50,4 +50,19 @@ test("a file may come later, unless it was named; one that is invalid at the sta
   expect(await at.now()).toEqual(["https://a.example/mcp"]);
   await expect(listOf(undefined, { named: true })).rejects.toMatchObject({ code: "config_invalid" });
   await expect(listOf("{")).rejects.toMatchObject({ code: "config_invalid" });
+});
+
+test("a change within the same moment is noticed by the file's size, and one of the same size by the moment", async () => {
+  const at = await listOf(entries({ a: web("a.example") }));
+  const moment = new Date(1_000_000_000_000);
+  const setAt = async (text: string, when: Date) => {
+    await at.set(text);
+    await utimes(at.file, when, when);
+  };
+  await setAt(entries({ a: web("a.example") }), moment);
+  await at.now();
+  await setAt(entries({ a: web("longer.example") }), moment);
+  expect(await at.now()).toEqual(["https://longer.example/mcp"]);
+  await setAt(entries({ a: web("langer.example") }), new Date(1_000_000_001_000));
+  expect(await at.now()).toEqual(["https://langer.example/mcp"]);
 });

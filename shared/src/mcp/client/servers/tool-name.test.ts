@@ -47,3 +47,7 @@ test("a name of exactly 64 characters is kept, one more is shortened; a tool wit
   expect(mountedName("files", `${tool}t`)).toHaveLength(64);
   expect(mountedName("files", "")).toMatch(/^files___[0-9a-f]{6}$/);
 });
+
+test("a server's part never has two underscores in a row, nor one at an end", () => {
+  expect(["a__b", "a  b", "_a_", "-a-", "a._b"].map(serverId)).toEqual(["a_b", "a_b", "a", "a-", "a_b"]);
+});

@@ -47,6 +47,14 @@ test.each([
   expect(await ask(workspace, { command: "restore", id: 1 })).toBe(`Restored state 1: ${names.replaceAll("A", "D")}`);
 });
 
+test("only a restoration may be repeated, the others change nothing", () => {
+  expect(["list", "diff", "restore"].map((command) => tool.effect({ command }))).toEqual([
+    "pure",
+    "pure",
+    "idempotent",
+  ]);
+});
+
 test("without changes each command says so, and a state that is needed is asked for", async () => {
   const workspace = await place.project({ "a.txt": "a\n" });
   expect(await ask(workspace, { command: "list" })).toBe("No call has changed a file yet.");
@@ -148,6 +156,9 @@ test("a restoration sets aside projects that came after the state, and no others
   await write(workspace, "new/a", "a\n");
   await write(workspace, "new/.git/HEAD", "ref\n");
   await sent(workspace, { "new/a": "a\n" }, "new");
+  // A restoration of some path moves no project.
+  await ask(workspace, { command: "restore", id: 1, path: "lone" });
+  expect(await isThere(workspace, "new/.git/HEAD")).toBe(true);
   await ask(workspace, { command: "restore", id: 1 });
   expect([await isThere(workspace, "new/.git/HEAD"), await isThere(workspace, "old/.git/HEAD")]).toEqual([false, true]);
   await ask(workspace, { command: "restore", id: 2 });

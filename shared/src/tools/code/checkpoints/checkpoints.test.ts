@@ -171,6 +171,10 @@ test("a file that cannot be saved does not stop the work, and is reported", asyn
 
 test("old checkpoints are removed, with the contents only they had", async () => {
   const workspace = await place.project({ "a.txt": "0\n" });
+  const folder = join(workspace.metaRoot, "checkpoints");
+  await mkdir(folder);
+  // As a killed process leaves one.
+  await writeFile(join(folder, "7.json.half"), "{");
   for (let round = 1; round <= 125; round++) {
     await checkpoints.take(workspace, { key: `k${round}`, tool: "bash", about: "" });
     await writeFile(join(workspace.root, "a.txt"), `${round}\n`);
@@ -178,6 +182,7 @@ test("old checkpoints are removed, with the contents only they had", async () =>
   const all = await Array.fromAsync(checkpoints.all(workspace));
   expect(all.map(({ id }) => id)).toEqual(Array.from({ length: 105 }, (_, n) => n + 21));
   const kept = await readdir(join(workspace.metaRoot, "content"));
+  expect((await readdir(folder)).filter((name) => name.endsWith(".half"))).toEqual([]);
   expect(kept.length).toBe(new Set(all.flatMap(({ files }) => files.map(({ sha256 }) => sha256))).size);
 });
 

@@ -1,0 +1,83 @@
+import { expect, test } from "bun:test";
+import { AppError } from "../../core/errors.ts";
+import { silentLog } from "../../core/runs/engine.ts";
+import type { Run } from "../../core/runs/run.ts";
+import { isShutdown } from "../../core/runs/shutdown.ts";
+import { executionOn } from "../../testing/durable/execution-on.ts";
+import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
+import type { Execution } from "./execution.ts";
+import { LeaseLost } from "./run-store.ts";
+
+/** A body in a step that ends when it is aborted, and then returns as if nothing had been. */
+function working() {
+  const begun = Promise.withResolvers<void>();
+  const reason = Promise.withResolvers<unknown>();
+  const execute = async (run: Run) => {
+    const step = ({ signal }: { signal: AbortSignal }) =>
+      new Promise<null>((_, reject) => {
+        signal.addEventListener("abort", () => {
+          reason.resolve(signal.reason);
+          reject(signal.reason);
+        });
+        begun.resolve();
+      });
+    await run.step("work", step).catch(() => undefined);
+    return "done";
+  };
+  return { begun: begun.promise, reason: reason.promise, execute };
+}
+
+test.each<readonly [string, (execution: Execution) => unknown, string, string | undefined, boolean]>([
+  ["canceled", (one) => one.cancel(), "ended", "canceled", false],
+  ["lost", (one) => one.lose(), "lost", undefined, false],
+  ["abandoned", (one) => one.abandon(), "released", undefined, true],
+  ["paused", (one) => one.pause(new Error("It cannot go on.")), "paused", undefined, false],
+])(
+  "a run that is %s stops its steps, says why, and what its body then returns does not count",
+  async (_, leave, how, status, shutdown) => {
+    const { begun, reason, execute } = working();
+    const store = new MemoryRunStore(emptyState());
+    const execution = await executionOn(store, execute);
+    await begun;
+    leave(execution);
+    expect([isShutdown(await reason), ((await reason) as DOMException).name]).toEqual([shutdown, "AbortError"]);
+    expect(await execution.done).toBe(how as never);
+    expect(store.state.ending?.status).toBe(status as never);
+    expect(store.state.paused !== undefined).toBe(how === "paused");
+  },
+);
+
+test("a write that is refused because the engine is closed, or the run another's, leaves it to others; any other pauses it", async () => {
+  const outcomes = [new AppError("unavailable", "This engine is closed."), new LeaseLost(), new TypeError("bad")].map(
+    async (error) => {
+      class Refusing extends MemoryRunStore {
+        override record(): Promise<void> {
+          return Promise.reject(error);
+        }
+      }
+      const store = new Refusing(emptyState());
+      const errors: unknown[] = [];
+      const log = { ...silentLog, error: (about: object) => void errors.push(about) };
+      const body = (run: Run) => run.step("s", async () => 1, { effect: "once" });
+      const outcome = await (await executionOn(store, body, { log })).done;
+      return [outcome, store.state.paused?.code, errors.length];
+    },
+  );
+  expect(await Promise.all(outcomes)).toEqual([
+    ["lost", undefined, 0],
+    ["lost", undefined, 0],
+    ["paused", "internal", 1],
+  ]);
+});
+
+test("a step reads the runs' clock, and its failure keeps its cause for who asked for it", async () => {
+  const cause = new AppError("task_failed", "No.", { cause: "why" });
+  const seen: unknown[] = [];
+  const store = new MemoryRunStore(emptyState());
+  const body = async (run: Run) => {
+    seen.push(await run.step("now", async ({ now }) => now()));
+    await run.step("fail", () => Promise.reject(cause)).catch((error) => seen.push(error.cause === cause));
+  };
+  await (await executionOn(store, body, { clock: () => 12_345 })).done;
+  expect(seen).toEqual([12_345, true]);
+});

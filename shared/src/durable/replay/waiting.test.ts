@@ -1,0 +1,94 @@
+import { expect, jest, spyOn, test } from "bun:test";
+import type { Run } from "../../core/runs/run.ts";
+import { executionOn } from "../../testing/durable/execution-on.ts";
+import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
+import type { WaitAnswer, WaitRequest } from "./run-store.ts";
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test.each<readonly [string, (run: Run) => Promise<unknown>, string]>([
+  ["sleeps for a second", (run) => run.sleep(1_000), "stays"],
+  ["sleeps for longer", (run) => run.sleep(1_500), "parks until 1500"],
+  ["waits for a signal", (run) => run.signal("go"), "parks for go"],
+  ["waits for a signal, for less than a second", waitFor("go", 400), "parks for go until 400"],
+  ["waits for a signal, whose time is over", waitFor("go", 0), "ends"],
+  ["sleeps until it is woken", (run) => run.sleep(9_000, { until: new AbortController().signal }), "stays"],
+  [
+    "sleeps, in two branches",
+    (run) => run.all([(own) => own.sleep(8_000), (own) => own.sleep(9_000)]),
+    "parks until 8000",
+  ],
+])("a run that %s parks, or stays in memory", async (_, execute, expected) => {
+  jest.useFakeTimers();
+  try {
+    const store = new MemoryRunStore(emptyState());
+    const execution = await executionOn(store, execute);
+    let outcome: string = "stays";
+    void execution.done.then((how) => {
+      outcome = how === "ended" ? "ends" : how;
+    });
+    for (let turns = 0; turns < 20; turns++) await turn();
+    if (outcome === "parked") {
+      const { signals, wakeAt } = store.state.parking ?? { signals: [] };
+      const words = ["parks", ...signals.map((name) => `for ${name}`), wakeAt === undefined ? "" : `until ${wakeAt}`];
+      outcome = words.filter(Boolean).join(" ");
+    }
+    expect(outcome).toBe(expected);
+    execution.lose();
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+/** Waits for a signal, but only so long. */
+function waitFor(name: string, ms: number): (run: Run) => Promise<unknown> {
+  return (run) => run.race<unknown>([(own) => own.signal(name), (own) => own.sleep(ms)]);
+}
+
+test("a sleep beside a step is looked after by timers that can be as long, however long it is", async () => {
+  const timers = spyOn(globalThis, "setTimeout");
+  const days = 86_400_000;
+  const execution = await executionOn(new MemoryRunStore(emptyState()), (run) =>
+    run.all<unknown>([
+      (own) => own.sleep(60 * days),
+      (own) => own.step("work", () => new Promise<null>(() => undefined)),
+    ]),
+  );
+  for (let turns = 0; turns < 20; turns++) await turn();
+  const delays = timers.mock.calls.map(([, ms]) => ms ?? 0);
+  timers.mockRestore();
+  expect(delays).toEqual([2 ** 31 - 1]);
+  execution.lose();
+});
+
+test("a sleep that is over no longer listens to what could have woken it", async () => {
+  const until = new AbortController().signal;
+  const heard = [spyOn(until, "addEventListener"), spyOn(until, "removeEventListener")];
+  const execution = await executionOn(new MemoryRunStore(emptyState()), (run) => run.sleep(1, { until }));
+  expect(await execution.done).toBe("ended");
+  expect(heard.map(({ mock }) => mock.calls.map(([name]) => name))).toEqual([["abort"], ["abort"]]);
+});
+
+test("a run of which the store says, as it is to wait, that it was canceled ends so", async () => {
+  class Canceled extends MemoryRunStore {
+    override wait(_: WaitRequest): Promise<WaitAnswer> {
+      return Promise.resolve({ parked: false, canceled: true });
+    }
+  }
+  const store = new Canceled(emptyState());
+  const execution = await executionOn(store, (run) => run.signal("go"));
+  expect(await execution.done).toBe("ended");
+  expect(store.state.ending).toEqual({ status: "canceled" });
+});
+
+test("a poll whose store cannot say what is there takes what there is", async () => {
+  class Silent extends MemoryRunStore {
+    override hasSignal(): Promise<boolean> {
+      return Promise.reject(new Error("away"));
+    }
+  }
+  const store = new Silent(emptyState());
+  store.state.signals.push({ name: "go", payload: "7" });
+  const execution = await executionOn(store, (run) => run.poll("go"));
+  expect([await execution.done, store.state.ending]).toEqual(["ended", { status: "completed", output: [7] }]);
+});

@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { resolve } from "node:path";
+import { type OwnScriptRun, runOwnScript } from "./run-own-script.ts";
+
+const script = resolve(import.meta.dir, "../../testing/machine/own-script-process.ts");
+const run = (what: string, more: Partial<OwnScriptRun> = {}) =>
+  runOwnScript({
+    script,
+    args: [what, "a b"],
+    stdin: new Blob(["given"]),
+    subject: "The chart",
+    deadlineMs: 60_000,
+    memoryBytes: 2 ** 30,
+    signal: new AbortController().signal,
+    ...more,
+  });
+
+test("a script has its arguments, its input and nothing of the server's, and what it prints is its answer", async () => {
+  process.env.MANYHANDS_TEST_KEY = "canary";
+  const { env, ...told } = JSON.parse(await run("tell"));
+  delete process.env.MANYHANDS_TEST_KEY;
+  expect(told).toEqual({ args: ["a b"], input: "given", folder: "/" });
+  expect(env).toMatchObject({ LANG: "C.UTF-8", TZ: "UTC" });
+  expect(JSON.stringify(env)).not.toContain("canary");
+});
+
+test("a script that fails, takes too long or too much is told of in its subject's words", async () => {
+  const told = (what: string, more: Partial<OwnScriptRun> = {}) =>
+    run(what, more).then(
+      () => "done",
+      (error) => `${error.code} ${error.message}`,
+    );
+  expect(await Promise.all([told("fail"), told("wait", { deadlineMs: 400 })])).toEqual([
+    "unavailable The chart: its process ended with exit code 7.",
+    "timeout The chart was stopped after 0.4 s.",
+  ]);
+  expect(await told("fill", { memoryBytes: 300 * 2 ** 20 })).toBe(
+    "too_large The chart was stopped: it needed more than 300 MB of memory.",
+  );
+});
+
+test("a script that is given up is ended, with the signal's reason; one given up before is not begun", async () => {
+  const reason = new Error("enough");
+  await expect(run("wait", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  const leaving = new AbortController();
+  const waiting = run("wait", { signal: leaving.signal });
+  leaving.abort(reason);
+  await expect(waiting).rejects.toBe(reason);
+});
