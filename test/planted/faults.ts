@@ -11736,4 +11736,28 @@ export const faults: readonly Fault[] = [
     harm: "A model is told that the page is as a snapshot shows it that it never had.",
     tests: ["shared/src/tools/observation/told-once"],
   },
+  {
+    id: "judged-once-for-all",
+    file: "shared/src/machine/browser/browser-egress.ts",
+    find: "if (admitted.delete(key)) return true;",
+    becomes: "if (admitted.has(key)) return true;",
+    harm: "After one request to an address all that follow within seconds are made unjudged and untold.",
+    tests: ["shared/src/machine/browser/browser-egress"],
+  },
+  {
+    id: "measure-splits-itself",
+    file: "shared/src/tools/data/charts/chart-roles.ts",
+    find: "index !== along && !measures.includes(index)",
+    becomes: "index !== along",
+    harm: "A chart of numbers over days is split into a series for each number.",
+    tests: ["shared/src/tools/data/charts/chart-roles"],
+  },
+  {
+    id: "outliers-of-few",
+    file: "shared/src/tools/data/insights/outliers.ts",
+    find: "(farOff + moreOfFew / values.length)",
+    becomes: "farOff",
+    harm: "Among few values the usual ones are told as abnormal.",
+    tests: ["shared/src/tools/data/insights/bounds"],
+  },
 ];
