@@ -77,6 +77,42 @@ test("a gateway that dies between the start and its record starts nothing twice:
   }
 });
 
+test("a gateway that is late to record one time leaves what another has begun for the next", async () => {
+  await using one = await startsForTest({}, noon);
+  await one.schedules.add({ ...daily, overlap: "allow", missed: "skip" }, "local");
+  one.clock.now = eighth + 1_000;
+  const gate = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const start = async (...request: Parameters<typeof one.runs.start>) => {
+    const run = await one.runs.start(...request);
+    begun.resolve();
+    await gate.promise;
+    return run;
+  };
+  const late = (await one.another({ runs: { ...one.runs, start } })).schedules.tick();
+  await begun.promise;
+  const next = at("2026-11-04T08:00:00Z");
+  one.clock.now = next + 1_000;
+  // Killed before it could record the run of the next time.
+  const change: KeptText["change"] = (make) =>
+    one.kept.change((now) => {
+      const made = make(now);
+      if (new RegExp(`"due":${next}[^}]*"runId"`).test(made)) throw new AppError("storage_unavailable", "killed");
+      return made;
+    });
+  await (await one.another({ kept: { ...one.kept, change } })).schedules.tick();
+  gate.resolve();
+  await late;
+  one.clock.now = next + 3_600_000;
+  await one.schedules.tick();
+  const { firings } = await one.schedules.get("report", "local");
+  expect(firings.map(({ due, outcome }) => [due, outcome])).toEqual([
+    [next, "started"],
+    [eighth, "started"],
+  ]);
+  expect(await one.told()).toHaveLength(2);
+});
+
 test("a gateway that dies before the start leaves the time to the schedule's rule", async () => {
   for (const [missed, outcome] of [
     ["once", "made-up"],
