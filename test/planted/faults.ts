@@ -1531,6 +1531,14 @@ export const faults: readonly Fault[] = [
     tests: [...asking, "test/a2a/client"],
   },
   {
+    id: "files-are-not-sent-along",
+    file: "shared/src/a2a/delegate/delegate.ts",
+    find: `const parts: Part[] = [{ type: "text", text: task }, ...sent];`,
+    becomes: `const parts: Part[] = [{ type: "text", text: task }];`,
+    harm: "An agent is asked about files that it does not get.",
+    tests: ["shared/src/a2a/delegate/patience"],
+  },
+  {
     id: "approvals-of-the-settings-unheard",
     file: "shared/src/server/agent-server.ts",
     find: "approval: approvalBy(agentConfig.approve, agent, mounted),",
