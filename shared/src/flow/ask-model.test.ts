@@ -106,6 +106,23 @@ async function waited(tokens: number, wasReached: boolean): Promise<number> {
   return now;
 }
 
+test("a call ends with the flow's time, of which what it has worked is gone", async () => {
+  const begun = { goal: "", files: [], earlier: {}, startedAt: 0, limits, contextWindow: 10_000 };
+  const state = newState(begun as unknown as StartedFlow, { hops: 0 });
+  const model = {
+    capabilities: { maxOutputTokens: 20_000 },
+    cost: () => 0,
+    async *ask(_: ModelRequest, { signal }: AskOptions) {
+      await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+    },
+  } as unknown as Model;
+  const step = { key: "run/0", now: () => limits.wallMs - 30, signal: new AbortController().signal };
+  const run = { principal: "ann", step: (_: string, work: (context: object) => unknown) => work(step) };
+  const request = { messages, tools: [], toolChoice: "none" } as const;
+  const asked = askFlowModel(run as unknown as Run, state, "think", request, { model });
+  await expect(asked).rejects.toMatchObject({ code: "time_limit" });
+}, 20_000);
+
 test("a model that is away is waited for while the flow has time, and not at all if it never answered", async () => {
   expect(await waited(0, false)).toBe(0);
   for (const known of [waited(1, false), waited(0, true)]) {

@@ -58,13 +58,21 @@ test("what an agent made is handed on once, and never takes the name of what the
   const { flow, events } = flowInMemory();
   const artifact = (name: string, ...parts: Part[]) => ({ name, parts, description: `About ${name}` });
   flow.handOn(
-    [stored("a.csv"), stored("b.csv"), stored("b.csv", "another"), stored("plan.md"), stored("transcript.md")],
+    [
+      stored("a.csv"),
+      stored("copy.csv", "a.csv"),
+      stored("b.csv"),
+      stored("b.csv", "another"),
+      stored("plan.md"),
+      stored("transcript.md"),
+    ],
     [artifact("report", text("x"), file("a.csv"), file("b.csv")), artifact("answer", text("mine"))],
   );
   flow.handOn([stored("partial-answer"), stored("c.csv")]);
   expect(events.map(({ name, parts, description }) => [name, (parts as Part[]).length, description])).toEqual([
     ["report", 3, "About report"],
     ["./answer", 1, "About answer"],
+    ["copy.csv", 1, undefined],
     ["b.csv", 1, undefined],
     ["./plan.md", 1, undefined],
     ["./transcript.md", 1, undefined],
@@ -95,6 +103,38 @@ test("a flow knows whether its agents were chosen, checks names and not addresse
   expect([state.expected, state.ownCalls]).toEqual([2, false]);
   flow.reached("half of it");
   expect(state.reached).toBe("half of it");
+});
+
+test("a branch that is given up while it waits for its turn never begins", async () => {
+  const { state } = flowInMemory();
+  const began: string[] = [];
+  const gone = new AbortController();
+  const run = {
+    abortSignal: new AbortController().signal,
+    all: (branches: readonly ((own: unknown) => Promise<unknown>)[]) =>
+      Promise.allSettled(branches.map((each, at) => each(at === 1 ? { ...run, abortSignal: gone.signal } : run))),
+  };
+  const flow = createFlow(run as never, state, {} as FlowVerbDeps);
+  const branch = (name: string) => async () => {
+    began.push(name);
+    gone.abort(new Error("given up"));
+  };
+  await flow.all([branch("one"), branch("two"), branch("three")], { concurrency: 1 });
+  expect(began).toEqual(["one", "three"]);
+});
+
+test("the card at an address that nobody knows yet is read in a step that may be repeated", async () => {
+  const { state, steps } = flowInMemory();
+  const run = {
+    step: (name: string, act: (step: object) => unknown, { effect = "once" } = {}) => {
+      steps.push(`${name}: ${effect}`);
+      return act({ signal: new AbortController().signal });
+    },
+  };
+  const read = (address: string) => Promise.reject(new Error(`no card at ${address}`));
+  const flow = createFlow(run as never, state, { agents: { read } } as unknown as FlowVerbDeps);
+  await expect(flow.ask("https://new.example", { text: "Go" })).rejects.toThrow("no card at https://new.example");
+  expect(steps).toEqual(["read card: pure"]);
 });
 
 test("as many branches run at once as may, in order, and each counts until it has ended, the last as the body", async () => {

@@ -19,17 +19,27 @@ function flowSaying(...said: readonly Said[]) {
     async *ask(request: ModelRequest) {
       const { text = "", calls = [], cut } = said[requests.length] ?? {};
       requests.push({ ...request, messages: [...request.messages] });
+      if (text !== "") yield { type: "text-delta", text };
       const toolCalls = calls.map(([name, args], at) => ({ id: `c${at}`, name, arguments: args }));
       yield { type: "reply", reply: { text, toolCalls, finish: cut ? "length" : "stop", usage, model: "m" } };
     },
   } as unknown as Model;
   const emit = (event: RunEvent) => void events.push(event);
-  const step = { key: "run/0", now: () => 0, signal: new AbortController().signal, emit, progress: () => undefined };
+  const shown: unknown[] = [];
+  const progress = ({ isAnswer = false }: { isAnswer?: boolean }) => void shown.push(isAnswer);
+  const step = { key: "run/0", now: () => 0, signal: new AbortController().signal, emit, progress };
   const run = { emit, step: (_: string, work: (context: object) => unknown) => work(step) } as unknown as Run;
   const limits = { asks: 3, tokens: 100_000, usd: 1, wallMs: 60_000 };
   const begun = { goal: "", files: [], earlier: {}, startedAt: 0, limits, contextWindow: 100_000 };
   const notices = () => events.filter(({ type }) => type === "notice-given").map(({ kind }) => kind);
-  return { run, state: newState(begun as unknown as StartedFlow, { hops: 0 }), deps: { model }, requests, notices };
+  return {
+    run,
+    state: newState(begun as unknown as StartedFlow, { hops: 0 }),
+    deps: { model },
+    requests,
+    notices,
+    shown,
+  };
 }
 
 const choice = {
@@ -128,9 +138,11 @@ test("a text is taken as it is written unless the tool is called, and a text cut
   const written = async (...said: readonly Said[]) => {
     const at = flowSaying(...said);
     const value = await decideUnlessWritten(at.run, at.state, writing, choice, at.deps);
-    return { value, asked: at.requests.length, notices: at.notices(), choice: at.requests[0]?.toolChoice };
+    const { shown } = at;
+    return { value, asked: at.requests.length, notices: at.notices(), choice: at.requests[0]?.toolChoice, shown };
   };
   expect(await written({ text: "The report." })).toEqual({
+    shown: [true],
     value: { text: "The report." },
     asked: 1,
     notices: [],

@@ -77,6 +77,8 @@ test("a flow that needs no text takes anything but nothing, and what a flow has 
   const admit = (parts: readonly Part[], set?: Json) => admitToFlow({ ...flow, textless: true }, message(parts, set));
   expect(admit([file])).toEqual({});
   expect(() => admit([])).toThrow("say in a text");
+  for (const blank of ["", " \n"])
+    expect(() => admitToFlow(flow, message([file, { type: "text", text: blank }]))).toThrow("say in a text");
   expect(() => admit([text], { options: { rounds: 9 } })).toThrow("options.rounds");
   const settled = { ...flow, settings: { agents: ["swe"], options: { rounds: 1 } } };
   const over = (set?: Json) => admitToFlow(settled, message([text], set));

@@ -66,6 +66,15 @@ test("the budget is divided among the coming asks, agents' usage is counted, and
   expect(budgets.reverse()).toMatchObject([{ tokens: 50_000 }, { tokens: 99_950 }, { tokens: 99_900 }]);
   expect(ofType(events, "agent-answered").map((event) => event.usage?.tokens)).toEqual([50, 50, 50]);
 
+  await using small = await flowForTest(twice, {
+    agents: { one: (_, n) => ({ text: `reply ${n}`, usage }) },
+    limits: { tokens: 10_000, usd: 1, wallMs: 50_000 },
+  });
+  await small.run({ text: "Go", budget: { tokens: 100_000, usd: 9, wallMs: 90_000 } });
+  const own = ((await small.agent("one").tasks()).at(-1)?.input as AgentInput | undefined)?.budget;
+  expect(own).toMatchObject({ tokens: 5_000, usd: 0.5 });
+  expect(own?.wallMs).toBeWithin(1, 50_001);
+
   const limited = await flow.run({ text: "Go", budget: { tokens: 3000 } });
   expect(limited.record.status).toBe("completed");
   const short = await flow.run({ text: "Go", budget: { wallMs: 1 } });
@@ -190,7 +199,10 @@ test("after a failure that may pass the agent is asked once more; any other fail
   ] as const) {
     await using flow = await flowForTest(telling, { agents: { one: script } });
     expect((await flow.run({ text: "Go" })).answer).toBe(answer);
-    expect(await flow.agent("one").tasks()).toHaveLength(2);
+    const asked = (await flow.agent("one").tasks()).map(({ createdAt }) => createdAt);
+    expect(asked).toHaveLength(2);
+    // The failure gets a moment to pass.
+    expect(Math.max(...asked) - Math.min(...asked)).toBeGreaterThanOrEqual(1_000);
   }
   await using refused = await flowForTest(telling, { agents: { one: [{ status: 400 }] } });
   expect((await refused.run({ text: "Go" })).answer).toBe("failed model_rejected");
@@ -303,7 +315,7 @@ test("an agent whose answer is the flow's gets the schema, and its answer needs 
     const { answer } = await flow.ask("two", { text: flow.goal }, { isAnswer: true });
     // What another agent says in that form is not the answer.
     await flow.ask("two", { text: "Check it" }, { outputSchema });
-    return { answer, data: { first: first.answer } };
+    return { answer, data: { first: first.answer, total: -1 } };
   });
   await using flow = await flowForTest(handingOn, {
     agents: {
@@ -314,6 +326,9 @@ test("an agent whose answer is the flow's gets the schema, and its answer needs 
   const { record } = await flow.run({ text: "Total?", outputSchema });
   expect(record.output).toEqual({ answer: '{"total":7}', data: { total: 7 } });
   expect(flow.model.requests).toEqual([]);
+  // Who only helps is free to answer as it likes.
+  const [helped] = await flow.agent("one").tasks();
+  expect(helped?.input).not.toHaveProperty("outputSchema");
 });
 
 test("what comes without a text is passed on as it is, and a flow that is asked is not taken to remember", async () => {
@@ -417,8 +432,11 @@ test("a flow's sources travel with its asks: files, earlier answers, and those o
     const files = "files" in request ? [{ type: "file", ...stored } as const] : [];
     const { events } = await flow.run({ text: "Go", ...request, files });
     const newest = async (name: string) =>
-      ((await flow.agent(name).tasks())[0]?.input as { takenIn?: string[] } | undefined)?.takenIn;
-    expect([await newest("one"), await newest("two")]).toEqual([[...first], [...second]]);
+      (await flow.agent(name).tasks())[0]?.input as { takenIn?: string[]; said?: string[] } | undefined;
+    const [one, two] = [await newest("one"), await newest("two")];
+    expect([one?.takenIn, two?.takenIn]).toEqual([[...first], [...second]]);
+    // The flow's text is the user's only where the user asked the flow.
+    for (const input of [one, two]) expect(input?.said ?? []).toEqual("hops" in request ? [] : ["Go"]);
     expect(ofType(events, "artifact-added").at(-1)).toMatchObject({ name: "answer", takenIn: [...second] });
   }
 });
@@ -456,4 +474,13 @@ test("a file named like one of the flow's artifacts does not replace it", async 
     "report.md",
     "answer",
   ]);
+});
+
+test("a flow that asks only some agents works with those, whatever others there are", async () => {
+  const naming = {
+    ...flowOf(async ({ agents }) => ({ answer: agents.map(({ name }) => name).join() })),
+    asks: ["two"],
+  };
+  await using flow = await flowForTest(naming, { agents: { one: say("1"), two: say("2") } });
+  expect((await flow.run({ text: "Go" })).answer).toBe("two");
 });

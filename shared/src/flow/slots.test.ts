@@ -56,4 +56,17 @@ test("a branch canceled before or after it works takes no slot from the others",
   expect(await second).toBe("second");
   done.abort();
   expect(await slots.within(new AbortController().signal, async () => "third")).toBe("third");
+  // Nor the turn of one who waits when it is over.
+  const over = new AbortController();
+  const stay = new AbortController().signal;
+  const gates = [0, 1].map(() => Promise.withResolvers<void>());
+  const before = slots.within(stay, () => (gates[0] as (typeof gates)[0]).promise);
+  const working = slots.within(over.signal, () => (gates[1] as (typeof gates)[0]).promise);
+  const waiting = slots.within(stay, async () => "served");
+  gates[0]?.resolve();
+  await before;
+  over.abort();
+  gates[1]?.resolve();
+  await working;
+  expect(await Promise.race([waiting, Bun.sleep(10_000)])).toBe("served");
 });

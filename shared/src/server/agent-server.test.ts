@@ -3,7 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
+import * as children from "../a2a/ask/cancel-children.ts";
 import { defineAgent } from "../agent/define-agent.ts";
+import * as releases from "../agent/release-tools.ts";
+import { agentNamed } from "../config/agents/named-agent.ts";
 import { loadConfig } from "../config/config.ts";
 import type { Engine } from "../core/runs/engine.ts";
 import * as serving from "../http/serve.ts";
@@ -11,6 +14,8 @@ import * as access from "./access.ts";
 import { startAgentServer } from "./agent-server.ts";
 import { openMachine } from "./machine/open-machine.ts";
 import * as models from "./open-model.ts";
+import * as tasks from "./open-tasks.ts";
+import * as grpcs from "./protocols/open-grpc.ts";
 import * as mcp from "./protocols/open-mcp.ts";
 import * as peers from "./protocols/open-peers.ts";
 import * as engines from "./storage/open-engine.ts";
@@ -33,7 +38,12 @@ const agent = defineAgent({
 const closed: string[] = [];
 const worked: Parameters<Engine["work"]>[] = [];
 const said: string[] = [];
+/** What parts of it were given. */
+const told: unknown[][] = [];
+const guard = () => undefined;
+const drained = async () => undefined;
 let url = "";
+let risky: unknown;
 let stop: () => Promise<void>;
 
 /** Notes when what this opens is closed. */
@@ -50,6 +60,9 @@ beforeAll(async () => {
   const settings = `home = "."
 [agents.tester]
 port = 19999
+grpc_port = 19998
+approve = ["bash"]
+risky = "allow"
 delegates = ["helper"]
 [agents.helper]
 url = "http://127.0.0.1:9"
@@ -61,6 +74,7 @@ runs_at_once = 1
   await Bun.write(join(home, "manyhands.toml"), settings);
   const env = { PORT: "0", MANYHANDS_TOKEN: "long-enough", SANDBOX: "off", MANYHANDS_BROWSER_ENABLED: "0" };
   const config = await loadConfig({ cwd: home, env, agent: "tester" });
+  risky = agentNamed(config, "tester").risky;
   const machine = await openMachine(join(home, "workspaces"), config.sandbox);
   const { openEngine } = engines;
   spyOn(engines, "openEngine").mockImplementation(async (...given) => {
@@ -96,13 +110,39 @@ runs_at_once = 1
       end();
     };
   });
+  spyOn(access, "openLocalUsers").mockResolvedValue({ guard });
+  spyOn(grpcs, "openGrpc").mockImplementation(async (port, { guard: kept }) => {
+    told.push(["grpc", port, kept]);
+    return { stop: drained, interfaceAt: () => ({ address: "127.0.0.1:19998", tenant: "" }) };
+  });
+  const { cancellingChildren, engineCancellingChildren } = children;
+  spyOn(children, "cancellingChildren").mockImplementation((...given) => {
+    told.push(["cancels children", given[0].kind]);
+    return cancellingChildren(...given);
+  });
+  spyOn(children, "engineCancellingChildren").mockImplementation((...given) => {
+    told.push(["engine cancels children", given[1]]);
+    return engineCancellingChildren(...given);
+  });
+  const { openTasks } = tasks;
+  spyOn(tasks, "openTasks").mockImplementation((parts) => {
+    told.push(["approval", parts.approval({ name: "bash" } as never), parts.approval({ name: "ls" } as never)]);
+    told.push(["risky", parts.risky]);
+    return openTasks(parts);
+  });
+  const { releasingEngine } = releases;
+  spyOn(releases, "releasingEngine").mockImplementation((...given) => {
+    told.push(["releases"]);
+    return releasingEngine(...given);
+  });
   const { serve } = serving;
   spyOn(serving, "serve").mockImplementation((...given) => {
+    told.push(["http", given[1].guard, given[1].drain]);
     const served = serve(...given);
     stop = served.stop;
     return served;
   });
-  spyOn(process.stdout, "write").mockImplementation((text) => {
+  const output = spyOn(process.stdout, "write").mockImplementation((text) => {
     said.push(String(text));
     return true;
   });
@@ -112,11 +152,14 @@ runs_at_once = 1
     const start = { config, logger, machine: { ...machine, sandbox: noting("sandbox", machine.sandbox) }, options };
     await startAgentServer({ name: "tester", source: agent }, start);
   } finally {
-    mock.restore();
+    output.mockRestore();
   }
   url = /^ready (http:\S+)$/m.exec(said.join(""))?.[1] ?? "";
 });
-afterAll(() => rm(home, { recursive: true, force: true }));
+afterAll(async () => {
+  mock.restore();
+  await rm(home, { recursive: true, force: true });
+});
 
 const ask = (path: string, init: RequestInit = {}) =>
   fetch(new URL(path, url), {
@@ -146,6 +189,17 @@ test("a task is done", async () => {
   const sent = await ask("/message:send", { method: "POST", body: JSON.stringify({ message }) });
   expect(JSON.stringify(await sent.json())).not.toContain("error");
   expect((await ask("/metrics")).status).toBe(200);
+});
+
+test("its parts have what the settings say, and both its ports one guard", async () => {
+  expect(told).toContainEqual(["grpc", 19_998, guard]);
+  expect(told).toContainEqual(["http", guard, drained]);
+  expect(told).toContainEqual(["approval", "ask", "allow"]);
+  expect(told.find(([what]) => what === "risky")?.[1]).toBe(risky);
+  for (const one of [["cancels children", "tester"], ["engine cancels children", "tester"], ["releases"]])
+    expect(told).toContainEqual(one);
+  const card = (await (await fetch(new URL("/.well-known/agent-card.json", url))).json()) as object;
+  expect(JSON.stringify(card)).toContain('"url":"127.0.0.1:19998"');
 });
 
 test("when it stops, all that it opened is closed, and the store of runs before what runs use", async () => {

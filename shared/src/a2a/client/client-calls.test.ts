@@ -3,7 +3,7 @@ import { TaskState } from "@a2a-js/sdk";
 import { principalHeader } from "../../core/caller.ts";
 import { type Answer, agentOf, codeOf, reply, type State, statusIn, taskIn } from "../../testing/a2a/asked-agent.ts";
 import { agentExtension, cancelMessageExtension } from "../extensions.ts";
-import type { A2aClient } from "./client.ts";
+import { type A2aClient, createA2aClient } from "./client.ts";
 
 test.each<readonly [State, readonly string[]]>([
   ["COMPLETED", ["SendMessage"]],
@@ -52,7 +52,7 @@ test("a reply of ours is the end of its message, and an answer is a message to i
 });
 
 test("an agent that streams nothing is asked again and again, less and less often, until its task waits or ends", async () => {
-  const states: State[] = ["WORKING", "WORKING", "WORKING", "INPUT_REQUIRED", "COMPLETED"];
+  const states: State[] = [...Array<State>(7).fill("WORKING"), "INPUT_REQUIRED", "COMPLETED"];
   await using agent = agentOf(
     {
       SendMessage: () => ({ task: taskIn("WORKING") }),
@@ -66,7 +66,7 @@ test("an agent that streams nothing is asked again and again, less and less ofte
     wait(then, ms < 10_000 ? 1 : ms)) as typeof setTimeout);
   const task = await client.send({ text: "Hi" });
   const pauses = timer.mock.calls.map(([, ms]) => ms ?? 0).filter((ms) => ms >= 500 && ms < 10_000);
-  expect(pauses).toEqual([500, 750, 1125, 1687.5]);
+  expect(pauses.map(Math.floor)).toEqual([500, 750, 1125, 1687, 2531, 3796, 5000, 5000]);
   expect(task.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
   expect(agent.asked[0]?.params).toMatchObject({ configuration: { returnImmediately: true } });
 });
@@ -185,6 +185,30 @@ test("who gives up between two attempts, or two looks at a task, waits for neith
     caller.abort("enough");
     expect(await soon(call)).toBe("enough");
   }
+});
+
+test("a client that is told nothing tries five times, waits a minute for an answer and half of one in a stream", async () => {
+  let tries = 0;
+  await using agent = agentOf({
+    SendStreamingMessage: () => [{ task: taskIn("COMPLETED") }],
+    any: () => taskIn("COMPLETED"),
+  });
+  const inner = async (...given: Parameters<typeof fetch>) => {
+    if (++tries < 5) throw new TypeError("reset");
+    return fetch(...given);
+  };
+  const wait = globalThis.setTimeout;
+  using timer = spyOn(globalThis, "setTimeout").mockImplementation(((then: () => void, ms: number) =>
+    wait(then, ms < 10_000 ? 0 : ms)) as typeof setTimeout);
+  const client = await createA2aClient(agent.url, { fetch: inner });
+  expect(tries).toBe(5);
+  const waits = () => timer.mock.calls.map(([, ms]) => ms ?? 0);
+  const pauses = waits().filter((ms) => ms < 10_000);
+  for (const [at, pause] of pauses.entries())
+    expect([pause >= 125 * 2 ** at, pause <= 250 * 2 ** at]).toEqual([true, true]);
+  expect(new Set(waits().filter((ms) => ms >= 10_000))).toEqual(new Set([60_000]));
+  await Array.fromAsync(client.stream({ text: "Hi" }));
+  expect(new Set(waits().filter((ms) => ms >= 10_000))).toEqual(new Set([60_000, 30_000]));
 });
 
 test("who submits a message does not wait for its task, or for no longer than it says", async () => {

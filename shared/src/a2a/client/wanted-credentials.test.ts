@@ -75,6 +75,7 @@ test.each([
   [{ scheme: "bEARER" }, "a bearer token", 'kind = "bearer"'],
   [{ scheme: "Ba sic\n" }, "HTTP Basic", 'kind = "api_key" with header = "Authorization"'],
   [{ scheme: "x".repeat(99) }, `HTTP ${"x".repeat(60)}`, 'kind = "api_key" with header = "Authorization"'],
+  [{ scheme: "(((" }, "HTTP ?", 'kind = "api_key" with header = "Authorization"'],
   [schemes.key, "an API key (header X-Key)", 'kind = "api_key" with header = "X-Key"'],
   [schemes.openId, "an OpenID Connect token", 'kind = "oauth" (or "token_exchange", or "bearer")'],
   [schemes.oauth, "an OAuth token", 'kind = "oauth" (or "token_exchange", or "bearer")'],
