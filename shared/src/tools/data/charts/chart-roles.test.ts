@@ -58,7 +58,7 @@ test.each<[string, ChartTable, ChartRequest, string]>([
   [
     "a measure does not split what it measures",
     table("day:t people:o", ["1", 3], ["1", 4]),
-    { x: "day", y: ["people"] },
+    { x: "day" },
     "line along 0, measures 1",
   ],
   ["quarters with a gap", table("who:s q:s n:n", ["x", "Q1", 1], ["y", null, 2]), {}, "bar along 1, measures 2"],
