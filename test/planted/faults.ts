@@ -8443,6 +8443,14 @@ export const faults: readonly Fault[] = [
     tests: ["gateway/src/registry/strangers"],
   },
   {
+    id: "bugs-uncounted",
+    file: "gateway/src/server/gateway-app.ts",
+    find: "    metrics.failed();",
+    becomes: "",
+    harm: "No alert rises while requests fail inside.",
+    tests: ["gateway/src/server/gateway-app"],
+  },
+  {
     id: "memory-of-another-edited",
     file: "gateway/src/cli/memory/memory-command.ts",
     find: "await store.edit(options.principal",
