@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { createFairQueue } from "./fair-queue.ts";
 
 const never = new AbortController().signal;
@@ -58,4 +58,15 @@ test("who leaves twice lets one in, not two", async () => {
   (await others[0])?.call(undefined);
   expect(begun).toEqual(["ann"]);
   (await others[1])?.call(undefined);
+});
+
+test("one whose turn has come no longer listens to whether it gives up", async () => {
+  const queue = createFairQueue();
+  const leave = await queue.turn("ann", never);
+  const { signal } = new AbortController();
+  const heard = spyOn(signal, "removeEventListener");
+  const turn = queue.turn("bob", signal);
+  leave();
+  (await turn)();
+  expect(heard).toHaveBeenCalledTimes(1);
 });

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { abortable, within } from "./within.ts";
 
 const never = new Promise<string>(() => undefined);
@@ -16,4 +16,17 @@ test("work that hangs or fails has no outcome", async () => {
   expect(await within(1, never)).toBeUndefined();
   expect(await within(60_000, Promise.reject(new Error("no")))).toBeUndefined();
   expect(await within(60_000, Promise.resolve("done"))).toBe("done");
+});
+
+test("neither leaves a timer or a listener behind", async () => {
+  const cleared = spyOn(globalThis, "clearTimeout");
+  await within(60_000, Promise.resolve());
+  const timers = cleared.mock.calls.length;
+  cleared.mockRestore();
+  expect(timers).toBe(1);
+  const stop = new AbortController();
+  const heard = spyOn(stop.signal, "addEventListener");
+  await abortable(Promise.resolve(), stop.signal);
+  const [[, , how]] = heard.mock.calls as unknown as [[string, unknown, { signal: AbortSignal }]];
+  expect(how.signal.aborted).toBe(true);
 });

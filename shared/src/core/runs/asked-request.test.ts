@@ -78,6 +78,18 @@ test.each([
   ]);
 });
 
+test("marks of another request than the one that a record builds on count for nothing", () => {
+  const [first, second] = conversation();
+  const one = recordRequest(first as ModelRequest, "r0");
+  const marks = marksAfter(one, undefined);
+  const two = recordRequest(second as ModelRequest, "r1", marks);
+  const other: RequestMarks = { id: "elsewhere", messages: ["x", "y", "z"], tools: ["x"] };
+  expect(marksAfter(one, other)).toMatchObject({ id: "r0", messages: one.messages.marks, tools: one.tools.marks });
+  expect(other).toEqual({ id: "elsewhere", messages: ["x", "y", "z"], tools: ["x"] });
+  const after = marksAfter(two, marks);
+  expect(after.messages).toEqual([...one.messages.marks, ...two.messages.marks]);
+});
+
 test("a request is not shown in part: not if one that it builds on is missing, nor if they go round", () => {
   const recorded = recordedOf(conversation(), false);
   expect(wholeRequest(recorded.slice(1), "r3")).toBeUndefined();

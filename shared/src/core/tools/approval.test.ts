@@ -7,9 +7,13 @@ const call = { id: "c1", name: "pay", arguments: '{"sum":5}' };
 const text = (words: string): Part => ({ type: "text", text: words });
 
 /** What a person decided who gave these answers, none for silence, and what they were asked. */
-async function asked(answers: readonly (readonly Part[])[], more: { risk?: string } & ApprovalOptions = {}) {
+async function asked(
+  answers: readonly (readonly Part[])[],
+  more: { risk?: string; forTask?: string } & ApprovalOptions = {},
+) {
   const left = [...answers];
   const events: object[] = [];
+  const slept: number[] = [];
   const run = {
     signal: (_: string, { reason, events: told }: { reason: string; events: object[] }) => {
       expect(reason).toBe("input-required");
@@ -17,14 +21,23 @@ async function asked(answers: readonly (readonly Part[])[], more: { risk?: strin
       const parts = left.shift();
       return parts === undefined ? Promise.withResolvers().promise : Promise.resolve({ messageId: "m", parts });
     },
-    sleep: () => (left.length === 0 ? Promise.resolve() : Promise.withResolvers().promise),
+    sleep: (ms: number) => {
+      slept.push(ms);
+      return left.length === 0 ? Promise.resolve() : Promise.withResolvers().promise;
+    },
     race: (branches: readonly ((branch: Run) => Promise<unknown>)[]) =>
       Promise.race(branches.map((branch) => branch(run))),
     emit: (event: object) => events.push(event),
   } as unknown as Run;
-  const { risk, ...options } = more;
-  const decision = await askApproval(run, { ...call, ...(risk !== undefined && { risk }) }, "abc123", options);
-  return { decision, events, questions: events.flatMap((event) => ("question" in event ? [event.question] : [])) };
+  const { risk, forTask, ...options } = more;
+  const proposed = { ...call, ...(risk !== undefined && { risk }), ...(forTask !== undefined && { forTask }) };
+  const decision = await askApproval(run, proposed, "abc123", options);
+  return {
+    decision,
+    slept,
+    events,
+    questions: events.flatMap((event) => ("question" in event ? [event.question] : [])),
+  };
 }
 
 test("a person is asked about exactly this call, with its code and what it would do", async () => {
@@ -78,7 +91,8 @@ test.each(["y", "Yes", "ok.", "ALLOW!"])("a bare %p is asked once more, with the
 });
 
 test("silence is no decision, whether at first or after a bare yes", async () => {
-  expect((await asked([], { timeoutMs: 1 })).decision).toBeUndefined();
+  const silent = await asked([], { timeoutMs: 70_000 });
+  expect([silent.decision, silent.slept]).toEqual([undefined, [70_000]]);
   expect((await asked([[text("yes")]], { timeoutMs: 1 })).decision).toBeUndefined();
   expect((await asked([[text("yes abc123")]], { timeoutMs: 1 })).decision?.allowed).toBe(true);
 });
@@ -96,4 +110,31 @@ test("a code is of one call of one run, with its arguments and its risk", () => 
     approvalCode("r1", { ...call, risk: "It buys." }),
   ];
   expect(new Set([code, ...others]).size).toBe(7);
+});
+
+test.each<[string, string | undefined, boolean, true | undefined]>([
+  ["yes abc123 for this task", "calls of pay", true, true],
+  ["'Yes  abc123 FOR THIS TASK.'", "calls of pay", true, true],
+  ["yes abc123", "calls of pay", true, undefined],
+  // Where nothing more was offered, more words than the code refuse.
+  ["yes abc123 for this task", undefined, false, undefined],
+  ["yes abc123 for this task and the next", "calls of pay", false, undefined],
+  ["yes abc124 for this task", "calls of pay", false, undefined],
+  ["for this task", "calls of pay", false, undefined],
+])(
+  "the answer %p, where %p could be allowed besides, allows the call: %p, for the task: %p",
+  async (said, forTask, allowed, all) => {
+    const { decision, events } = await asked([[text(said)]], forTask === undefined ? {} : { forTask });
+    expect([decision?.allowed, decision?.forTask]).toEqual([allowed, all]);
+    const offer = '"yes abc123 for this task" to allow calls of pay, anything else to refuse.';
+    const { question, approval } = events[0] as { question: string; approval: { forTask?: string } };
+    expect([question.includes(offer), approval.forTask]).toEqual([forTask !== undefined, forTask]);
+  },
+);
+
+test("what may be allowed besides is a part of what the code stands for", () => {
+  const codes = [undefined, "calls of pay", "calls of buy"].map((forTask) =>
+    approvalCode("r1", { ...call, ...(forTask !== undefined && { forTask }) }),
+  );
+  expect(new Set(codes).size).toBe(3);
 });

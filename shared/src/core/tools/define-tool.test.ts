@@ -89,7 +89,8 @@ test("bad input comes back as a result that names the tool and the fields", asyn
   await using place = await workspaceForTest();
   const shown = async (input: unknown) => {
     const result = await repeat.call(input, contextForTest(place.workspace));
-    expect(result.isError).toBe(true);
+    // No call was made, so that nothing came of it.
+    expect([result.isError, result.takenIn]).toEqual([true, []]);
     expect(result.text).toStartWith("Invalid arguments for repeat:\n");
     return result.text;
   };
@@ -150,6 +151,8 @@ test("what a tool declares of a call gets the parsed input; a call with bad inpu
     effect: ({ n }) => (n === 2 ? "once" : "idempotent"),
     risk: async ({ n }, { said }) => `${n} ${said.join()}`,
     edits: ({ n }) => [`${n}.txt`],
+    sameKind: ({ n }, risk) => `${n} ${risk}`,
+    views: ({ n }) => `${n}.md`,
     reach: {
       opens: ({ n }) => [`http://${n}.example/`],
       asks: ({ n }) => `q${n}`,
@@ -168,6 +171,8 @@ test("what a tool declares of a call gets the parsed input; a call with bad inpu
   expect([tool.effect({}), tool.effect({ n: "2" }), tool.effect({ n: "x" })]).toEqual(["idempotent", "once", "pure"]);
   expect([await risk({}), await risk({ n: 2 }), await risk({ n: "x" })]).toEqual(["1 Go.", "2 Go.", undefined]);
   expect([edits({}), edits({ n: 2 }), edits({ n: "x" })]).toEqual([["1.txt"], ["2.txt"], []]);
+  expect([tool.sameKind?.({ n: "3" }, "r"), tool.sameKind?.({ n: "x" }, "r")]).toEqual(["3 r", undefined]);
+  expect([tool.views?.({}), tool.views?.({ n: "x" })]).toEqual(["1.md", undefined]);
   expect([opens({}), opens({ n: "x" })]).toEqual([["http://1.example/"], []]);
   expect([tool.reach?.asks?.({ n: 3 }), tool.reach?.asks?.({ n: "x" }), tool.reach?.led]).toEqual(["q3", "", true]);
   expect([tool.reach?.writes?.({ n: "3" }), tool.reach?.writes?.({ n: "x" })]).toEqual(["w3", ""]);
@@ -178,7 +183,8 @@ test("what a tool declares of a call gets the parsed input; a call with bad inpu
 });
 
 test("a tool that declares none of it has none of it, and one that may edit anything says so", () => {
-  for (const part of ["risk", "reach", "edits", "callDurably"]) expect([part, part in repeat]).toEqual([part, false]);
+  for (const part of ["risk", "reach", "edits", "callDurably", "sameKind", "views"])
+    expect([part, part in repeat]).toEqual([part, false]);
   const anything = { name: "bash", description: "", input: z.strictObject({}), effect: "once", edits: true } as const;
   expect(defineTool({ ...anything, run: async () => "" }).edits).toBe(true);
   const named = defineTool({ ...anything, reach: { opens: "named", reads: true }, run: async () => "" });
@@ -208,4 +214,11 @@ test("only the item of a list that is spelt out is converted, and one text where
   expect((await tool.call({ names: "a" }, context)).text).toBe('{"names":["a"]}');
   expect((await tool.call({ list: [1, null] }, context)).text).toBe('{"list":[1,null]}');
   expect((await pair.call({ pair: ["7", "8"] }, context)).text).toBe('{"pair":[7,"8"]}');
+});
+
+test("a tool's name has at most 64 characters", () => {
+  const named = (name: string) =>
+    defineTool({ name, description: "", input: z.strictObject({}), effect: "pure", run: async () => "" }).name;
+  expect(named("a".repeat(64))).toHaveLength(64);
+  expect(() => named("a".repeat(65))).toThrow("at most 64");
 });

@@ -124,6 +124,20 @@ test("impossible, unreadable, mixed-format or unordered dates are reported, with
   );
 });
 
+test("a date is one in each of its forms, a hard blank is a blank, and values are listed that are there more than twice", async () => {
+  const days =
+    "2024-03-31 2024/03/31 2024.03.31 31.03.2024 31/03/2024 12/31/2024 31-03-2024 12-31-2024 2024-03-30".split(" ");
+  const rows = days.map(
+    (day, at) => `${day},${at === 0 ? "\u00a0a" : "bcd"[at % 3]},${"klmn"[at % 4]},${"opqrs"[at % 5]}`,
+  );
+  await scene.write("forms.csv", `day,note,four,five\n${rows.join("\n")}\n`);
+  const { text } = await describe("forms.csv");
+  expect(text).toContain("- day: dates in more than one form (check which is day and which is month)");
+  expect(text).toContain("- note: 1 value with blanks before or after, such as '\u00a0a'");
+  expect(text).toContain("Values of four: 'k' 3, 'l' 2, 'm' 2, 'n' 2");
+  expect(text).not.toContain("Values of five");
+});
+
 test("duplicate rows and duplicate keys are reported", async () => {
   const rows = Array.from({ length: 30 }, (_, at) => `${at},${at * 2}`);
   expect(await odd("order_id,n", ...rows, "3,6", "4,99")).toEqual([

@@ -216,3 +216,10 @@ test("fifty rows are shown without a file, of one more all are kept in one", asy
   expect(await last(50)).toBe("[50 rows]");
   expect(await last(51)).toMatch(/^\[51 rows, 50 shown; all: \S+\.csv\]$/);
 });
+
+test("of rows that are too long to be kept whole it is said how many are, however few they are", async () => {
+  const { text } = await sql("SELECT repeat('x', 400000) AS x FROM range(44)");
+  expect(text.split("\n").at(-1)).toMatch(
+    /^\[44 rows, 42 shown; the first 42 of them: \S+\.csv; use COPY … TO for all\]$/,
+  );
+});

@@ -105,9 +105,10 @@ async function shown(
   rest: string,
 ): Promise<string> {
   const table = textTable(result, shownRows);
-  if (total !== undefined && total <= shownRows) return `${table}\n[${total} ${total === 1 ? "row" : "rows"}]`;
-  const path = await workspace.spill("result.csv", csvText(result));
   const { length } = result.rows;
+  if (total !== undefined && total <= shownRows && length === total)
+    return `${table}\n[${total} ${total === 1 ? "row" : "rows"}]`;
+  const path = await workspace.spill("result.csv", csvText(result));
   const kept = length === total ? `all: ${path}` : `the first ${length} of them: ${path}; ${rest}`;
   return `${table}\n[${total ?? `more than ${length}`} rows, ${Math.min(shownRows, length)} shown; ${kept}]`;
 }

@@ -73,6 +73,8 @@ test("a new title and a new header are told, and the window only once it is scro
   const header = ["Page: y", "Window: 2"];
   expect(next(look(page), look(page), header).text).toBe("Page: y");
   expect(next(look(page), look(page, { above: 5 }), header).text).toBe("Page: y\nWindow: 2");
+  const { known } = next(look(page), look(page, { above: 5 }));
+  expect([known.above, next(look(page, { above: 5 }), look(page)).base.above]).toEqual([5, 5]);
   expect(next(look(page), look(page)).text).toBe("");
   expect(next(look(page), look([words("b")]), header).text).toBe(`Page: y\n${data("+ b\ngone: a")}`);
 });

@@ -59,6 +59,8 @@ test("what a snapshot has just told is not repeated: only what is new, and what 
   expect(await desk.seeSince(seen.mark)).toBeUndefined();
   await desk.call("snapshot");
   expect(await desk.seeSince(seen.mark)).toBeUndefined();
+  // A conversation that has nothing is not sent to a snapshot that another look has used up.
+  expect((await desk.see()).text).toContain("Ardo");
   await desk.call("snapshot");
   const page = desk.browsing().active().page;
   await page.evaluate("document.querySelector('li').append('Further')");
@@ -92,7 +94,9 @@ test("a dialog that a result told is not told again with the page it blocks", as
 test("what an observation told of the page's doings is not told again by the next result", async () => {
   const text = await desk.open("/alert");
   await desk.browsing().active().page.evaluate("alert('Seen?')");
-  expect((await desk.see()).text).toContain('The page showed an alert, which was accepted: "Seen?"');
+  const { text: told, mark } = await desk.see();
+  expect(told).toContain('The page showed an alert, which was accepted: "Seen?"');
+  expect(await desk.seeSince(mark)).toBeUndefined();
   expect((await desk.call("click_element", { ref: refOf(text, "Tell") })).text).not.toContain("Seen?");
 });
 

@@ -80,6 +80,7 @@ test("titles above a table are skipped, times of day are times, and an empty she
     sheets: [
       { name: "S", rows: [["Quarterly report"], [], ["Shift", "Begins"], ["late", time]] },
       { name: "Nothing", rows: [] },
+      { name: "Far", rows: [["Report"], ["of May"], ["in EUR"], ["Shift", "Sum"], ["late", 1]] },
     ],
   });
   await scene.write("titled.xlsx", made);
@@ -89,6 +90,7 @@ test("titles above a table are skipped, times of day are times, and an empty she
     "late | 13:45:30",
     "[1 row]",
   ]);
+  expect((await rowsOf("FROM 'titled.xlsx/Far'")).slice(0, 3)).toEqual(["Shift | Sum", "VARCHAR | BIGINT", "late | 1"]);
   expect((await sql("FROM 'titled.xlsx/Nothing'")).text).toBe(
     "titled.xlsx could not be read: the sheet Nothing is empty.",
   );
@@ -132,6 +134,21 @@ test("a changed file is read again", async () => {
   expect((await rowsOf("FROM 'changing.xlsx'"))[2]).toBe("1");
   await scene.write("changing.xlsx", await make(12345));
   expect((await rowsOf("FROM 'changing.xlsx'"))[2]).toBe("12345");
+});
+
+test("a file that changed is read again though it has the same size, and one that keeps a log gets none by being read", async () => {
+  const path = join(scene.workspace.root, "same.db");
+  const change = (sql: string) => {
+    const database = new Database(path);
+    database.run("PRAGMA journal_mode = WAL");
+    database.run(sql);
+    database.close();
+  };
+  change("CREATE TABLE t AS SELECT 1 AS n");
+  expect((await rowsOf("FROM 'same.db'"))[2]).toBe("1");
+  change("UPDATE t SET n = 2");
+  expect((await rowsOf("FROM 'same.db'"))[2]).toBe("2");
+  expect([await scene.exists("same.db-wal"), await scene.exists("same.db-shm")]).toEqual([false, false]);
 });
 
 test("tables of an SQLite file can be joined with other files; its texts stay texts and its integers exact", async () => {
