@@ -9,9 +9,13 @@ function program() {
   const writer = writable.getWriter();
   const state = { written: "", kills: 0 };
   const process = {
-    stdin: { write(text: string | Uint8Array) {
+    stdin: {
+      write(text: string | Uint8Array) {
         state.written += text;
-      }, flush() {}, end() {} },
+      },
+      flush() {},
+      end() {},
+    },
     stdout: readable,
     kill: () => void state.kills++,
   };
