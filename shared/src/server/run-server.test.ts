@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bareEnvironment } from "../testing/machine/bare-environment.ts";
-import { openLog, publicUrlOf, runServer } from "./run-server.ts";
+import { openLog, publicUrlOf, runServer, type ServerOptions } from "./run-server.ts";
 
 const settings = { port: 4100, publicUrl: "https://team.example" };
 
@@ -72,7 +72,7 @@ test("a server is started under the name that it is told, with the settings of t
     await runServer("tester", async (config, _, options) => void seen.push(options, Object.keys(config.agents)), {
       isAgent,
     });
-    const [options, agents] = seen as [object, string[]];
+    const [options, agents] = seen as [ServerOptions, string[]];
     return { ...options, isKnown: agents.includes("helper") };
   };
   process.env.MANYHANDS_HOME = home;
