@@ -161,6 +161,7 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
     expect(await mine.find(secret)).toBeUndefined();
     await expect(mine.revoke("laptop")).rejects.toThrow("no token");
     const brief = await mine.add({ name: "brief", principal: "alice", scopes: [], lifeMs: 1 });
+    await expect(mine.signIn(callerNamed("local", ["read"]), 60_000)).rejects.toThrow("operator");
     const session = await mine.signIn(callerNamed("bob", ["read"]), 60_000);
     const over = await mine.signIn(callerNamed("bob", ["read"]), 1);
     await Bun.sleep(5);
