@@ -1563,6 +1563,22 @@ export const faults: readonly Fault[] = [
     tests: [...asking, "test/a2a/client"],
   },
   {
+    id: "typed-secrets-not-recollected",
+    file: "shared/src/server/toolbox.ts",
+    find: `  await secrets?.recollect(AbortSignal.timeout(recollectMs));\n`,
+    becomes: "",
+    harm: "After a restart a page that shows a password that was typed before tells it to the model.",
+    tests: ["shared/src/server/toolbox"],
+  },
+  {
+    id: "told-name-unheard",
+    file: "shared/src/server/run-server.ts",
+    find: "name = told.name ?? ownName;",
+    becomes: "name = ownName;",
+    harm: "Of two agents of one module both have the name, the port and the settings of the first.",
+    tests: ["shared/src/server/run-server"],
+  },
+  {
     id: "files-are-not-sent-along",
     file: "shared/src/a2a/delegate/delegate.ts",
     find: `const parts: Part[] = [{ type: "text", text: task }, ...sent];`,
