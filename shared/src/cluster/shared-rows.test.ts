@@ -47,6 +47,14 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
     const before = await theirs.version();
     await mine.change(count);
     expect(await theirs.version()).not.toBe(before);
+    // A text that is again what it was has changed since.
+    const versions = [];
+    for (const body of ["10", "9", "10"]) {
+      await mine.change(() => body);
+      versions.push(await theirs.version());
+    }
+    expect(new Set(versions).size).toBe(3);
+    await mine.change(() => "11");
     await expect(
       mine.change(() => {
         throw new Error("no");
