@@ -75,6 +75,91 @@ test("of deliveries those that were given up are asked for, unless all are wante
   ]);
 });
 
+test("what starts by itself is added, shown, paused, run and removed as it is named, and those told as they are", async () => {
+  const schedule = {
+    name: "s",
+    cron: "@daily",
+    timeZone: "UTC",
+    start: "swe",
+    task: "Look",
+    paused: false,
+    firings: [],
+  };
+  const trigger = { ...schedule, type: "github", url: "http://hooks" };
+  answer = () =>
+    Response.json({
+      ...trigger,
+      id: "r1",
+      schedules: [schedule],
+      triggers: [trigger],
+      targets: [{ name: "ops", type: "mail" }],
+    });
+  const given = ["--cron", "@daily", "--start", "swe"];
+  const all = [
+    "--time-zone",
+    "UTC",
+    "--agents",
+    "a, b,",
+    "--missed",
+    "skip",
+    "--overlap",
+    "allow",
+    "--notify",
+    "ops,me",
+  ];
+  const made = { name: "s", task: "Look", cron: "@daily", start: "swe" };
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const sets = { timeZone: "UTC", missed: "skip", overlap: "allow", agents: ["a", "b"], notify: ["ops", "me"] };
+  const requests: readonly (readonly [readonly string[], string])[] = [
+    [["schedules", "list"], "GET /schedules"],
+    [
+      ["schedules", "add", "s", "Look", ...given],
+      `POST /schedules ${JSON.stringify({ ...made, timeZone: zone, missed: "once", overlap: "skip" })}`,
+    ],
+    [
+      ["schedules", "add", "s", "Look", ...given, ...all, "--budget-usd", "0"],
+      `POST /schedules ${JSON.stringify({ ...made, ...sets, budget: { usd: 0 } })}`,
+    ],
+    [["schedules", "show", "a/b"], "GET /schedules/a%2Fb"],
+    [["schedules", "pause", "a/b"], "POST /schedules/a%2Fb/pause"],
+    [["schedules", "resume", "a/b"], "POST /schedules/a%2Fb/resume"],
+    [["schedules", "run-now", "a/b"], "POST /schedules/a%2Fb/run"],
+    [["schedules", "remove", "a/b"], "DELETE /schedules/a%2Fb"],
+    [["triggers", "list"], "GET /triggers"],
+    [["triggers", "show", "a/b"], "GET /triggers/a%2Fb"],
+    [["triggers", "pause", "a/b"], "POST /triggers/a%2Fb/pause"],
+    [["triggers", "resume", "a/b"], "POST /triggers/a%2Fb/resume"],
+    [["notify", "list"], "GET /notify"],
+    [["notify", "test", "a/b"], "POST /notify/a%2Fb/test"],
+    [["notify", "run", "r/1", "ops", "me"], 'POST /runs/r%2F1/notify {"targets":["ops","me"]}'],
+  ];
+  for (const [args] of requests) expect([args, await cli.run(...args)]).toEqual([args, 0]);
+  expect(asked).toEqual(requests.map(([, request]) => request));
+});
+
+test("of a schedule it is said when it is due, what became of its last times, and whether it is paused", async () => {
+  const schedule = { name: "s", cron: "@daily", timeZone: "UTC", start: "swe", task: "Look\u001b[2J", paused: false };
+  const firings = [
+    { due: "D1", outcome: "started", runId: "r1", missed: 0 },
+    { due: "D2", outcome: "skipped", reason: "It works still." },
+  ];
+  const shown = async (over: object) => {
+    answer = () => Response.json({ ...schedule, firings, ...over });
+    const before = cli.out().length;
+    expect(await cli.run("schedules", "show", "s")).toBe(0);
+    return cli.out().slice(before).split("\n");
+  };
+  expect(await shown({ next: "N" })).toEqual([
+    "s  ·  @daily UTC  ·  swe  ·  next N  ·  last started D1",
+    "    Look\\u001b[2J",
+    "    D1  ·  started  ·  0 missed  ·  run r1",
+    "    D2  ·  skipped  ·  It works still.",
+    "",
+  ]);
+  expect((await shown({ paused: true, next: "N", firings: [] }))[0]).toBe("s  ·  @daily UTC  ·  swe  ·  paused");
+  expect((await shown({ firings: [] }))[0]).toBe("s  ·  @daily UTC  ·  swe  ·  next never");
+});
+
 test.each([
   [() => Response.json({ code: "conflict", detail: "Taken." }, { status: 409 }), "Taken."],
   // Of a later release's codes the sentence is told all the same.

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { openAuthStore } from "manyhands/internal/auth/auth-store";
 import { callerNamed } from "manyhands/internal/core/caller";
 import { cliForTest } from "../testing/cli.ts";
+import { lifeOf, scopesOf } from "./tokens.ts";
 
 test("a token is shown once, listed without its secret, counts at once and no longer after it is revoked", async () => {
   await using cli = await cliForTest({ env: { MANYHANDS_TOKEN: "the-operators" } });
@@ -42,4 +43,30 @@ test("a wrong scope, time, name or principal is a usage error", async () => {
     expect([wrong, await cli.run("tokens", "add", ...wrong)]).toEqual([wrong, 2]);
   expect(await cli.run("tokens", "list")).toBe(0);
   expect(cli.out()).toBe("");
+});
+
+test("who can still start runs after a token is revoked hears nothing of schedules that no longer do", async () => {
+  await using cli = await cliForTest({ env: { MANYHANDS_TOKEN: "the-operators" } });
+  for (const [name, scopes] of [
+    ["one", "read,run"],
+    ["two", "run"],
+    ["three", "read"],
+  ] as const)
+    expect(await cli.run("tokens", "add", name, "--principal", "ann", "--scopes", scopes)).toBe(0);
+  expect(await cli.run("tokens", "add", "ann", "--principal", "bob")).toBe(0);
+  const revoked = async (name: string) => {
+    const before = cli.said().length;
+    expect(await cli.run("tokens", "revoke", name)).toBe(0);
+    return cli.said().slice(before).includes("ann has no token left that may start runs");
+  };
+  // Another principal's token says nothing of hers, nor does one that only reads.
+  expect([await revoked("one"), await revoked("two")]).toEqual([false, true]);
+});
+
+test("a life is told in minutes, hours or days, and scopes by their names", () => {
+  const lives = ["1m", "12h", "30d", "0d", "1w", "1.5h", "1234567d", ""].map(lifeOf);
+  expect(lives).toEqual([60_000, 43_200_000, 2_592_000_000, ...Array(5).fill(undefined)]);
+  expect(["read, run", "admin", "read,all", ""].map(scopesOf)).toEqual([
+    ...[["read", "run"], ["admin"], undefined, undefined],
+  ] as never);
 });

@@ -14,6 +14,7 @@ test("the doctor distinguishes a good endpoint from a refused key, a missing mod
     hostname: "127.0.0.1",
     fetch(request) {
       if (new URL(request.url).pathname !== "/v1/models") return new Response("", { status: 404 });
+      if (request.headers.get("Authorization") === "Bearer barred") return new Response("", { status: 403 });
       if (request.headers.get("Authorization") !== "Bearer right") return new Response("", { status: 401 });
       return Response.json({ data: [{ id: "good" }] });
     },
@@ -23,6 +24,7 @@ test("the doctor distinguishes a good endpoint from a refused key, a missing mod
   const good = await check("good", "right");
   const other = await check("other", "right");
   const refused = await check("good", "wrong-key");
+  const barred = await check("good", "barred");
   await server.stop(true);
   const dead = await check("good", "right");
   const none = await checkModel(undefined);
@@ -30,6 +32,7 @@ test("the doctor distinguishes a good endpoint from a refused key, a missing mod
   expect(other.text).toEndWith("does not list other. Check MANYHANDS_MODEL.");
   expect(refused.text).toEndWith("refuses the key (HTTP 401). Check llm.api_key (OPENAI_API_KEY).");
   expect(refused.text).not.toContain("wrong-key");
+  expect(barred).toMatchObject({ state: "fail", text: expect.stringContaining("refuses the key (HTTP 403)") });
   expect(dead.text).toEndWith("cannot be reached. Check OPENAI_BASE_URL and the network.");
   expect(none.text).toContain("rehearsal");
 });

@@ -8,8 +8,11 @@ const checks = z.array(z.object({ name: z.string(), state: z.string(), text: z.s
 /** What the doctor finds, without opening a browser, which takes its time on a busy machine. */
 async function doctorsChecks(env: Record<string, string>) {
   await using cli = await cliForTest({ env: { MANYHANDS_BROWSER_ENABLED: "false", ...env } });
-  await cli.run("doctor", "--json");
-  return checks.parse(JSON.parse(cli.out()));
+  const code = await cli.run("doctor", "--json");
+  const found = checks.parse(JSON.parse(cli.out()));
+  // A warning is no failure.
+  expect(code).toBe(found.some(({ state }) => state === "fail") ? 1 : 0);
+  return found;
 }
 
 test("the doctor checks what the desktop needs only if the desktop is enabled", async () => {
@@ -57,4 +60,17 @@ test("the doctor tells what starts by itself: when it is due next, and where web
     expect.stringContaining("never: "),
     "issues starts swe for issue of gitlab at http://gateway:1/hooks/issues",
   ]);
+});
+
+test("a model that cannot be reached fails the doctor; what the settings set to no effect is a warning", async () => {
+  const odd = { MANYHANDS_LLM_API_TYPE: "odd" };
+  const found = await doctorsChecks({ MANYHANDS_MODEL: "m", OPENAI_BASE_URL: "http://127.0.0.1:9/v1", ...odd });
+  expect(found.filter(({ name }) => name === "settings")).toMatchObject([
+    { state: "warn", text: expect.stringContaining('llm.api_type "odd"') },
+  ]);
+  expect(found.find(({ name }) => name === "model")?.state).toBe("fail");
+  expect(found.find(({ name }) => name === "home")).toMatchObject({
+    state: "ok",
+    text: expect.stringMatching(/GB free$/),
+  });
 });

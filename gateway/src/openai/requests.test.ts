@@ -54,6 +54,8 @@ test("an answer to a flow's question is the newest message alone, not the chat a
   const known = [{ id: "r1", input: { message: { metadata: chatMetadata([user("Go")]) } } }];
   const { chat: post, asked } = adapter({ known, view: { status: "input-required", question: "Which?" } });
   await post({ messages: chat });
+  // Only the caller's own runs of that flow are looked through.
+  expect(asked[0]).toEqual(["list", { of: expect.objectContaining({ name: "debate" }), limit: 100 }, "ann"]);
   const answer = asked.find(([name]) => name === "answer");
   expect(answer).toEqual([
     "answer",

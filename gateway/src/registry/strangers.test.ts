@@ -11,24 +11,26 @@ function strangersForTest() {
   const made: string[] = [];
   const looks: string[] = [];
   const ages = new Map<string, number>();
+  const { signal } = new AbortController();
   const strangers = createStrangers((url) => {
     made.push(url);
     return {
       unseenMs: () => ages.get(url) ?? Number.POSITIVE_INFINITY,
-      async look() {
-        looks.push(url);
+      async look(given: AbortSignal) {
+        looks.push(given === signal ? url : "for nobody");
         ages.set(url, 0);
       },
-      connect: async () => ({ url }) as unknown as A2aClient,
+      connect: async (given: AbortSignal) => ({ url, isFor: given === signal }) as unknown as A2aClient,
     } as Partial<KnownAgent> as KnownAgent;
   });
-  const connect = (url: string) => strangers.connect(url, new AbortController().signal);
+  const connect = (url: string) => strangers.connect(url, signal);
   return { strangers, connect, made, looks, ages };
 }
 
 test("a stranger's card is read before it is asked, and again when it is older than a minute", async () => {
   const { connect, looks, made, ages } = strangersForTest();
-  await connect("http://a.example");
+  // Whoever asks can give up at any time.
+  expect(await connect("http://a.example")).toEqual({ url: "http://a.example", isFor: true } as never);
   ages.set("http://a.example", 60_000);
   await connect("http://a.example");
   expect(looks).toEqual(["http://a.example"]);

@@ -48,6 +48,9 @@ test("the command line lists profiles and deletes one", async () => {
   expect(await cli.run("profiles")).toBe(0);
   expect(cli.out()).toMatch(/main {2}· {2}saved \d{4}-.* {2}· {2}shop\.example/);
   expect(await cli.run("profiles", "delete", "other")).not.toBe(0);
+  await keep(`${cli.cwd}/.manyhands`, "ann");
+  expect(await cli.run("profiles", "delete", "main", "--principal", "ann")).toBe(0);
+  expect(await cli.run("profiles", "delete", "main", "--principal", "ann")).not.toBe(0);
   expect(await cli.run("profiles", "delete", "main")).toBe(0);
   expect(await cli.run("profiles", "list", "--json")).toBe(0);
   expect(cli.out().trim()).toEndWith("[]");

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createA2aClient } from "manyhands/internal/a2a/client/client";
+import { localCaller } from "manyhands/internal/core/caller";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
 
 const json = { "Content-Type": "application/json" };
@@ -194,6 +195,19 @@ test("the metrics count the runs of everything the gateway runs", async () => {
   const text = await (await fetch(`${gateway.url}/metrics`)).text();
   expect(text).toContain('manyhands_runs{agent="gateway",status="completed"} 1');
   expect(text).toContain('manyhands_http_requests_total{agent="gateway",route="/flows/:name",status="200"} 1');
+});
+
+test("what goes wrong inside is counted", async () => {
+  let isBroken = true;
+  const identify = () => {
+    if (isBroken) throw new TypeError("a bug");
+    return localCaller;
+  };
+  await using gateway = await startGateway({ app: { identify, report: () => undefined } });
+  expect((await fetch(`${gateway.url}/runs`)).status).toBe(500);
+  isBroken = false;
+  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  expect(text).toMatch(/^manyhands_internal_failures_total\{agent="gateway"\} 1$/m);
 });
 
 test("pages of other sites and other host names are refused", async () => {

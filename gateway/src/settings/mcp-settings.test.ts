@@ -157,7 +157,7 @@ test("a sign-in gives its address in the principal's name and goes on, and the l
   const ends: { resolve(): void; reject(error: unknown): void }[] = [];
   const begun: unknown[][] = [];
   const { settings, using } = await settingsOver(
-    { s: { url: "https://s.example/mcp" } },
+    { s: { url: "https://s.example/mcp" }, other: { url: "https://o.example/mcp" } },
     {
       login: (name: string, show: (address: string) => void, signal: AbortSignal, principal: string) => {
         const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -184,6 +184,7 @@ test("a sign-in gives its address in the principal's name and goes on, and the l
   await Bun.sleep(0);
   expect(await state()).toEqual({ state: "done" });
   await settings.signIn("s", "ann");
+  expect((await settings.list())[1]).not.toHaveProperty("signIn");
   await settings.close();
   expect([await state(), using()]).toEqual([{ state: "failed", error: "signing in was given up." }, 0]);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sandboxPath } from "manyhands/internal/machine/process/environment";
@@ -46,8 +46,14 @@ test.skipIf(!hasVenv)(
     expect((await prepare("greeting")).at(-1)).toContain("+ libraries    installed greeting");
     const made = await stat(environment);
     expect(await prepare("greeting")).toEqual([expect.stringContaining("✓ libraries    greeting in ")]);
-    const failed = (await prepare("greeting,there-is-none")).at(-1);
-    expect(failed).toContain("– libraries    missing: ERROR: No matching distribution found for there-is-none.");
+    // Of a package that comes as its sources, code would run here.
+    await mkdir(join(folder, "sources-1.0"));
+    await Bun.write(join(folder, "sources-1.0/setup.py"), `open(${JSON.stringify(join(folder, "ran"))}, "w")`);
+    Bun.spawnSync(["tar", "-czf", "sources-1.0.tar.gz", "sources-1.0"], { cwd: folder });
+    const failed = (await prepare("greeting,sources")).at(-1);
+    expect(failed).toContain("– libraries    missing: ERROR: No matching distribution found for sources.");
+    expect(await Bun.file(join(folder, "ran")).exists()).toBe(false);
+    expect((await readdir(join(folder, "home"))).filter((name) => name.startsWith(".python-"))).toEqual([]);
     expect((await stat(environment)).ino).toBe(made.ino);
 
     const hello = ["-I", "-c", "import greeting; print(greeting.hello())"];

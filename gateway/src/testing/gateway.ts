@@ -73,7 +73,7 @@ export async function startGateway(
     readonly token?: string;
     readonly flows?: readonly TestFlow[];
     readonly app?: Partial<
-      Pick<GatewayAppDeps, "identify" | "issuer" | "refused" | "cors" | "changePace" | "reachAgent">
+      Pick<GatewayAppDeps, "identify" | "issuer" | "refused" | "cors" | "changePace" | "reachAgent" | "report">
     >;
     readonly engine?: (real: Engine) => Engine;
     /** What principals may use; no limits if left out. */

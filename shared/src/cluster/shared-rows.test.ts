@@ -47,6 +47,14 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
     const before = await theirs.version();
     await mine.change(count);
     expect(await theirs.version()).not.toBe(before);
+    // A text that is again what it was has changed since.
+    const versions = [];
+    for (const body of ["10", "9", "10"]) {
+      await mine.change(() => body);
+      versions.push(await theirs.version());
+    }
+    expect(new Set(versions).size).toBe(3);
+    await mine.change(() => "11");
     await expect(
       mine.change(() => {
         throw new Error("no");
@@ -161,6 +169,7 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
     expect(await mine.find(secret)).toBeUndefined();
     await expect(mine.revoke("laptop")).rejects.toThrow("no token");
     const brief = await mine.add({ name: "brief", principal: "alice", scopes: [], lifeMs: 1 });
+    await expect(mine.signIn(callerNamed("local", ["read"]), 60_000)).rejects.toThrow("operator");
     const session = await mine.signIn(callerNamed("bob", ["read"]), 60_000);
     const over = await mine.signIn(callerNamed("bob", ["read"]), 1);
     await Bun.sleep(5);

@@ -106,6 +106,13 @@ test("an agent stays who it is, sees the open page if it has the browser, in its
   ]);
 });
 
+test("families for which the model's window has no room are left out of an agent's own, and of no chosen ones", () => {
+  const left = (chosen?: readonly string[]) =>
+    openAgent(agent, deps(), chosen, new Set(["shell", "delegate"])).tools.map(({ name }) => name);
+  expect(left()).toEqual(["planning", "special", "terminate"]);
+  expect(left(["shell"])).toEqual(["bash", "special", "terminate"]);
+});
+
 test("configured families are exactly what an agent has, besides tools without a family, in its own version if it defines one", () => {
   expect(namesWith(["planning", "web", "python"])).toEqual([
     "planning",

@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bareEnvironment } from "../testing/machine/bare-environment.ts";
-import { openLog, publicUrlOf } from "./run-server.ts";
+import { openLog, publicUrlOf, runServer, type ServerOptions } from "./run-server.ts";
 
 const settings = { port: 4100, publicUrl: "https://team.example" };
 
@@ -60,6 +60,33 @@ test("a server with wrong settings exits with code 2, one that cannot start for 
   expect(bug.code).toBe(1);
   expect(bug.said).toContain("a slip");
   expect(await ended("process.exit(0)", {})).toEqual({ code: 0, said: "" });
+});
+
+test("a server is started under the name that it is told, with the settings of that name, and makes its home", async () => {
+  const home = join(folder, "made", "home");
+  const { argv } = process;
+  const { MANYHANDS_HOME } = process.env;
+  const started = async (isAgent: boolean, ...args: string[]) => {
+    process.argv = [...argv.slice(0, 2), ...args];
+    const seen: unknown[] = [];
+    await runServer("tester", async (config, _, options) => void seen.push(options, Object.keys(config.agents)), {
+      isAgent,
+    });
+    const [options, agents] = seen as [ServerOptions, string[]];
+    return { ...options, isKnown: agents.includes("helper") };
+  };
+  process.env.MANYHANDS_HOME = home;
+  try {
+    expect(await started(true, "--name", "helper", "--mcp-stdio")).toEqual({
+      ...{ name: "helper", mcpStdio: true, isKnown: true },
+    });
+    expect(await started(false)).toEqual({ name: "tester", mcpStdio: false, isKnown: false });
+    expect((await stat(home)).isDirectory()).toBe(true);
+  } finally {
+    process.argv = argv;
+    if (MANYHANDS_HOME === undefined) delete process.env.MANYHANDS_HOME;
+    else process.env.MANYHANDS_HOME = MANYHANDS_HOME;
+  }
 });
 
 const evil = 'a\n{"level":60,"msg":"forged"}\r\n\x1b]0;title\x07\x1b[2J\x9b31m\u202egnp\u2028end\x7f';

@@ -9,6 +9,7 @@ import * as making from "../machine/browser/create-browsers.ts";
 import { profileFiles } from "../machine/browser-profile/profile-files.ts";
 import { createSandbox } from "../machine/confinement/create-sandbox.ts";
 import type { Sandbox, SandboxTier } from "../machine/sandbox/sandbox.ts";
+import * as secretsOf from "../machine/secrets/secrets.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { riskContextForTest } from "../testing/tool-context.ts";
 import { type Machine, openMachine } from "./machine/open-machine.ts";
@@ -170,6 +171,20 @@ env = "SHOP"`;
   };
   expect(await given("bwrap", settings)).toEqual(["main", true, Bun.which("socat") !== null]);
   expect(await given("off", "")).toEqual([undefined, false, false]);
+});
+
+test("secrets that were typed before a restart are known again before any tool is there", async () => {
+  const steps: unknown[] = [];
+  const secrets = { recollect: async (signal: AbortSignal) => void steps.push(signal.aborted) };
+  using making = spyOn(secretsOf, "createSecrets").mockReturnValue(secrets as never);
+  using bounding = spyOn(AbortSignal, "timeout");
+  const settings = '[secrets.shop]\nsites = ["https://shop.example"]\nenv = "SHOP"';
+  await (await onMachine("off", settings)).close();
+  const [[named, typed] = []] = making.mock.calls;
+  expect([named?.map(({ name }) => name), typed !== undefined, steps]).toEqual([["shop"], true, [false]]);
+  expect(bounding.mock.calls).toContainEqual([5_000]);
+  await (await onMachine("off", "")).close();
+  expect(making).toHaveBeenCalledTimes(1);
 });
 
 test("an agent has a desktop where the settings want one and this machine has it; otherwise the operator is told", async () => {

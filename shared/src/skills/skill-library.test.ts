@@ -108,3 +108,11 @@ test("a skill is added under its own name only, and waits", async () => {
   expect(await listed("new")).toMatchObject({ source: "home", state: "new" });
   await expect(library.add(join(other, "new"))).rejects.toThrow("There is a skill new already.");
 });
+
+test("a second approval leaves the first", async () => {
+  for (const name of ["one", "two"]) {
+    await skill("skills", name);
+    await approve(name);
+  }
+  expect((await library.list()).map(({ state }) => state)).toEqual(["approved", "approved"]);
+});

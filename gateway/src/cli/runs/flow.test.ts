@@ -34,6 +34,13 @@ test("flow gives a flow the task with its files, the agents and the settings tha
   ]);
 });
 
+test("one option is set, or one agent named, as several are", async () => {
+  await using cli = await cliForTest({ play: playing });
+  for (const setting of [["--option", "approve=true"], ["--agents", "swe"], []])
+    expect(await cli.run("flow", "planning", "fix", ...setting)).toBe(0);
+  expect(cli.sent.map(({ flow }) => flow)).toEqual([{ options: { approve: true } }, { agents: ["swe"] }, undefined]);
+});
+
 test("run and chat accept a flow instead of an agent, and not both", async () => {
   await using cli = await cliForTest({ play: playing });
   expect(await cli.run("run", "--flow", "debate", "tabs", "or", "spaces")).toBe(0);

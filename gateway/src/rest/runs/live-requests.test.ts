@@ -65,11 +65,11 @@ test("nothing follows an agent elsewhere, a watcher that goes is gone there too,
   const shown = await ask("GET", "/runs/r1/live", { signal: gone.signal });
   const names = ["Content-Type", "Cache-Control", "X-Accel-Buffering"];
   expect(names.map((name) => shown.headers.get(name))).toEqual(["text/event-stream", "no-store", "no"]);
-  const json = { do: "take" };
+  const json = { do: "input", inputs: [{ type: "text", text: "x" }] };
   expect(await (await ask("POST", "/runs/r1/live", { json, signal: gone.signal })).json()).toEqual({ done: true });
   const [watched, used] = sent.map(({ init }) => init);
   expect([watched?.redirect, used?.redirect, used?.method, used?.body]).toEqual([
-    ...["error", "error", "POST", '{"do":"take"}'],
+    ...["error", "error", "POST", JSON.stringify(json)],
   ]);
   gone.abort();
   // What a person did is done though they leave, but not waited for without end.

@@ -77,6 +77,42 @@ test("a gateway that dies between the start and its record starts nothing twice:
   }
 });
 
+test("a gateway that is late to record one time leaves what another has begun for the next", async () => {
+  await using one = await startsForTest({}, noon);
+  await one.schedules.add({ ...daily, overlap: "allow", missed: "skip" }, "local");
+  one.clock.now = eighth + 1_000;
+  const gate = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const start = async (...request: Parameters<typeof one.runs.start>) => {
+    const run = await one.runs.start(...request);
+    begun.resolve();
+    await gate.promise;
+    return run;
+  };
+  const late = (await one.another({ runs: { ...one.runs, start } })).schedules.tick();
+  await begun.promise;
+  const next = at("2026-11-04T08:00:00Z");
+  one.clock.now = next + 1_000;
+  // Killed before it could record the run of the next time.
+  const change: KeptText["change"] = (make) =>
+    one.kept.change((now) => {
+      const made = make(now);
+      if (new RegExp(`"due":${next}[^}]*"runId"`).test(made)) throw new AppError("storage_unavailable", "killed");
+      return made;
+    });
+  await (await one.another({ kept: { ...one.kept, change } })).schedules.tick();
+  gate.resolve();
+  await late;
+  one.clock.now = next + 3_600_000;
+  await one.schedules.tick();
+  const { firings } = await one.schedules.get("report", "local");
+  expect(firings.map(({ due, outcome }) => [due, outcome])).toEqual([
+    [next, "started"],
+    [eighth, "started"],
+  ]);
+  expect(await one.told()).toHaveLength(2);
+});
+
 test("a gateway that dies before the start leaves the time to the schedule's rule", async () => {
   for (const [missed, outcome] of [
     ["once", "made-up"],
@@ -206,6 +242,11 @@ test("a pause covers what it covers: nothing is due in it, and nothing was misse
   one.clock.now = at("2026-11-06T08:00:00Z");
   await one.schedules.tick();
   expect(await one.told()).toEqual(["Report"]);
+  // One that is not paused has nothing to resume, and what is due stays due.
+  one.clock.now = at("2026-11-07T08:00:01Z");
+  await one.schedules.resume("report", "local");
+  await one.schedules.tick();
+  expect(await one.told()).toEqual(["Report", "Report"]);
 });
 
 test("a quota is the principal's: what it refuses is said, and not tried for ever", async () => {
@@ -268,6 +309,21 @@ test("a run by hand is one for each key, whether or not the schedule is paused",
   expect((await one.schedules.runNow("report", "local", "a")).id).toBe(first.id);
   expect(await one.told()).toEqual(["Report"]);
   expect((await one.schedules.get("report", "local")).firings).toMatchObject([{ outcome: "by-hand", runId: first.id }]);
+});
+
+test("a run by hand and one that is due are two, whatever the key says, and the targets are told of both", async () => {
+  const toml = '[notify.me]\ntype = "webhook"\nurl = "http://127.0.0.1:1/in"\n';
+  await using one = await startsForTest({}, { ...noon, toml });
+  await one.schedules.add({ ...daily, overlap: "allow", notify: ["me"] }, "local");
+  const told = async () =>
+    (await one.engine.list({ kind: notifyKind, limit: 9 })).runs.map(({ contextId }) => contextId);
+  const { id } = await one.schedules.runNow("report", "local", new Date(eighth).toISOString());
+  expect(await told()).toEqual([id]);
+  one.clock.now = eighth + 1_000;
+  await one.schedules.tick();
+  expect(await one.told()).toHaveLength(2);
+  const [due] = (await one.schedules.get("report", "local")).firings;
+  expect((await told()).toSorted()).toEqual([id, due?.runId ?? ""].toSorted());
 });
 
 test("settings with times that cannot be read are refused with the name of the table", async () => {

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import type { TriggerConfig } from "manyhands/internal/config/triggers/trigger-config";
 import { startsForTest } from "../../testing/starts.ts";
+import { notifyKind } from "../notify/notify-run.ts";
 import { checkSignature } from "./check-signature.ts";
 import { fillTemplate } from "./fill-template.ts";
 import { isMeant, readWebhook } from "./read-webhook.ts";
@@ -133,4 +134,17 @@ test("a trigger is listed to its principal alone, and a delivery that another ta
     reason: "this delivery came before",
   });
   expect(await one.told()).toEqual(["First"]);
+});
+
+test("each trigger that a delivery comes to starts a run of its own, and its targets are told", async () => {
+  const table = (name: string) =>
+    `[triggers.${name}]\ntype = "hmac"\nsecret_env = "S"\nstart = "echo"\ntask = "Same"\nnotify = ["me"]\n`;
+  const notify = '[notify.me]\ntype = "webhook"\nurl = "http://127.0.0.1:1/in"\n';
+  const webhook = { headers: new Headers({ "x-signature-256": mac("{}").digest("hex") }), body: bytes("{}") };
+  const toml = table("one") + table("other") + notify;
+  await using of = await startsForTest({ S: "a secret" }, { at: "2026-11-02T12:00:00Z", toml });
+  const runs = [await of.triggers.receive("one", webhook), await of.triggers.receive("other", webhook)];
+  expect(await of.triggers.receive("one", webhook)).toEqual(runs[0] as never);
+  expect(await of.told()).toEqual(["Same", "Same"]);
+  expect((await of.engine.list({ kind: notifyKind, limit: 9 })).total).toBe(2);
 });

@@ -200,6 +200,11 @@ test("a trigger belongs to its principal, whose quota counts, and never shows it
   expect((await one.triggers.get("any", "alice")).firings).toMatchObject([
     { outcome: "refused", reason: expect.stringContaining("limit") },
   ]);
+  // Another delivery in the same moment is another one.
+  const another = standard('{"type":"b"}', { id: "msg_2" });
+  await expect(one.triggers.receive("any", another)).rejects.toMatchObject({ code: "quota_exceeded" });
+  const events = (await one.triggers.get("any", "alice")).firings.map(({ event }) => event);
+  expect(events).toEqual(["b", "a"]);
   await expect(one.triggers.get("any", "local")).rejects.toMatchObject({ code: "not_found" });
   expect(JSON.stringify(await one.triggers.list("alice"))).not.toContain(standardSecret.slice(6));
   expect(await one.told()).toEqual([]);

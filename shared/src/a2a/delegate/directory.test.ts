@@ -43,8 +43,11 @@ test("an agent that is away is looked for again, less and less often, until it i
 
 test("who closes a directory looks for nobody any more, and a fault of ours is not tried again", async () => {
   const closed = await described([away]);
+  using ended = spyOn(globalThis, "clearTimeout");
   closed.directory.close();
   for (let n = 0; n < 5; n++) await turn();
+  // It does not wait for its pause to be over.
+  expect(ended).toHaveBeenCalledTimes(1);
   expect([closed.signals.length, closed.pauses.length, closed.text]).toEqual([
     1,
     1,

@@ -1,7 +1,8 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { DurableContext } from "../../core/tools/tool.ts";
+import * as asks from "../ask/ask-agent.ts";
 import type { Peers } from "../ask/peers.ts";
 import { delegateTool } from "./delegate.ts";
 import type { Directory } from "./directory.ts";
@@ -68,6 +69,45 @@ test("a task is given once, beside others, with fifty files at most", async () =
   const input = { agent: "helper", task: "Do it.", files: Array(51).fill("a.txt") };
   const refused = await tool.callDurably?.(input, {} as never, {} as never);
   expect(refused).toMatchObject({ isError: true, text: expect.stringContaining("files") });
+});
+
+test("what is delegated is the task with its files, in the words and within the bounds of who delegates it", async () => {
+  const file = { type: "file", name: "a.txt", mediaType: "text/plain", sha256: "0".repeat(64), size: 1 } as const;
+  const made = { name: "b.txt", mediaType: "text/plain", sha256: "1".repeat(64), size: 2 };
+  const usage = { tokens: 7, usd: 0, unpriced: false };
+  using asking = spyOn(asks, "askAgent").mockResolvedValue({
+    ...{ agent: "helper", state: "completed", answer: "Done.", files: [made], usage },
+  } as never);
+  const [attached, adopted, released]: unknown[][] = [[], [], []];
+  const receiveMessages = () => undefined;
+  const context = {
+    async attach(paths: unknown) {
+      attached?.push(paths);
+      return [file];
+    },
+    async adopt(files: unknown) {
+      adopted?.push(files);
+      return [{ ...made, type: "file" }];
+    },
+    subBudget: () => ({ budget: { tokens: 5 }, release: (used: unknown) => released?.push(used) }),
+    ...{ hops: 2, said: ["Buy it."], takenIn: ["bash"], receiveMessages },
+  } as unknown as DurableContext;
+  const agent = { name: "helper", url: "http://helper.example" };
+  const directory = { addresses: [agent], describe: () => "" } as unknown as Directory;
+  const [run, peers] = [{} as Run, {} as Peers];
+  const task = "Read https://a.example/x.";
+  const result = await delegateTool(directory, peers).callDurably?.(
+    { agent: "helper", task, files: ["a.txt"] },
+    run,
+    context,
+  );
+  const request = {
+    ...{ agent, parts: [{ type: "text", text: task }, file], budget: { tokens: 5 }, hops: 2, said: ["Buy it."] },
+    ...{ given: ["https://a.example/x"], takenIn: ["bash"], deadlineMs: day, resolveMs: 20 * second, receiveMessages },
+  };
+  expect(asking.mock.calls).toEqual([[run, request, peers]] as never);
+  expect([attached, adopted, released]).toEqual([[["a.txt"]], [[{ ...made, type: "file" }]], [usage]]);
+  expect(result).toMatchObject({ isError: false, takenIn: ["web", "helper"] });
 });
 
 test("what is delegated ends after a day at the latest", async () => {

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { AgentCard } from "@a2a-js/sdk";
 import type { AgentProfile } from "../../core/agent.ts";
@@ -12,6 +12,7 @@ import { problemOfSignature } from "../signing/card-signature.ts";
 import type { HomeKeys } from "../signing/home-keys.ts";
 import type { PublicKey } from "../signing/public-key.ts";
 import { type AgentAppDeps, agentApp } from "./agent-app.ts";
+import * as handlers from "./request-handler.ts";
 
 const engine = createEmbeddedEngine({ path: ":memory:" });
 afterAll(() => engine.close({ graceMs: 0 }));
@@ -93,11 +94,13 @@ test("a bug is reported and counted, a refusal is told to the log, and answers a
   const { ask, statusOf, reported } = appOf({ refused: (request) => void refused.push(request) });
   const broken = await ask("/tasks", {}, { "X-User": "bug" });
   expect([broken.status, (await broken.text()).includes("secret")]).toEqual([500, false]);
-  expect(reported).toEqual([new TypeError("a secret")]);
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: "t" } });
+  expect(await (await ask("/", { method: "POST", body }, { "X-User": "bug" })).text()).not.toContain("secret");
+  expect(reported).toEqual([new TypeError("a secret"), new TypeError("a secret")]);
   expect(await statusOf("/tasks/t", {}, { "X-User": "nobody" })).toBe(401);
   expect(refused).toEqual([{ method: "GET", path: "/tasks/t", status: 401 }]);
   const metrics = await (await ask("/metrics")).text();
-  expect(metrics).toContain('manyhands_internal_failures_total{agent="swe"} 1');
+  expect(metrics).toContain('manyhands_internal_failures_total{agent="swe"} 2');
   expect(metrics).toContain('manyhands_http_requests_total{agent="swe",route="/tasks/:id",status="401"} 1');
 });
 
@@ -141,6 +144,13 @@ test("a known caller is told who it is on a card that is signed as the public on
   for (const signature of card.signatures)
     expect(await problemOfSignature(signature, card, half, Date.now())).toBeUndefined();
   expect((await appOf().ask("/extendedAgentCard")).status).not.toBe(200);
+});
+
+test("what readers see of an answer that is being written is every reply, unless the server marks which", () => {
+  using handling = spyOn(handlers, "createRequestHandler");
+  appOf();
+  appOf({ draft: "marked" });
+  expect(handling.mock.calls.map(([{ draft }]) => draft)).toEqual(["replies", "marked"]);
 });
 
 test("nothing that is served can be a page of its own, in a frame or with a script", async () => {

@@ -328,6 +328,8 @@ test("booleans of the environment may be written in any case, and a table's name
 test("a key within an inline table is found at the line of its table", async () => {
   const inline = '[llm]\nmodel = "m"\n\nprice = { input = 1 }\n';
   expect(await refusal(inline)).toStartWith("manyhands.toml, line 4: [llm.price] has no key input.");
+  const quoted = '[limits.principals."a@b.example"]\nusd_per_day = 1\nruns = 1\n';
+  expect(await refusal(quoted)).toStartWith("manyhands.toml, line 3: [limits.principals.a@b.example] has no key runs.");
 });
 
 test("every public address is refused without a token, and one of this machine is not", async () => {

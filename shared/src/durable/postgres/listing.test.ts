@@ -28,7 +28,8 @@ else {
 
   test("runs that changed in the same millisecond are each on one page, and where a page ends makes no difference", async () => {
     for (let n = 0; n < 7; n++) await engine.start({ ...request, input: n, canceled: n % 2 === 0 });
-    await sql`UPDATE runs SET updated_at = 1000 + n / 5`;
+    // Those accepted last changed first, some at the same time.
+    await sql`UPDATE runs SET updated_at = 1000 + (7 - n) / 3`;
     const listed = async (filter: Omit<ListFilter, "limit">, limit: number) => {
       const ids: string[] = [];
       for (let cursor: string | undefined, isOver = false; !isOver; isOver = cursor === undefined) {

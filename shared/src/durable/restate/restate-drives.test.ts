@@ -191,6 +191,8 @@ test("a place is kept for as long as a run is claimed and executed, and given to
   const second = of.dispatcher.drive("work", "2", never);
   await Bun.sleep(5);
   expect([of.at.taken, of.dispatcher.roomFor("work"), of.dispatcher.roomFor("other")]).toEqual([1, 0, 0]);
+  // The pool gets new kinds meanwhile, and keeps who waits for it.
+  of.dispatcher.serve(of.pool);
   of.gates[0]?.();
   const [one, other] = await Promise.all(
     [first, second].map((drive) =>

@@ -73,6 +73,35 @@ test("for a browser elsewhere each request and WebSocket is judged when it is ma
   ]);
 });
 
+test("what a page asks for is judged once when the browser asks for it right after, and anew when it is asked for again", async () => {
+  const { all, requests } = settings();
+  const judges: JudgeHop[] = [];
+  let handle = async (_: unknown): Promise<void> => undefined;
+  const routes = {
+    route: async (_: RegExp, one: typeof handle) => {
+      handle = one;
+    },
+  };
+  await judgedHere(all, createNotices()).guard(routes as unknown as BrowserContext, {
+    add: async (judge) => void judges.push(judge),
+  });
+  const request = { method: () => "GET", url: () => "https://open.example/a" };
+  const ask = () => handle({ request: () => request, fallback: async () => undefined });
+  const hop = async () => await judges[0]?.({ method: "GET", url: "https://open.example/a", body: "" });
+  await ask();
+  expect([await hop(), requests.length]).toEqual([true, 1]);
+  expect([await hop(), requests.length]).toEqual([true, 2]);
+  await ask();
+  expect(requests.length).toBe(2);
+  await ask();
+  expect(requests.length).toBe(3);
+  // A message of a WebSocket goes to a server that was judged when it was opened.
+  expect([await judges[0]?.({ method: "SEND", url: "http://inside.example/", body: "" }), requests.length]).toEqual([
+    true,
+    3,
+  ]);
+});
+
 test("a browser elsewhere goes through the operator's proxy, with its credentials", () => {
   const proxyOf = (upstream?: BrowserSettings["upstream"]) =>
     judgedHere(settings({ upstream }).all, createNotices()).proxy;

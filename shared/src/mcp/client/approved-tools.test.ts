@@ -56,7 +56,9 @@ test.each<[object, readonly string[]]>([
   [{ allow: ["read*"] }, ["read", "read_all"]],
   [{ allow: ["*"], deny: ["write"] }, ["read", "read_all"]],
   [{ allow: [] }, []],
+  [{ allow: ["rite*"] }, []],
   [{ deny: ["read"] }, ["read_all", "write"]],
+  [{ deny: ["_all*"] }, ["read", "read_all", "write"]],
   [{ deny: ["read*"] }, ["write"]],
   [{ allow: ["read"], deny: ["read"] }, []],
 ])("with the lists %j these tools are mounted: %j", async (tools, expected) => {

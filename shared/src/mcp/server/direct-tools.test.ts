@@ -267,3 +267,99 @@ test("what a call's model calls use counts for its principal like a run's, and l
   expect(await engine.usage("bob")).toMatchObject({ tokens: 0 });
   await engine.close({ graceMs: 0 });
 });
+
+/** A tool that does this with its context, and what `bounded` allows a call of it. */
+const doing = (act: (context: Parameters<Tool["call"]>[1]) => Promise<unknown>, more: Partial<Tool> = {}): Tool => ({
+  ...say,
+  ...more,
+  call: async (_, context) => ({ text: String(await act(context)), isError: false }),
+});
+const whenAborted = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+const bounded = (tool: Tool, wallMs: number) => {
+  const definition = helper([tool]);
+  return { definition: { ...definition, limits: { ...definition.limits, wallMs } } };
+};
+
+test("a call that takes longer than a task may is stopped, with all that it waits for; its caller's end keeps its reason", async () => {
+  const signals: AbortSignal[] = [];
+  const fetch = (async (signal: AbortSignal) => {
+    signals.push(signal);
+    return whenAborted(signal);
+  }) as unknown as NonNullable<DirectToolsDeps["fetch"]>;
+  const slow = doing(({ fetch: get }) => get(new URL("http://x.example") as never, {} as never));
+  const stopped = await toolsOf([slow], { fetch, ...bounded(slow, 30) }).call("say", {}, call);
+  expect(stopped).toMatchObject({
+    result: { isError: true, content: [{ text: expect.stringMatching(/^Stopped: /) }] },
+  });
+  expect(signals[0]?.aborted).toBe(true);
+  const leaving = new AbortController();
+  const going = toolsOf([slow], { fetch }).call("say", {}, { ...call, signal: leaving.signal });
+  while (signals.length < 2) await Bun.sleep(1);
+  leaving.abort(new Error("gone"));
+  await expect(going).rejects.toThrow("gone");
+  let judged = 0;
+  const watched: Tool = { ...say, risk: async () => void judged++ };
+  const over = { ...call, signal: AbortSignal.abort(new Error("gone")) };
+  await expect(toolsOf([watched]).call("say", { what: "a" }, over)).rejects.toThrow("gone");
+  expect(judged).toBe(0);
+});
+
+test("a call has a key of its own, the agent's bound for its result, and no web unless it is given one", async () => {
+  const seen: unknown[] = [];
+  const tool = doing(async ({ key, resultCharacters, fetch }) => {
+    seen.push(key, resultCharacters);
+    return fetch(new URL("http://x.example") as never, {} as never).catch(() => "no web");
+  });
+  const tools = toolsOf([tool]);
+  for (let n = 0; n < 2; n++)
+    expect(await tools.call("say", {}, call)).toMatchObject({ result: { content: [{ text: "no web" }] } });
+  const [first, bound, second] = seen;
+  expect([first === second, bound]).toEqual([false, 1_000]);
+});
+
+test("a tool that may run beside others does, although it changes something", async () => {
+  const both = Promise.withResolvers<string>();
+  let running = 0;
+  const beside = doing(
+    async () => {
+      if (++running === 2) both.resolve("together");
+      return Promise.race([both.promise, Bun.sleep(2_000).then(() => "one after another")]);
+    },
+    { parallel: true },
+  );
+  const tools = toolsOf([beside]);
+  const outcomes = await Promise.all([1, 2].map(() => tools.call("say", {}, call)));
+  expect(JSON.stringify(outcomes)).not.toContain("one after another");
+});
+
+test("a call that the settings deny is not made, though it risks nothing; a person's yes is for the risk that was shown", async () => {
+  const denied = await toolsOf([say], { approval: () => "deny" }).call("say", { what: "a" }, call);
+  expect(denied).toMatchObject({
+    result: { isError: true, content: [{ text: "Not allowed by the configuration of this agent." }] },
+  });
+  let risk = "deletes a file";
+  const changing = toolsOf([{ ...say, risk: async () => risk }]);
+  const yes = decided(await changing.call("say", { what: "a" }, call), true);
+  risk = "deletes all files";
+  await expect(changing.call("say", { what: "a" }, call, yes)).rejects.toThrow("not that of this call");
+});
+
+test("what a result says that it took in counts in place of what its tool brings, and a call starts no run", async () => {
+  const seen: (readonly string[])[] = [];
+  const watcher: Tool = { ...say, name: "look", risk: async (_, { takenIn }) => void seen.push(takenIn) };
+  const reads: Tool = {
+    ...say,
+    brings: ["web"],
+    call: async () => ({ text: "", isError: false, takenIn: ["one page"] }),
+  };
+  const admitted: object[] = [];
+  const engine = { admit: async (asked: object) => void admitted.push(asked), spend: async () => undefined };
+  const quotas = createQuotas({ named: { ann: { tokensPerDay: 1_000 } } });
+  const tools = toolsOf([watcher, reads], { engine, quotas });
+  const within = { ...call, contextId: "says-itself" };
+  await tools.call("say", {}, within);
+  await tools.call("look", { what: "x" }, within);
+  expect(seen).toEqual([["one page"]]);
+  expect(admitted).toMatchObject([1, 2].map(() => ({ principal: "ann", contextId: "says-itself", starts: false })));
+});

@@ -183,6 +183,8 @@ test("an answer that is repeated is one message to the run", async () => {
   await client.callTool(repeated, byHand);
   await client.callTool(repeated, byHand);
   expect(done).toEqual([1, 2].map(() => ["answer", "r1", "r1/answer/7", "yes"]));
+  // Who can be asked is asked only by a run that asks.
+  expect(await client.callTool(task("x"), byHand)).toMatchObject({ structuredContent: { status: "completed" } });
   await client.close();
 });
 

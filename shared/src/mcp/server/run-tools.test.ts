@@ -4,6 +4,7 @@ import type { RunView } from "../../runs/run-view.ts";
 import { contextNamed } from "./call-run.ts";
 import { asking, decision, givenWith, question } from "./questions.ts";
 import { isRunTool, runResult, runToolList } from "./run-tools.ts";
+import { runnableTool } from "./runnable-tool.ts";
 
 const view = (more: Partial<RunView>): RunView =>
   ({ id: "r1", name: "swe", contextId: "c", status: "running", files: [], ...more }) as RunView;
@@ -109,4 +110,21 @@ test("what comes with a repeated request is read, and nothing is made up for one
     state: "r1",
   });
   expect(givenWith(context({ requestState: () => undefined }))).toEqual({ responses: {}, state: undefined });
+});
+
+test("an agent's tool takes a task, and a flow's its agents and options too; neither takes anything else", () => {
+  const about = { name: "plan", title: "Plan", description: "Plans." };
+  const options = { type: "object", properties: { rounds: { type: "integer" } } };
+  const schemaOf = (type: "agent" | "flow") =>
+    runnableTool({ ...about, type, options } as unknown as Parameters<typeof runnableTool>[0]).inputSchema;
+  const common = ["task", "output_schema", "files", "wait_seconds"];
+  for (const [type, more] of [
+    ["agent", []],
+    ["flow", ["agents", "options"]],
+  ] as const) {
+    const { properties, ...rest } = schemaOf(type);
+    expect(Object.keys(properties ?? {}).toSorted()).toEqual([...common, ...more].toSorted());
+    expect(rest).toEqual({ type: "object", required: ["task"], additionalProperties: false });
+  }
+  expect(schemaOf("flow").properties?.options).toEqual(options);
 });

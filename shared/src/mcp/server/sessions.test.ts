@@ -172,3 +172,18 @@ test("every client that listens is told that the tools and the prompts changed",
   expect(told.join("")).toContain("notifications/tools/list_changed");
   expect(bugs).toEqual([]);
 });
+
+test("each answer can be taken up again where a client lost it", async () => {
+  const { sessions } = open();
+  const begun = await begin(sessions);
+  await begun.text();
+  const text = await (await send(sessions, ping, within(begun))).text();
+  const last = [...text.matchAll(/^id: (\S+)$/gm)].map(([, id]) => id);
+  expect(last.length).toBeGreaterThan(0);
+  const request = new Request(url, { headers: { ...headers, ...within(begun), "last-event-id": last[0] ?? "" } });
+  const again = await sessions.answer(request, undefined, "ann");
+  const reader = again?.body?.getReader();
+  const { value } = (await reader?.read()) ?? {};
+  expect(new TextDecoder().decode(value)).toContain('"id":2');
+  await reader?.cancel();
+});

@@ -138,6 +138,24 @@ test("a date is one in each of its forms, a hard blank is a blank, and values ar
   expect(text).not.toContain("Values of five");
 });
 
+test("of a hundred columns all are described, of one more it is said that it is not", async () => {
+  const names = Array.from({ length: 101 }, (_, at) => `c${at}`);
+  const wide = async (count: number) => {
+    await scene.write(
+      "columns.csv",
+      `${names.slice(0, count).join(",")}\n${names
+        .slice(0, count)
+        .map(() => 1)
+        .join(",")}\n`,
+    );
+    return (await describe("columns.csv")).text;
+  };
+  expect(await wide(100)).not.toContain("not described");
+  const text = await wide(101);
+  expect(text).toContain("1 rows, 101 columns");
+  expect(text).toContain("… 1 more columns, not described; ask for them with sql_query: SUMMARIZE SELECT …");
+});
+
 test("duplicate rows and duplicate keys are reported", async () => {
   const rows = Array.from({ length: 30 }, (_, at) => `${at},${at * 2}`);
   expect(await odd("order_id,n", ...rows, "3,6", "4,99")).toEqual([

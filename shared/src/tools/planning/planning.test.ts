@@ -200,3 +200,12 @@ test("a result shows its plan whole; of one that is out of date what was done st
   expect((await place.result({ command: "list" })).shows).toBeUndefined();
   expect(formatPlan({ id: "p", title: "Empty", steps: [] })).toContain("Progress: 0/0 steps completed (0%)");
 });
+
+test("a step whose text only begins like another's is a new one", async () => {
+  await using place = await setUp();
+  await place.call({ ...made, steps: ["Pack bags", "Go"] });
+  await place.call({ command: "mark_step", step_index: 0, step_status: "completed" });
+  expect(await place.call({ command: "update", steps: ["Pack", "Pack bags", "Go on"] })).toContain(
+    "0. [ ] Pack\n1. [✓] Pack bags\n2. [ ] Go on\n",
+  );
+});

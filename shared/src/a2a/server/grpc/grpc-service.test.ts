@@ -1,6 +1,13 @@
 import { expect, test } from "bun:test";
 import { EventEmitter } from "node:events";
-import { GetTaskRequest, type StreamResponse, SubscribeToTaskRequest, Task } from "@a2a-js/sdk";
+import {
+  GetTaskRequest,
+  Message,
+  SendMessageRequest,
+  type StreamResponse,
+  SubscribeToTaskRequest,
+  Task,
+} from "@a2a-js/sdk";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { A2AService } from "@a2a-js/sdk/server/grpc";
 import { Metadata, type StatusObject, status } from "@grpc/grpc-js";
@@ -105,6 +112,22 @@ test.each(["cancelled", "close"] as const)(
     expect([call.written, isOver]).toEqual([["a"], true]);
   },
 );
+
+test("a message is answered by its task as it is, or by a reply as it is", async () => {
+  const task = Task.fromJSON({ id: "t", contextId: "c", artifacts: [{ artifactId: "a" }], metadata: { k: 1 } });
+  const reply = Message.fromJSON({ messageId: "m", role: "ROLE_AGENT", parts: [{ text: "hi" }], metadata: { k: 2 } });
+  const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "Hi" }] };
+  const request = A2AService.sendMessage.requestSerialize(SendMessageRequest.fromJSON({ message }));
+  for (const [sent, kind] of [
+    [task, "task"],
+    [reply, "message"],
+  ] as const) {
+    const { service } = serviceOf({ sendMessage: async () => sent });
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    service.sendMessage?.(callOf(request), (error, answer) => resolve(error ?? answer));
+    expect(await promise).toEqual({ payload: { $case: kind, value: sent } });
+  }
+});
 
 test("a stream that breaks off ends with its status, and a bug is reported and not told", async () => {
   const { service, reported } = serviceOf({

@@ -165,6 +165,17 @@ test("a restoration sets aside projects that came after the state, and no others
   expect([await read(workspace, "new/.git/HEAD"), await read(workspace, "new/a")]).toEqual(["ref\n", "a\n"]);
 });
 
+test("a project whose name only begins like a folder of the state is set aside whole", async () => {
+  const workspace = await place.project({ "apple/a": "a\n" });
+  await save(workspace, "1");
+  await Bun.sleep(20);
+  await write(workspace, "app/a", "a\n");
+  await write(workspace, "app/.git/HEAD", "ref\n");
+  await sent(workspace, { "app/a": "a\n", "app/b": "b\n" }, "app");
+  await ask(workspace, { command: "restore", id: 1 });
+  expect([await isThere(workspace, "app/.git/HEAD"), await isThere(workspace, "apple/a")]).toEqual([false, true]);
+});
+
 test("a project that came before the state stays, even if the state holds none of its files", async () => {
   const workspace = await place.project({});
   await sent(workspace, { "old/a": "a\n" }, "old");

@@ -49,6 +49,19 @@ test.each<[string, ChartTable, ChartRequest, string]>([
     "line along 0, measures 1",
   ],
   ["the first of two names", table("a:s b:s n:n", ["x", "y", 1]), {}, "bar along 0, measures 2"],
+  [
+    "of two names that differ in case the one written",
+    table("Cost:n cost:n day:t", [1, 2, "1"]),
+    { y: ["cost"] },
+    "line along 2, measures 1",
+  ],
+  [
+    "a measure does not split what it measures",
+    table("day:t people:o", ["1", 3], ["1", 4]),
+    { x: "day" },
+    "line along 0, measures 1",
+  ],
+  ["quarters with a gap", table("who:s q:s n:n", ["x", "Q1", 1], ["y", null, 2]), {}, "bar along 1, measures 2"],
   ["quarters before names", table("who:s q:s n:n", ["x", "Q1", 1], ["y", "q2", 2]), {}, "bar along 1, measures 2"],
 ])("the columns of a chart follow from the table and the request: %s", (_, from, request, expected) => {
   const { kind, roles } = resolveRoles(from, request);

@@ -242,6 +242,15 @@ test("a workbook that is a zip bomb is refused, and the next query is answered",
   expect((await sql("SELECT 1 AS one")).isError).toBe(false);
 });
 
+test("of a file's tables its own are listed, not those that SQLite keeps for itself", async () => {
+  const database = new Database(join(scene.workspace.root, "counted.db"));
+  database.run("CREATE TABLE sqlitex (id INTEGER PRIMARY KEY AUTOINCREMENT)");
+  database.run("INSERT INTO sqlitex DEFAULT VALUES");
+  database.close();
+  expect((await rowsOf("FROM 'counted.db/*'")).slice(2)).toEqual(["sqlitex", "[1 row]"]);
+  expect((await rowsOf("FROM 'counted.db'"))[2]).toBe("1");
+});
+
 test("a view, which might never end, is not read", async () => {
   const database = new Database(join(scene.workspace.root, "endless.db"));
   database.run("CREATE TABLE t (n INTEGER)");

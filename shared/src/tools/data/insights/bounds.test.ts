@@ -46,6 +46,15 @@ test("the direction of a trend, its start and its order are told, ties reduce it
   expect([long?.slope, long?.start]).toEqual([expect.closeTo(2, 9), expect.closeTo(5, 9)]);
 });
 
+test("few values have to be further off, and of equal ones only a single other is odd", () => {
+  // Of nine values with a deviation of 1.4826, 7.1 are within what chance makes of so few, and 7.4
+  // are not.
+  const few = [8, 9, 9, 10, 10, 11, 11, 12];
+  expect([abnormal([...few, 10 + 7.1]), abnormal([...few, 10 + 7.4])]).toEqual([[], [8]]);
+  const equal = Array.from({ length: 9 }, () => 5);
+  expect([abnormal([...equal, 6]), abnormal([...equal, 6, 7])]).toEqual([[9], []]);
+});
+
 test("suspects are outliers when a gap parts them from the rest, and never more than a tenth", () => {
   const rest = upTo(20).map((at) => 100 + (at % 5));
   expect(isOutlier([...rest, 200], [20])).toBeCloseTo(1 - 2 / 98, 5);
