@@ -221,4 +221,6 @@ test("a tool's name has at most 64 characters", () => {
     defineTool({ name, description: "", input: z.strictObject({}), effect: "pure", run: async () => "" }).name;
   expect(named("a".repeat(64))).toHaveLength(64);
   expect(() => named("a".repeat(65))).toThrow("at most 64");
+  const texts = { name: "t", description: "", input: z.string(), effect: "pure", run: async () => "" } as never;
+  expect(() => defineTool(texts)).toThrow("needs a Zod object as its input");
 });

@@ -81,3 +81,33 @@ test("a step reads the runs' clock, and its failure keeps its cause for who aske
   await (await executionOn(store, body, { clock: () => 12_345 })).done;
   expect(seen).toEqual([12_345, true]);
 });
+
+test("a run that is handed back finishes the step it is in, and begins no other", async () => {
+  const gate = Promise.withResolvers<void>();
+  const begun: string[] = [];
+  const store = new MemoryRunStore(emptyState());
+  const execution = await executionOn(store, async (run) => {
+    for (const name of ["one", "two"])
+      await run.step(name, async () => {
+        begun.push(name);
+        await gate.promise;
+      });
+  });
+  while (begun.length === 0) await Bun.sleep(0);
+  execution.drain();
+  let outcome: string = "at work";
+  void execution.done.then((how) => {
+    outcome = how;
+  });
+  for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+  expect(outcome).toBe("at work");
+  gate.resolve();
+  expect([await execution.done, begun]).toEqual(["released", ["one"]]);
+  expect(store.state.journal.get("0")?.state).toBe("done");
+});
+
+test.each([Number.POSITIVE_INFINITY, Number.NaN, -1])("a sleep of %p ms is refused in the body", async (ms) => {
+  const store = new MemoryRunStore(emptyState());
+  const execution = await executionOn(store, (run) => run.sleep(ms).catch((error) => error.name));
+  expect([await execution.done, store.state.ending]).toEqual(["ended", { status: "completed", output: "RangeError" }]);
+});

@@ -203,3 +203,16 @@ test("a closed writer keeps no file open, and while it writes the log does not g
   await writer.close(100);
   await until(() => open() === 0);
 });
+
+test("the log is emptied once a reader is out of its way", async () => {
+  using store = scratch();
+  const writer = writerOf(store.path);
+  await writer.write(insert("a"));
+  using reader = new Database(store.path, { readonly: true });
+  reader.run("BEGIN");
+  reader.query("SELECT count(*) FROM workers").get();
+  const emptied = writer.emptyLog();
+  reader.run("COMMIT");
+  expect([await emptied, Bun.file(`${store.path}-wal`).size]).toEqual([true, 0]);
+  await writer.close(100);
+});
