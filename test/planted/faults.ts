@@ -8979,6 +8979,22 @@ export const faults: readonly Fault[] = [
     tests: ["shared/src/memory/memory-store"],
   },
   {
+    id: "search-cut-at-the-index",
+    file: "shared/src/durable/sqlite/tables/search-table.ts",
+    find: "      if (found.length > mostFound) return undefined;\n",
+    becomes: "",
+    harm: "A search for a common word leaves out all but some thousand runs.",
+    tests: ["shared/src/durable/sqlite/tables/tables"],
+  },
+  {
+    id: "number-of-a-deleted-run",
+    file: "shared/src/durable/sqlite/tables/deletion-table.ts",
+    find: "max(last_number, ?)",
+    becomes: "?",
+    harm: "A worker that still holds a deleted run writes into another.",
+    tests: ["shared/src/durable/sqlite/tables/tables"],
+  },
+  {
     id: "task-allowed-unasked",
     file: "shared/src/core/tools/approval.ts",
     find: "call.forTask !== undefined && words",

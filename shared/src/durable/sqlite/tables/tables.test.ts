@@ -414,3 +414,42 @@ test("a deleted run leaves the index of words with what it said", () => {
   expect(stored()).toEqual({ count: 0 });
   expect(db.query("SELECT v FROM search_config WHERE k = 'secure-delete'").get()).toEqual({ v: 1 });
 });
+
+test("the index of words helps as long as no more than five thousand runs may say them", () => {
+  const { tables, db, run } = store();
+  const add = (count: number, id: string) =>
+    db.run(
+      `INSERT INTO runs (id, kind, status, principal, context_id, input, epoch, created_at, updated_at)
+       WITH RECURSIVE more (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM more WHERE n < ?1)
+       SELECT ?2 || n, 'k', 'completed', 'ann', 'c', 'null', 0, 0, 0 FROM more`,
+      [count, id],
+    );
+  const one = run();
+  expect([tables.search.candidates(["harbour"]), tables.search.candidates(["ab"])]).toEqual([[one], undefined]);
+  add(4_999, "a");
+  expect(tables.search.candidates(["harbour"])).toHaveLength(5_000);
+  add(1, "b");
+  // Some of them would be left out.
+  expect(tables.search.candidates(["harbour"])).toBeUndefined();
+});
+
+test("a page of events ends where it has become long, and has one event at least", () => {
+  const { tables, run, row } = store();
+  const n = run({ id: "r" });
+  const told = (characters: number) => ({ type: "told", text: "x".repeat(characters) });
+  for (const characters of [20_000, 20_000, 50_000, 1]) tables.events.append(n, [told(characters)], at(0));
+  const page = (seq: number) => tables.events.page(row(n) as RunRow, seq).map((event) => event.seq);
+  expect([0, 2, 3, 4].map(page)).toEqual([[1, 2], [3], [4], []]);
+});
+
+test("no number is used again, whichever runs were deleted last; what costs no tokens counts as well", () => {
+  const { tables, run } = store();
+  const [first = 0, , last = 0] = [run(), run(), run()];
+  for (const n of [last, first]) tables.deletion.remove(n);
+  const n = run();
+  expect(n).toBe(last + 1);
+  const usage = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, costUsd: 0.5, source: "provider" };
+  const replied = { type: "model-replied", text: "", toolCalls: [], usage, model: "m", milliseconds: 1 };
+  tables.events.append(n, [replied], at(0));
+  expect(tables.usage.of("ann", 0)).toMatchObject({ tokens: 0, usd: 0.5 });
+});
