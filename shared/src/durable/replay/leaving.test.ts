@@ -91,6 +91,7 @@ test("a run that is handed back finishes the step it is in, and begins no other"
       await run.step(name, async () => {
         begun.push(name);
         await gate.promise;
+        return null;
       });
   });
   while (begun.length === 0) await Bun.sleep(0);
