@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { loadConfig } from "manyhands/internal/config/config";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import { textInMemory } from "manyhands/internal/testing/core/text-in-memory";
 import type { Registry } from "../registry/registry.ts";
-import { textInMemory } from "../testing/kept-text.ts";
 import { openGatewayPeers } from "./open-gateway-peers.ts";
 
 const url = "http://127.0.0.1:4099";

@@ -1,21 +1,7 @@
 import { expect, test } from "bun:test";
-import { type KeptText, madeOnce } from "./kept-text.ts";
+import { textInMemory } from "../../testing/core/text-in-memory.ts";
+import { madeOnce } from "./kept-text.ts";
 import { type SealedTextOptions, sealedText } from "./sealed-text.ts";
-
-/** A text in this process; `stored` is what a store has of it. */
-function textInMemory(text?: string): KeptText & { stored?: string | undefined } {
-  return {
-    stored: text,
-    async read() {
-      return this.stored;
-    },
-    version: async () => "",
-    async change(next) {
-      this.stored = next(this.stored);
-    },
-    alone: async (_, work) => await work(),
-  };
-}
 
 const key = (byte: number) => new Uint8Array(32).fill(byte);
 const options = { keys: () => [key(1)], encoding: "base64" } as const satisfies SealedTextOptions;
@@ -27,7 +13,7 @@ test.each(["base64", "latin1"] as const)("a text is stored sealed and comes back
   await sealed.change((now) => `${now} grüße 𝄞`);
   await sealed.change((now) => `${now}!`);
   expect(await sealed.read()).toBe("undefined grüße 𝄞!");
-  expect(kept.stored).not.toContain("gr");
+  expect(kept.body).not.toContain("gr");
 });
 
 test("the first key seals, and each of the others opens", async () => {
@@ -44,7 +30,7 @@ test("another key, another purpose or a changed text opens nothing, and nothing 
   const ours = sealedText(kept, { ...options, purpose: "tokens" });
   await ours.change(() => "secret");
   expect(await ours.read()).toBe("secret");
-  const before = kept.stored ?? "";
+  const before = kept.body ?? "";
   const unopened = (cause: unknown) => new Error("not ours", { cause });
   for (const other of [
     { ...options, purpose: "settings" },
@@ -54,15 +40,15 @@ test("another key, another purpose or a changed text opens nothing, and nothing 
     expect(sealedText(kept, { ...other, unopened }).read()).rejects.toThrow("not ours");
     expect(sealedText(kept, other).change(() => "mine now")).rejects.toThrow();
   }
-  expect(kept.stored).toBe(before);
+  expect(kept.body).toBe(before);
   const bytes = Buffer.from(before, "base64");
   bytes[14] = (bytes[14] ?? 0) ^ 1;
-  kept.stored = bytes.toString("base64");
+  kept.body = bytes.toString("base64");
   expect(ours.read()).rejects.toThrow();
 });
 
 test("of several who make a text once, the first one's stays", async () => {
   const kept = textInMemory();
   const [one, other] = await Promise.all([madeOnce(kept, () => "one"), madeOnce(kept, () => "other")]);
-  expect([one, other, kept.stored]).toEqual(["one", "one", "one"]);
+  expect([one, other, kept.body]).toEqual(["one", "one", "one"]);
 });

@@ -1,11 +1,6 @@
-import { afterAll, afterEach, beforeAll, expect, mock, test } from "bun:test";
+import { afterEach, expect, mock, test } from "bun:test";
 import { silentLog } from "../../core/runs/engine.ts";
-import {
-  noPostgres,
-  type PostgresProcess,
-  postgresPrograms,
-  startPostgres,
-} from "../../testing/durable/postgres-process.ts";
+import { withPostgres } from "../../testing/durable/with-postgres.ts";
 import { handClock } from "../../testing/machine/hand-clock.ts";
 import { HeldConversations } from "./conversations.ts";
 import { Database } from "./database.ts";
@@ -16,17 +11,10 @@ type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<readonl
 const row = { kind: "hands", principal: "ann", context_id: "c" };
 const conversation = { kind: "hands", principal: "ann", contextId: "c", folder: "f" };
 
-if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
-else {
-  let server: PostgresProcess;
-  beforeAll(async () => {
-    server = await startPostgres();
-  }, 60_000);
-  afterAll(() => server[Symbol.asyncDispose](), 60_000);
-
+withPostgres((server) => {
   /** Two workers, as the database knows them. */
   async function two() {
-    const url = await server.createDatabase();
+    const url = await server().createDatabase();
     await migratePostgres({ url });
     const database = new Database({ url, schema: "manyhands", connections: 4, log: silentLog });
     const open = async (worker: string) => {
@@ -180,7 +168,7 @@ else {
     name = "renamed";
     expect(await same.hold(conversation)).toMatchObject({ before: first.epoch, isTakeover: true });
   }, 60_000);
-}
+});
 
 afterEach(() => mock.restore());
 

@@ -1,22 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { silentLog } from "../../core/runs/engine.ts";
-import {
-  noPostgres,
-  type PostgresProcess,
-  postgresPrograms,
-  startPostgres,
-} from "../../testing/durable/postgres-process.ts";
 import { until } from "../../testing/durable/until.ts";
+import { withPostgres } from "../../testing/durable/with-postgres.ts";
 import { Database, stateOf } from "./database.ts";
 
-if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
-else {
-  let server: PostgresProcess;
-  beforeAll(async () => {
-    server = await startPostgres();
-  }, 60_000);
-  afterAll(() => server[Symbol.asyncDispose](), 60_000);
-
+withPostgres((server) => {
   /** A schema with a function that refuses with a SQLSTATE until it was called often enough. */
   async function open(connections = 1) {
     const said: string[] = [];
@@ -25,7 +13,7 @@ else {
       warn: (_: object, message: string) => void said.push(`warn: ${message}`),
     };
     const schema = `s${crypto.randomUUID().replaceAll("-", "")}`;
-    const database = new Database({ url: server.url, schema, connections, log });
+    const database = new Database({ url: server().url, schema, connections, log });
     await database.query(`CREATE SCHEMA ${schema}`);
     await database.query("CREATE SEQUENCE calls");
     await database.query("CREATE TABLE written (n int)");
@@ -42,9 +30,9 @@ else {
   }
 
   test("no statement is compiled, whatever the server does for others: that takes longer than any of them", async () => {
-    await using sql = new Bun.SQL({ url: server.url, max: 1 });
+    await using sql = new Bun.SQL({ url: server().url, max: 1 });
     await sql.unsafe("ALTER DATABASE postgres SET jit = on");
-    const database = new Database({ url: server.url, schema: "public", connections: 1, log: silentLog });
+    const database = new Database({ url: server().url, schema: "public", connections: 1, log: silentLog });
     const [row] = await database.query<{ jit: string }>("SHOW jit");
     expect(row?.jit).toBe("off");
     await database.close();
@@ -125,21 +113,21 @@ else {
 
   test("a statement that has to be kept waits for a server that was stopped, and ends when this process closes", async () => {
     await using at = await open();
-    await server.stop();
+    await server().stop();
     await expect(at.database.query("SELECT 1")).rejects.toMatchObject({ code: "storage_unavailable" });
     await expect(at.database.alone(7, async () => null)).rejects.toMatchObject({ code: "storage_unavailable" });
     await expect(at.database.transaction(async () => null)).rejects.toMatchObject({ code: "storage_unavailable" });
     const kept = at.database.query("SELECT 1 AS one", [], { keep: true });
-    const closing = new Database({ url: server.url, schema: "public", connections: 1, log: silentLog });
+    const closing = new Database({ url: server().url, schema: "public", connections: 1, log: silentLog });
     const ended = closing.query("SELECT 1", [], { keep: true }).catch((error) => error);
     await until(() => !closing.health().ok);
     await closing.close();
     expect(await ended).toMatchObject({ code: "unavailable" });
-    await server.start();
+    await server().start();
     expect(await kept).toEqual([{ one: 1 }]);
     expect(at.database.health()).toEqual({ ok: true });
     await at.database.close();
     for (const call of [() => at.database.query("SELECT 1"), () => at.database.transaction(async () => null)])
       await expect(call()).rejects.toMatchObject({ code: "unavailable" });
   }, 60_000);
-}
+});

@@ -1,29 +1,20 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Engine, ListFilter } from "../../core/runs/engine.ts";
-import {
-  noPostgres,
-  type PostgresProcess,
-  postgresPrograms,
-  startPostgres,
-} from "../../testing/durable/postgres-process.ts";
+import { withPostgres } from "../../testing/durable/with-postgres.ts";
 import { request } from "../conformance/cases.ts";
 import { createPostgresEngine, migratePostgres } from "./postgres-engine.ts";
 
-if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
-else {
-  let server: PostgresProcess;
+withPostgres((server) => {
   let engine: Engine;
   let sql: Bun.SQL;
   beforeAll(async () => {
-    server = await startPostgres();
-    await migratePostgres({ url: server.url });
-    engine = createPostgresEngine({ url: server.url, connections: 2 });
-    sql = new Bun.SQL({ url: server.url, max: 1, connection: { search_path: "manyhands" } });
+    await migratePostgres({ url: server().url });
+    engine = createPostgresEngine({ url: server().url, connections: 2 });
+    sql = new Bun.SQL({ url: server().url, max: 1, connection: { search_path: "manyhands" } });
   }, 60_000);
   afterAll(async () => {
     await engine.close({ graceMs: 0 });
     await sql.close({ timeout: 0 });
-    await server[Symbol.asyncDispose]();
   }, 60_000);
 
   test("runs that changed in the same millisecond are each on one page, and where a page ends makes no difference", async () => {
@@ -73,4 +64,4 @@ else {
     await sql`INSERT INTO run_grams SELECT n, '{1}' FROM runs WHERE searchable`;
     expect((await engine.list({ principal: "ann", words: ["anything"], limit: 1 })).total).toBe(10);
   }, 60_000);
-}
+});

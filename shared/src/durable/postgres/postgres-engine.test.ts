@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { connect, createServer } from "node:net";
 import type { Engine } from "../../core/runs/engine.ts";
 import type { Run } from "../../core/runs/run.ts";
-import {
-  noPostgres,
-  type PostgresProcess,
-  postgresPrograms,
-  startPostgres,
-} from "../../testing/durable/postgres-process.ts";
+import { withPostgres } from "../../testing/durable/with-postgres.ts";
 import { engineConformance } from "../conformance.ts";
 import { createPostgresEngine, migratePostgres } from "./postgres-engine.ts";
 
@@ -38,16 +33,12 @@ async function cutter(url: string, asked: string) {
   return { url: through.href, isCut: () => isCut, [Symbol.dispose]: () => void proxy.close() };
 }
 
-if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
-else {
-  let server: PostgresProcess;
+withPostgres((server) => {
   let made: string;
   beforeAll(async () => {
-    server = await startPostgres();
-    made = await server.createDatabase();
+    made = await server().createDatabase();
     await migratePostgres({ url: made });
   }, 60_000);
-  afterAll(() => server[Symbol.asyncDispose](), 60_000);
 
   engineConformance("the engine on PostgreSQL", async () => {
     const url = made;
@@ -61,13 +52,13 @@ else {
       },
       async dispose() {
         await Promise.all(opened.map((engine) => engine.close({ graceMs: 0 })));
-        await server.emptyDatabase(url);
+        await server().emptyDatabase(url);
       },
     };
   });
 
   test("a write whose answer is lost with the connection is written once", async () => {
-    using proxy = await cutter(await server.createDatabase(made), "said-once");
+    using proxy = await cutter(await server().createDatabase(made), "said-once");
     const engine = createPostgresEngine({ url: proxy.url, stopMs: 500, connections: 4 });
     const execute = async (run: Run) => {
       await run.step("say", async (step) => void step.emit({ type: "said-once" }));
@@ -88,4 +79,4 @@ else {
     expect(proxy.isCut()).toBe(true);
     expect(items.map(({ event }) => event.type)).toEqual(["said-once", "run-ended"]);
   }, 60_000);
-}
+});

@@ -1,29 +1,17 @@
-import { afterAll, afterEach, beforeAll, expect, mock, spyOn, test } from "bun:test";
+import { afterEach, expect, mock, spyOn, test } from "bun:test";
 import type { FollowItem } from "../../core/runs/engine.ts";
 import type { Run, RunDefinition } from "../../core/runs/run.ts";
-import {
-  noPostgres,
-  type PostgresProcess,
-  postgresPrograms,
-  startPostgres,
-} from "../../testing/durable/postgres-process.ts";
 import { until } from "../../testing/durable/until.ts";
+import { withPostgres } from "../../testing/durable/with-postgres.ts";
 import { Live } from "../live.ts";
 import type { Database } from "./database.ts";
 import { createPostgresEngine, migratePostgres } from "./postgres-engine.ts";
 import { type Followed, SharedProgress } from "./shared-progress.ts";
 
-if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
-else {
-  let server: PostgresProcess;
-  beforeAll(async () => {
-    server = await startPostgres();
-  }, 60_000);
-  afterAll(() => server[Symbol.asyncDispose](), 60_000);
-
+withPostgres((server) => {
   /** One engine that executes the run, and another where somebody follows it. */
   async function two(execute: RunDefinition["execute"]) {
-    const url = await server.createDatabase();
+    const url = await server().createDatabase();
     await migratePostgres({ url });
     const open = () => createPostgresEngine({ url, stopMs: 500, connections: 4 });
     const [works, reads] = [open(), open()];
@@ -99,7 +87,7 @@ else {
     expect(said(pair.items).some((text) => text.length > 10_000)).toBe(false);
     expect(said(pair.items).at(-1)).toBe("run-ended");
   }, 60_000);
-}
+});
 
 /**
  * Shared progress over a database that sends when it is let; `here` names what is executed here.

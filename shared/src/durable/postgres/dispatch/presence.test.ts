@@ -1,14 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { type Engine, silentLog } from "../../../core/runs/engine.ts";
 import type { Run } from "../../../core/runs/run.ts";
-import {
-  noPostgres,
-  type PostgresProcess,
-  postgresPrograms,
-  startPostgres,
-} from "../../../testing/durable/postgres-process.ts";
 import { until as happened } from "../../../testing/durable/until.ts";
+import { withPostgres } from "../../../testing/durable/with-postgres.ts";
 import { body, request, start, until } from "../../conformance/cases.ts";
 import { Database } from "../database.ts";
 import { createPostgresEngine, migratePostgres } from "../postgres-engine.ts";
@@ -18,26 +13,22 @@ import { claimedRun } from "./claimed-run.ts";
 const leaseMs = 60_000;
 const serversMs = 60_000;
 
-if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
-else
+withPostgres((server) =>
   describe("workers on PostgreSQL", () => {
-    let server: PostgresProcess;
     let sql: SQL;
     let url: string;
     const opened: Engine[] = [];
     beforeAll(async () => {
-      server = await startPostgres();
-      url = await server.createDatabase();
+      url = await server().createDatabase();
       await migratePostgres({ url });
     }, serversMs);
-    afterAll(() => server[Symbol.asyncDispose](), serversMs);
     beforeEach(() => {
       sql = new SQL({ url, max: 1, connection: { search_path: "manyhands" } });
     });
     afterEach(async () => {
       await Promise.all(opened.splice(0).map((engine) => engine.close({ graceMs: 0 })));
       await sql.close({ timeout: 0 });
-      await server.emptyDatabase(url);
+      await server().emptyDatabase(url);
     });
 
     /** `stopMs`: what ignores that it is aborted keeps its place. */
@@ -146,11 +137,11 @@ else
         const store = claimedRun({ claim: { n: String(n), owner: "me", epoch: "7" }, database, ...silent });
         expect(await store.standing()).toBe("held");
         await sql.unsafe("UPDATE heads SET owner = 'other', epoch = 8 WHERE run = $1", [n]);
-        await server.stop();
+        await server().stop();
         const standing = store.standing();
         // Kept from being reported as nobody's while the server starts.
         standing.catch(() => undefined);
-        await server.start();
+        await server().start();
         expect(await standing).toBe("lost");
       } finally {
         await database.close();
@@ -205,4 +196,5 @@ else
       },
       60_000,
     );
-  });
+  }),
+);

@@ -1,10 +1,5 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import {
-  noPostgres,
-  type PostgresProcess,
-  postgresPrograms,
-  startPostgres,
-} from "../../../testing/durable/postgres-process.ts";
+import { expect, test } from "bun:test";
+import { withPostgres } from "../../../testing/durable/with-postgres.ts";
 import { migratePostgres } from "../postgres-engine.ts";
 
 const kinds = ["a", "b", "c"];
@@ -12,17 +7,10 @@ const kinds = ["a", "b", "c"];
 /** Runs of one principal each or of one alone, `count` of them, that are due at this time. */
 type Rows = { readonly principal: string; readonly count: number; readonly status: string; readonly due: string };
 
-if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
-else {
-  let server: PostgresProcess;
-  beforeAll(async () => {
-    server = await startPostgres();
-  }, 60_000);
-  afterAll(() => server[Symbol.asyncDispose](), 60_000);
-
+withPostgres((server) => {
   /** How many rows and entries of indexes ten claims of one run each read, and whose they were. */
   async function claims(rows: readonly Rows[]): Promise<{ readonly read: number; readonly whose: string }> {
-    const url = await server.createDatabase();
+    const url = await server().createDatabase();
     await migratePostgres({ url });
     await using sql = new Bun.SQL({ url, max: 1 });
     await sql.unsafe("SET search_path TO manyhands");
@@ -64,4 +52,4 @@ else {
     expect(small.whose).toBe(large.whose);
     expect(large.read).toBeLessThan(2 * small.read);
   }, 60_000);
-}
+});

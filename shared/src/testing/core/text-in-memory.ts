@@ -1,6 +1,6 @@
-import type { KeptText } from "manyhands/internal/core/text/kept-text";
+import type { KeptText } from "../../core/text/kept-text.ts";
 
-/** A kept text in memory; `body` is what is kept. */
+/** A kept text in memory; `body` is what is kept. For tests. */
 export function textInMemory(): KeptText & { body: string | undefined } {
   const text: KeptText & { body: string | undefined } = {
     body: undefined,
