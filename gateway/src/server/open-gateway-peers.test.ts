@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { loadConfig } from "manyhands/internal/config/config";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
-import { textInMemory } from "manyhands/internal/testing/core/text-in-memory";
+import { textInMemory } from "manyhands/internal/testing/durable/text-in-memory";
 import type { Registry } from "../registry/registry.ts";
 import { openGatewayPeers } from "./open-gateway-peers.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { PushCallbacks } from "manyhands/internal/a2a/ask/push-callbacks";
 import type { KeySets } from "manyhands/internal/a2a/signing/key-sets";
 import { errorCodes, publicError } from "manyhands/internal/core/errors";
-import { textInMemory } from "manyhands/internal/testing/core/text-in-memory";
+import { textInMemory } from "manyhands/internal/testing/durable/text-in-memory";
 import { openPushCallbacks, pushCallbackApp } from "./push-callback-app.ts";
 
 function appWith(callbacks: PushCallbacks | undefined) {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { textInMemory } from "manyhands/internal/testing/core/text-in-memory";
+import { textInMemory } from "manyhands/internal/testing/durable/text-in-memory";
 import { openShares } from "./share-store.ts";
 
 test("a link counts until its time is up, and is gone from the text with the next change", async () => {

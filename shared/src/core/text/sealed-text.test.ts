@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { textInMemory } from "../../testing/core/text-in-memory.ts";
+import { textInMemory } from "../../testing/durable/text-in-memory.ts";
 import { madeOnce } from "./kept-text.ts";
 import { type SealedTextOptions, sealedText } from "./sealed-text.ts";
 
