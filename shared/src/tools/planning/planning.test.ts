@@ -201,6 +201,22 @@ test("a result shows its plan whole; of one that is out of date what was done st
   expect(formatPlan({ id: "p", title: "Empty", steps: [] })).toContain("Progress: 0/0 steps completed (0%)");
 });
 
+test("what a model fills in with nothing is left out, and a step says something", async () => {
+  await using place = await setUp();
+  const { call } = place;
+  const [, id = ""] = /with ID: (plan_[0-9a-f]{8})\n/.exec(await call({ ...made, plan_id: "" })) ?? [];
+  expect(id).not.toBe("");
+  await call({ command: "mark_step", step_index: 0, step_status: "completed", step_notes: "in May" });
+  await call({ command: "mark_step", step_index: 1, step_status: "completed" });
+  await call({ command: "mark_step", step_index: 2, step_status: "in_progress" });
+  expect(await call({ command: "mark_step", plan_id: "", step_index: 0, step_status: "completed", step_notes: "" })).toContain(
+    "0. [✓] Book\n   Notes: in May\n",
+  );
+  expect(await call({ command: "update", title: "", steps: [] })).toContain("Plan: Trip");
+  expect(await call({ command: "list" })).toContain(`${id} (active): Trip - 2/3 steps completed`);
+  expect((await place.result({ ...made, steps: ["a", ""] })).isError).toBe(true);
+});
+
 test("a step whose text only begins like another's is a new one", async () => {
   await using place = await setUp();
   await place.call({ ...made, steps: ["Pack bags", "Go"] });
