@@ -18,11 +18,20 @@ const months: Plot = {
     { name: "month", kind: "order" },
     { name: "n", kind: "number" },
   ],
-  rows: [["Jan", 10], ["Feb", 30], ["Mar", null], ["Apr", 20], ["May", 60]],
+  rows: [
+    ["Jan", 10],
+    ["Feb", 30],
+    ["Mar", null],
+    ["Apr", 20],
+    ["May", 60],
+  ],
   roles: { along: 0, measures: [1], parts: undefined },
 };
 const across: ChartSpec = { mark: "line", height: 99, encoding: { x: { field: "month" }, y: { field: "n" } } };
-const down: ChartSpec = { mark: "bar", encoding: { y: { field: "month" }, x: { field: "n" }, yOffset: { field: "g" } } };
+const down: ChartSpec = {
+  mark: "bar",
+  encoding: { y: { field: "month" }, x: { field: "n" }, yOffset: { field: "g" } },
+};
 
 /** The marks that findings add: kind, text, the values that they stand at, and how. */
 function marks(plot: Plot, spec: ChartSpec, findings: readonly Finding[], language: "en" | "zh" = "en") {
@@ -37,7 +46,12 @@ function marks(plot: Plot, spec: ChartSpec, findings: readonly Finding[], langua
   return { first, rest, told };
 }
 const point = (month: string, n: number) => ({ month, n, series: "n", value: n });
-const mark = (type: string, text: string | undefined, values: readonly object[], on = "x,y") => ({ type, text, values, on });
+const mark = (type: string, text: string | undefined, values: readonly object[], on = "x,y") => ({
+  type,
+  text,
+  values,
+  on,
+});
 
 test("a chart keeps what it is, with the marks over it", () => {
   const { first, rest } = marks(months, across, [finding("turning_point", ["May"], {})]);
@@ -55,6 +69,10 @@ test.each<[Finding, readonly object[]]>([
       mark("text", "60", [point("May", 60)]),
     ],
   ],
+  ...["statistics_abnormal", "lof_outlier"].map((type): [Finding, readonly object[]] => [
+    finding(type, ["May"], { count: 1 }),
+    [mark("point", undefined, [point("May", 60)]), mark("text", "60", [point("May", 60)])],
+  ]),
   [
     finding("turning_point", ["Feb"], { value: 30 }),
     [
@@ -71,15 +89,26 @@ test.each<[Finding, readonly object[]]>([
   // By its place among the points: a month without a value has none.
   [
     finding("overall_trend", [], { start: 5, slope: 2 }),
-    [mark("line", undefined, [{ month: "Jan", n: 5 }, { month: "May", n: 11 }])],
+    [
+      mark("line", undefined, [
+        { month: "Jan", n: 5 },
+        { month: "May", n: 11 },
+      ]),
+    ],
   ],
   [
     finding("page_hinkley", ["Apr"], { before: 20, after: 40 }),
     [
       mark("rule", undefined, [point("Apr", 20)], "x"),
-      mark("line", undefined, [{ month: "Jan", n: 20 }, { month: "Feb", n: 20 }]),
+      mark("line", undefined, [
+        { month: "Jan", n: 20 },
+        { month: "Feb", n: 20 },
+      ]),
       mark("text", "20", [{ month: "Feb", n: 20 }]),
-      mark("line", undefined, [{ month: "Apr", n: 40 }, { month: "May", n: 40 }]),
+      mark("line", undefined, [
+        { month: "Apr", n: 40 },
+        { month: "May", n: 40 },
+      ]),
       mark("text", "40", [{ month: "May", n: 40 }]),
     ],
   ],
@@ -107,14 +136,22 @@ test("findings are marked one over the other, in the chart's language, also wher
 test("of several series the one that a finding is about is marked", () => {
   const shops: Plot = {
     columns: [...months.columns, { name: "shop", kind: "name" }],
-    rows: [["Jan", 1, "A"], ["Jan", 2, "B"], ["Feb", 3, "A"], ["Feb", 4, "B"]],
+    rows: [
+      ["Jan", 1, "A"],
+      ["Jan", 2, "B"],
+      ["Feb", 3, "A"],
+      ["Feb", 4, "B"],
+    ],
     roles: { along: 0, measures: [1], parts: 2 },
   };
   const [, line] = marks(shops, across, [finding("abnormal_value", ["Feb"], {}, "n (B)")]).told;
   expect(line).toMatchObject({ text: "4", values: [{ month: "Feb", n: 4, shop: "B" }] });
   const wide: Plot = {
     columns: [...months.columns, { name: "m", kind: "number" }],
-    rows: [["Jan", 1, 5], ["Feb", 3, 7]],
+    rows: [
+      ["Jan", 1, 5],
+      ["Feb", 3, 7],
+    ],
     roles: { along: 0, measures: [1, 2], parts: undefined },
   };
   const folded = { mark: "line", encoding: { x: { field: "month" }, y: { field: "value" } } };
@@ -142,7 +179,12 @@ const points: Plot = {
     { name: "a", kind: "number" },
     { name: "b", kind: "number" },
   ],
-  rows: [[1, 3], [3, 7], [5, null], [2, 5]],
+  rows: [
+    [1, 3],
+    [3, 7],
+    [5, null],
+    [2, 5],
+  ],
   roles: { along: undefined, measures: [0, 1], parts: undefined },
 };
 const scatter = { mark: "point", encoding: { x: { field: "a" }, y: { field: "b" } } };
@@ -169,4 +211,7 @@ test("points have the line that is nearest to all of them, and the numbers of th
     [{ mark: "point", encoding: { x: { field: "a" } } }, "pearson_correlation"],
   ] as const)
     expect(marks(points, spec, [finding(type, [], {})]).told).toEqual([]);
+  const along = { ...points, roles: { ...points.roles, along: 0 } };
+  const other = { mark: "bar", encoding: { x: { field: "q" }, y: { field: "z" } } };
+  expect(marks(along, other, [finding("pearson_correlation", [], {})]).told).toEqual([]);
 });

@@ -74,6 +74,41 @@ test("a chart says where it is, what was drawn, what is to be minded and what wa
   expect([chinese.chart?.language, chinese.text.includes("总体上升")]).toEqual(["zh", true]);
 });
 
+test("rows along time are in its order, whatever that of the file is", async () => {
+  const { chart } = await draw({ y: ["n"] }, { rows: days(3).toReversed() });
+  expect(chart?.rows.map(([day]) => day)).toEqual(["2024-01-01", "2024-01-02", "2024-01-03"]);
+});
+
+test("a series stands between its place and its measure, and rows without numbers are counted", async () => {
+  const { chart } = await draw({ x: "day", y: ["n"], series: "shop" });
+  expect([chart?.columns.map(({ name }) => name), chart?.roles]).toEqual([
+    ["day", "shop", "n"],
+    { along: 0, parts: 1, measures: [2] },
+  ]);
+  const cities = { columns: [{ name: "city", type: "VARCHAR" }], rows: [["Rome"], ["Oslo"]] };
+  expect((await draw({}, cities)).asked[1]).toContain(
+    `SELECT "city", count(*) AS "count" FROM (SELECT *, row_number() OVER () AS "row of the file" FROM`,
+  );
+  expect((await draw({}, cities)).asked[1]).toContain(`ORDER BY count(*) DESC, min("row of the file")`);
+});
+
+test("another chart of the file is kept, unless the name is given", async () => {
+  const kept = Bun.file(join(place.workspace.root, "visualization/a b.json"));
+  const other = {
+    title: "Other",
+    language: "en",
+    csvFilePath: "a b.csv",
+    spec: {},
+    columns: [],
+    rows: [],
+    insights: [],
+  };
+  await kept.write(JSON.stringify({ ...other, shown: [] }));
+  expect((await draw({ y: ["n"] })).base).toBe("visualization/a b_2");
+  expect((await draw({ y: ["n"], name: "a b" })).base).toBe("visualization/a b");
+  await kept.delete();
+});
+
 test("rows beyond five thousand are counted, and told as not drawn", async () => {
   const rows: QueryResult["rows"] = Array.from({ length: 5_001 }, (_, at) => [`2024-01-01 00:${at}`, at, "s"]);
   const { text, chart, asked } = await draw({ chart: "scatter", x: "n", y: ["n"] } as Partial<Item>, {
@@ -81,21 +116,27 @@ test("rows beyond five thousand are counted, and told as not drawn", async () =>
     count: 5_003,
   });
   expect(text).toContain("Not drawn: the last 3 rows. Sum the data up first.");
-  expect([chart?.rows.length, asked[1]]).toEqual([
-    5_000,
-    "SELECT count(*) FROM read_csv('a b.csv', header = true)",
-  ]);
+  expect([chart?.rows.length, asked[1]]).toEqual([5_000, "SELECT count(*) FROM read_csv('a b.csv', header = true)"]);
+  const own = await draw({ spec: { mark: "bar" } }, { rows, count: 5_001 });
+  expect(own.text).toContain("Not drawn: the last row. Sum the data up first.");
 });
 
 test("rows at one place are combined by the database, in the order of the file", async () => {
-  const combined = { columns: [columns[0] as never, { name: "n", type: "HUGEINT" }], rows: [["2024-01-01", "5"]] } as Answer;
-  const sql = async (item: Partial<Item>) => (await draw(item, combined)).asked[1];
+  const combined = {
+    columns: [columns[0] as never, { name: "n", type: "HUGEINT" }],
+    rows: [["2024-01-01", "5"]],
+  } as Answer;
+  const parted = { columns, rows: [["2024-01-01", "5", "A"]] } as Answer;
+  const sql = async (item: Partial<Item>) => (await draw(item, "series" in item ? parted : combined)).asked[1];
   const source = `(SELECT *, row_number() OVER () AS "row of the file" FROM read_csv('a b.csv', header = true))`;
   const rest = (places: string, order = "") =>
     `FROM ${source} GROUP BY ${places} ORDER BY ${order}min("row of the file") LIMIT 5001`;
   expect(await sql({ x: "day", y: ["n"], aggregate: "sum" })).toBe(`SELECT "day", sum("n") AS "n" ${rest('"day"')}`);
   expect(await sql({ x: "day", y: ["n"], aggregate: "mean" })).toBe(
     `SELECT "day", mean("n") AS "mean of n" ${rest('"day"')}`,
+  );
+  expect(await sql({ x: "day", y: ["n"], series: "shop", aggregate: "max" })).toBe(
+    `SELECT "day", "shop", max("n") AS "max of n" ${rest('"day", "shop"')}`,
   );
   expect(await sql({ x: "day", aggregate: "count" })).toBe(`SELECT "day", count(*) AS "count" ${rest('"day"')}`);
 });
@@ -123,7 +164,9 @@ test("data are found beside the charts too, and a name given is the name", async
 test("what cannot be one chart is refused", async () => {
   await expect(draw({ y: ["n"] }, { rows: [], total: 0 })).rejects.toThrow("a b.csv has no rows.");
   const twice = [...days(3), ...days(1)];
-  await expect(draw({ x: "day", y: ["n"], series: "day" }, { rows: twice })).rejects.toThrow("Several rows share their");
+  await expect(draw({ x: "day", y: ["n"], series: "day" }, { rows: twice })).rejects.toThrow(
+    "Several rows share their",
+  );
   const many: QueryResult["rows"] = Array.from({ length: 5_001 }, (_, at) => [`${at}`, "1"]);
   const combined = { columns: columns.slice(0, 2), rows: many };
   await expect(draw({ x: "day", y: ["n"], aggregate: "sum" }, combined)).rejects.toThrow("more than 5000 places");
@@ -140,7 +183,9 @@ test("findings are drawn into a copy of their chart, each once, and told", async
   using spy = spyOn(drawing, "drawChart").mockResolvedValue({ path: "the copy", warning: undefined, image: undefined });
   const context = contextForTest(place.workspace);
   const mark = (insights_id: number[]) => markedChart({ chartPath: "m.png", insights_id }, "png", context);
-  expect((await mark([3, 1, 3])).text).toBe("Chart with findings saved in: the copy (m.png is as it was)\n3. three\n1. one");
+  expect((await mark([3, 1, 3])).text).toBe(
+    "Chart with findings saved in: the copy (m.png is as it was)\n3. three\n1. one",
+  );
   const [given, base, drawn, output] = spy.mock.calls[0] ?? [];
   expect([given === context, base, drawn?.shown, output]).toEqual([true, "visualization/m_new", [3, 1], "png"]);
   await expect(mark([1, 4])).rejects.toThrow("There is no finding 4: m.png has 3.");

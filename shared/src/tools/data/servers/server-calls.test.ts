@@ -48,7 +48,11 @@ test("a server is reached over the network, a file in its folder only", async ()
 test("a process is asked with the statement and its limits, and what it says is the answer", async () => {
   // What it is asked with, as the name of a column.
   const echo = `read -r asked; printf '%s' '{"ok":true,"columns":[{"name":"' ; printf '%s' "$asked" | base64 -w0 ; printf '%s' '","type":"t"}],"rows":[],"more":true,"changed":0}'`;
-  using _ = spyOn(scripts, "ownScriptArgv").mockReturnValue(["bash", "-c", `${echo.replace("read -r asked", "asked=$(cat)")}`]);
+  using _ = spyOn(scripts, "ownScriptArgv").mockReturnValue([
+    "bash",
+    "-c",
+    `${echo.replace("read -r asked", "asked=$(cat)")}`,
+  ]);
   const servers = createDatabaseServers({ shop: server("sqlite:///a.db", { readOnly: false, timeoutMs: 12 * 1000 }) });
   const { columns, more } = await servers.query("shop", "DELETE FROM t", asking(true));
   expect(JSON.parse(Buffer.from(columns[0]?.name ?? "", "base64").toString())).toEqual({
@@ -81,7 +85,9 @@ test("four statements of a database run at once, a fifth waits, and one that is 
   using argv = spyOn(scripts, "ownScriptArgv").mockReturnValue(["sleep", "60"]);
   const servers = createDatabaseServers({ shop: server("sqlite:///a.db"), other: server("sqlite:///b.db") });
   const stops = Array.from({ length: 5 }, () => new AbortController());
-  const asked = stops.map(({ signal }) => servers.query("shop", "SELECT 1", asking(false, signal)).catch((error) => error));
+  const asked = stops.map(({ signal }) =>
+    servers.query("shop", "SELECT 1", asking(false, signal)).catch((error) => error),
+  );
   await eventually("four have begun", async () => argv.mock.calls.length === 4);
   const stop = new AbortController();
   const elsewhere = servers.query("other", "SELECT 1", asking(false, stop.signal)).catch((error) => error);
@@ -97,7 +103,10 @@ test("four statements of a database run at once, a fifth waits, and one that is 
 
 test("a change where there may be none, and a database that is not there, start nothing", async () => {
   using argv = spyOn(scripts, "ownScriptArgv").mockReturnValue(saying(reply()));
-  const servers = createDatabaseServers({ shop: server("sqlite:///a.db"), open: server("sqlite:///b.db", { readOnly: false }) });
+  const servers = createDatabaseServers({
+    shop: server("sqlite:///a.db"),
+    open: server("sqlite:///b.db", { readOnly: false }),
+  });
   const refused = async (name: string, write: boolean) => {
     try {
       return await servers.query(name, "DELETE FROM t", asking(write));

@@ -27,7 +27,11 @@ test("nothing can be picked where colours are no names, there is no legend, or s
     { color: { ...color, field: { repeat: "a" } } },
     { color, opacity: { value: 1 } },
   ])
-    expect(interactiveSpec({ mark: "bar", encoding })).toEqual({ mark: { type: "bar" }, encoding, config: tips } as never);
+    expect(interactiveSpec({ mark: "bar", encoding })).toEqual({
+      mark: { type: "bar" },
+      encoding,
+      config: tips,
+    } as never);
 });
 
 test("points of two measures can be zoomed, and no other marks", () => {

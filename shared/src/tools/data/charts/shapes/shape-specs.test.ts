@@ -44,7 +44,8 @@ test("flows are as wide as what flows, from the edge of one name to that of the 
     "Power Losses 5",
   ]);
   const [bands, nodes, inner, last] = layersOf(sankeySpec(power));
-  const node = (name: string) => nodes?.data.values.find((one) => one.name === name) as Readonly<Record<string, number>>;
+  const node = (name: string) =>
+    nodes?.data.values.find((one) => one.name === name) as Readonly<Record<string, number>>;
   const height = (name: string) => (node(name).y1 ?? 0) - (node(name).y0 ?? 0);
   expect(height("Coal") / height("Power")).toBeCloseTo(40 / 65, 5);
   expect([node("Coal").x0, node("Homes").x1, node("Power").value]).toEqual([0, canvas.width, 65]);
@@ -67,7 +68,14 @@ test("flows are as wide as what flows, from the edge of one name to that of the 
   ]);
 });
 
-const skills = plot("skill Ada Grace", { measures: [1, 2] }, ["Speed", 8, 6], ["Memory", 4, 9], ["Logic", 0, 3], ["Wit", 2, null]);
+const skills = plot(
+  "skill Ada Grace",
+  { measures: [1, 2] },
+  ["Speed", 8, 6],
+  ["Memory", 4, 9],
+  ["Logic", 0, 3],
+  ["Wit", 2, null],
+);
 
 test("a value stands on its axis, from the top on clockwise, as far out as it is large", () => {
   const layers = layersOf(radarSpec(skills));
@@ -91,7 +99,13 @@ test("a value stands on its axis, from the top on clockwise, as far out as it is
   ] as never);
   // A line goes round: its first point is its last, too.
   const ada = (lines?.data.values ?? []).filter((one) => one.series === "Ada");
-  expect(ada.map(({ order, axis }) => `${order} ${axis}`)).toEqual(["0 Speed", "1 Memory", "2 Logic", "3 Wit", "4 Speed"]);
+  expect(ada.map(({ order, axis }) => `${order} ${axis}`)).toEqual([
+    "0 Speed",
+    "1 Memory",
+    "2 Logic",
+    "3 Wit",
+    "4 Speed",
+  ]);
   expect(valuesOf(figures, "text", "y")).toEqual([
     ["2.5", 170],
     ["5", 130],
@@ -110,14 +124,40 @@ test("a value stands on its axis, from the top on clockwise, as far out as it is
 test("the outer ring is a round number above all values, and series may be in rows", () => {
   const top = (value: number) =>
     valuesOf(layersOf(radarSpec(plot("a n", {}, ["x", value], ["y", 0], ["z", 0])))[1], "text")?.at(-1)?.[0];
-  expect([1, 1.5, 3, 5, 7, 9, 12, 600, 0.3].map(top)).toEqual(["1", "2", "4", "6", "8", "10", "20", "600", "0.4"] as never);
+  expect([1, 1.5, 3, 5, 7, 9, 12, 600, 0.3].map(top)).toEqual([
+    "1",
+    "2",
+    "4",
+    "6",
+    "8",
+    "10",
+    "20",
+    "600",
+    "0.4",
+  ] as never);
   const twelve = layersOf(radarSpec(plot("a n", {}, ["x", 12], ["y", 0], ["z", 0])))[6];
   expect(valuesOf(twelve, "y")?.[0]).toEqual([210 - (160 * 12) / 20] as never);
-  const parted = plot("a who n", { parts: 1, measures: [2] }, ["x", "A", 1], ["y", "A", 1], ["z", "A", 1], ["x", "B", 1]);
-  expect(new Set(layersOf(radarSpec(parted))[6]?.data.values.map(({ series }) => series))).toEqual(new Set(["A", "B"]) as never);
+  const parted = plot(
+    "a who n",
+    { parts: 1, measures: [2] },
+    ["x", "A", 1],
+    ["y", "A", 1],
+    ["z", "A", 1],
+    ["x", "B", 1],
+  );
+  expect(new Set(layersOf(radarSpec(parted))[6]?.data.values.map(({ series }) => series))).toEqual(
+    new Set(["A", "B"]) as never,
+  );
 });
 
-const sales = plot("product region n", { parts: 1, measures: [2] }, ["Apples", "North", 30], ["Pears", "South", 20], ["Plums", "North", 10], ["None", "North", 0]);
+const sales = plot(
+  "product region n",
+  { parts: 1, measures: [2] },
+  ["Apples", "North", 30],
+  ["Pears", "South", 20],
+  ["Plums", "North", 10],
+  ["None", "North", 0],
+);
 
 test("areas are as large as their values, largest first, those of a group side by side", () => {
   const [cells] = layersOf(treemapSpec(sales));
@@ -154,7 +194,12 @@ test("words are as large as their values, the largest in the middle, and none is
   const size = (value: number) => Number(placed.find((one) => one.value === (value as never))?.size);
   expect(size(10) / size(39)).toBeCloseTo(Math.sqrt(10 / 39), 1);
   expect(size(1) / size(39)).toBeGreaterThan(0.18);
-  const boxes = placed.map(({ word, size: height, x, y }) => ({ width: String(word).length * 0.5 * height, height, x, y }));
+  const boxes = placed.map(({ word, size: height, x, y }) => ({
+    width: String(word).length * 0.5 * height,
+    height,
+    x,
+    y,
+  }));
   for (const [at, one] of boxes.entries()) {
     expect(one.x - one.width / 2).toBeGreaterThanOrEqual(0);
     expect(one.x + one.width / 2).toBeLessThanOrEqual(canvas.width);
@@ -201,7 +246,11 @@ test.each<[string, Parameters<typeof coordinatesOf>[1], readonly number[] | unde
   ["a b n", { x: 0, numbers: [], isNamed: false }, undefined],
 ])("of the columns %s, with %j, the places are %j", (names, named, places) => {
   const columns = names.split(" ");
-  const table = plot(names, {}, columns.map((_, at) => at));
+  const table = plot(
+    names,
+    {},
+    columns.map((_, at) => at),
+  );
   expect(coordinatesOf(table, named)).toEqual(places as never);
   expect(coordinatesOf({ ...table, rows: [columns] }, named)).toBeUndefined();
 });
@@ -220,7 +269,8 @@ test("a radar has three to sixteen axes, a sankey two hundred flows, and sizes a
   const radar = (count: number) => problem(plot("a n", {}, ...many(count)), "radar").split(",")[0];
   expect([radar(3), radar(16)]).toEqual(["", ""]);
   for (const count of [2, 17]) expect(radar(count)).toBe("A radar has 3 to 16 axes");
-  const flows = (count: number) => problem(plot("a b n", { parts: 1, measures: [2] }, ...many(count, ["x", 1])), "sankey");
+  const flows = (count: number) =>
+    problem(plot("a b n", { parts: 1, measures: [2] }, ...many(count, ["x", 1])), "sankey");
   expect([flows(200), flows(201)]).toEqual([
     "",
     "A sankey of 201 flows can't be read: 200 at most. Sum up the small ones.",
@@ -251,12 +301,16 @@ test("a map's places are degrees, and its countries are known, or told where the
 
 test("heat maps and flows may have sixty series, areas and words are the hundred largest, maps have all", () => {
   const series = (count: number, kind: ChartKind) =>
-    fewEnough(plot("a b n", { parts: 1, measures: [2] }, ...Array.from({ length: count }, (_, at) => ["x", `s${at}`, at])), kind);
+    fewEnough(
+      plot("a b n", { parts: 1, measures: [2] }, ...Array.from({ length: count }, (_, at) => ["x", `s${at}`, at])),
+      kind,
+    );
   for (const kind of ["heatmap", "sankey"] as const) {
     expect(series(60, kind).notes).toEqual([]);
     expect(series(61, kind).notes).toEqual(["Only the 60 of 61 names in b with the largest sums are drawn."]);
   }
-  const sizes = (count: number) => fewEnough(plot("a n", {}, ...Array.from({ length: count }, (_, at) => [`n${at}`, at - 1])), "treemap");
+  const sizes = (count: number) =>
+    fewEnough(plot("a n", {}, ...Array.from({ length: count }, (_, at) => [`n${at}`, at - 1])), "treemap");
   const few = sizes(5);
   expect([few.plot.rows.map(([, n]) => n), few.notes]).toEqual([[3, 2, 1, -1], []]);
   const largest = sizes(150);
