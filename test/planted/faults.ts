@@ -34,6 +34,7 @@ const models = ["shared/src/models"];
 const auth = ["shared/src/auth", "shared/src/server/access", "test/e2e/sign-in", "test/principals"];
 const quotas = ["shared/src/runs/quotas", "test/a2a/quotas", "gateway/src/server/quotas", "shared/src/durable/sqlite"];
 const grpc = ["test/a2a/grpc"];
+const grpcServer = ["shared/src/a2a/server/grpc/serve-grpc"];
 const python = ["shared/src/tools/python", "test/attacks/warm-python"];
 const signing = ["shared/src/a2a/signing"];
 const remembering = ["shared/src/memory", "shared/src/agent/memory"];
@@ -2681,6 +2682,54 @@ export const faults: readonly Fault[] = [
     becomes: `"grpc.max_receive_message_length": -1,`,
     harm: "One message of some gigabytes takes the memory of the server.",
     tests: grpc,
+  },
+  {
+    id: "grpc-small-answers-only",
+    file: "shared/src/a2a/server/grpc/serve-grpc.ts",
+    find: `"grpc.max_send_message_length": -1`,
+    becomes: `"grpc.max_send_message_length": 4 * 1024 * 1024`,
+    harm: "A task with a long journal can no longer be read over gRPC.",
+    tests: grpcServer,
+  },
+  {
+    id: "grpc-dead-clients-kept",
+    file: "shared/src/a2a/server/grpc/serve-grpc.ts",
+    find: `"grpc.keepalive_timeout_ms": answerMs`,
+    becomes: `"grpc.keepalive_timeout_ms": 2 ** 31 - 1`,
+    harm: "A client whose machine is gone keeps its connection, and its reader of a journal, for weeks.",
+    tests: grpcServer,
+  },
+  {
+    id: "grpc-certificate-of-everybody",
+    file: "shared/src/a2a/server/grpc/serve-grpc.ts",
+    find: "[pair], clientCa !== undefined)",
+    becomes: "[pair], true)",
+    harm: "With TLS alone every client is turned away for want of a certificate that nobody asked for.",
+    tests: grpcServer,
+  },
+  {
+    id: "grpc-gone-client-let-in",
+    file: "shared/src/a2a/server/grpc/serve-grpc.ts",
+    find: "client !== undefined && guard(",
+    becomes: "client === undefined || guard(",
+    harm: "Another user of the machine sends a message, closes at once, and it is carried out.",
+    tests: grpcServer,
+  },
+  {
+    id: "restate-at-the-servers-port",
+    file: "shared/src/server/storage/open-engine.ts",
+    find: "options.port + portsApart : 0)",
+    becomes: "options.port : 0)",
+    harm: "Restate's endpoint takes the port of the server itself, which then cannot start.",
+    tests: ["shared/src/server/storage"],
+  },
+  {
+    id: "postgres-without-a-log",
+    file: "shared/src/server/storage/open-engine.ts",
+    find: "return createPostgresEngine({ ...engine, ...log })",
+    becomes: "return createPostgresEngine({ ...engine })",
+    harm: "What goes wrong in the engine of a cluster is never said in its servers' logs.",
+    tests: ["shared/src/server/storage"],
   },
   {
     id: "leaked-key-still-signs",
