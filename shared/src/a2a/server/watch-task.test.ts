@@ -94,6 +94,8 @@ test("who comes back sees the task as of the last event it has, and the rest, al
   // Who has them all, or claims more than there are, has missed nothing.
   for (const after of [2, 9]) expect(await watch([received, step], [ended], { after })).toEqual(["task 2", 3]);
   expect(await watch([received, ended], [], { after: 2 })).toEqual(["task 2"]);
+  // What it asks is nothing new to them, and ends the turn all the same.
+  expect(await watch([received, asked()], [step, ended], { after: 2, until: "turn" })).toEqual(["task 2"]);
 });
 
 test.each([
