@@ -2756,6 +2756,31 @@ export const faults: readonly Fault[] = [
     tests: a2a,
   },
   {
+    id: "reader-left-at-its-question",
+    file: "shared/src/a2a/server/watch-task.ts",
+    find: `    left.abort();
+`,
+    becomes: "",
+    harm: "Each turn that ends with a question leaves a reader of the journal behind.",
+    tests: a2a,
+  },
+  {
+    id: "resumed-at-an-answered-question",
+    file: "shared/src/a2a/server/watch-task.ts",
+    find: "if (!resumed && isOver(",
+    becomes: "if (isOver(",
+    harm: "A client that resumes at a question since answered gets none of what came after it.",
+    tests: a2a,
+  },
+  {
+    id: "answer-of-a-receiver-without-end",
+    file: "shared/src/a2a/push/webhooks.ts",
+    find: "timeoutMs, maxBytes, maxRedirects",
+    becomes: "timeoutMs, maxBytes: 1e12, maxRedirects",
+    harm: "A receiver that answers without end fills the memory of the server that notifies it.",
+    tests: ["shared/src/a2a/push/webhooks"],
+  },
+  {
     id: "restate-at-the-servers-port",
     file: "shared/src/server/storage/open-engine.ts",
     find: "options.port + portsApart : 0)",
