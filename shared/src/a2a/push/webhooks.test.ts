@@ -55,18 +55,11 @@ test("a notification is not sent on to where its receiver points", async () => {
   expect(there.got.map(({ path }) => path)).toEqual(["/hook"]);
 });
 
-test("a receiver that answers without end is not read to the end", async () => {
-  let pulled = 0;
-  const endless = () =>
-    new ReadableStream({
-      pull(controller) {
-        if (++pulled > 300) return controller.close();
-        controller.enqueue(new Uint8Array(64 * 1024));
-      },
-    });
-  await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(endless()) });
+test("of what a receiver answers no more than a megabyte is read", async () => {
+  const long = () => new Response(new Uint8Array(1_000_001));
+  await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: long });
   const refusal = await createWebhooks(local).post(server.url.href, { headers: {}, body: "" }, signal);
-  expect(refusal).toMatchObject({ final: false });
+  expect(refusal).toMatchObject({ reason: expect.stringContaining("larger"), final: false });
 });
 
 test("an address that may not be reached is final, one that is away is not, and an abort is neither", async () => {
