@@ -77,7 +77,7 @@ function silentClient(port: number): { readonly types: number[]; readonly socket
     const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
     socket.write(Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), settings]));
   });
-  socket.on("data", (bytes) => {
+  socket.on("data", (bytes: Buffer) => {
     rest = Buffer.concat([rest, bytes]);
     for (
       ;
@@ -125,6 +125,6 @@ test("a stop waits as long as it may, and no longer than there are calls", async
   const idle = await serving(small);
   await idle.stop(54_321);
   const at = set.mock.calls.findIndex(([, ms]) => ms === 54_321);
-  const timer = set.mock.results[at]?.value;
+  const timer = set.mock.results[at]?.value as Timer;
   expect(cleared.mock.calls.flat()).toContain(timer);
 });
