@@ -140,7 +140,7 @@ async function logged(): Promise<readonly Line[]> {
 
 /** A line of its log, which comes soon. */
 async function line(text: string): Promise<Line> {
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await Bun.sleep(10)) {
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await Bun.sleep(10)) {
     const found = (await logged()).find((one) => JSON.stringify(one).includes(text));
     if (found !== undefined) return found;
   }
