@@ -19,15 +19,20 @@ function failing(closed: { count: number }) {
   return new Proxy({}, { get }) as never;
 }
 
-test.each([["keys"], ["keys", "rotate"], ["keys", "reseal"], ["profiles"], ["skills"], ["memory"], ["mcp", "test", "x"]])(
-  "%s %s closes what servers share though it fails",
-  async (...args) => {
-    const closed = { count: 0 };
-    using _ = spyOn(sharing, "openShared").mockResolvedValue(failing(closed));
-    await using cli = await cliForTest({});
-    expect([await cli.run(...args), cli.said(), closed.count]).toEqual([1, "It is away.\n", 1]);
-  },
-);
+test.each([
+  [["keys"]],
+  [["keys", "rotate"]],
+  [["keys", "reseal"]],
+  [["profiles"]],
+  [["skills"]],
+  [["memory"]],
+  [["mcp", "test", "x"]],
+])("%j closes what servers share though it fails", async (args) => {
+  const closed = { count: 0 };
+  using _ = spyOn(sharing, "openShared").mockResolvedValue(failing(closed));
+  await using cli = await cliForTest({});
+  expect([await cli.run(...args), cli.said(), closed.count]).toEqual([1, "It is away.\n", 1]);
+});
 
 test("what is remembered is closed though it cannot be read", async () => {
   const closed = { count: 0 };
@@ -43,9 +48,9 @@ test("tokens are closed though they cannot be read", async () => {
   expect([await cli.run("tokens"), closed.count]).toEqual([1, 1]);
 });
 
-test.each([["prune"], ["backup", "b.tar.gz"], ["runs", "export", "r", "r.jsonl"], ["runs", "delete", "r"]])(
-  "%s %s closes the store though it fails",
-  async (...args) => {
+test.each([[["prune"]], [["backup", "b.tar.gz"]], [["runs", "export", "r", "r.jsonl"]], [["runs", "delete", "r"]]])(
+  "%j closes the store though it fails",
+  async (args) => {
     const closed = { count: 0 };
     using _ = spyOn(engines, "openStore").mockResolvedValue(failing(closed));
     await using cli = await cliForTest({});
@@ -54,13 +59,13 @@ test.each([["prune"], ["backup", "b.tar.gz"], ["runs", "export", "r", "r.jsonl"]
 );
 
 test.each([
-  ["run", "Go."],
-  ["chat"],
-  ["flow", "debate", "Go."],
-  ["runs", "watch", "r", "--agent", "manus"],
-  ["runs", "cancel", "r", "--agent", "manus"],
-  ["agents"],
-])("%s %s %s ends the servers that were started for it though it fails", async (...args) => {
+  [["run", "Go."]],
+  [["chat"]],
+  [["flow", "debate", "Go."]],
+  [["runs", "watch", "r", "--agent", "manus"]],
+  [["runs", "cancel", "r", "--agent", "manus"]],
+  [["agents"]],
+])("%j ends the servers that were started for it though it fails", async (args) => {
   const closed = { count: 0 };
   // biome-ignore lint/correctness/useYield: it fails before anything comes
   const nothing = async function* () {

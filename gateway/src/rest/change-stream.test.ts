@@ -13,7 +13,12 @@ const stored = (id: string, updatedAt: number, over: Partial<Stored> = {}): Stor
 
 /** Changes over runs and agents that a test alters; `news` says that a run has changed. */
 function changesForTest({ gapMs = 0, most = 100 } = {}) {
-  const world = { runs: [] as Stored[], agents: [] as KnownAgentState[], released: false, onLook: () => undefined as void };
+  const world = {
+    runs: [] as Stored[],
+    agents: [] as KnownAgentState[],
+    released: false,
+    onLook: (): void => undefined,
+  };
   const filters: Filter[] = [];
   const stop = new AbortController();
   const untold: (() => void)[] = [];

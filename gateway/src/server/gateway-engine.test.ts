@@ -75,7 +75,9 @@ test("a run of the gateway's own is canceled here with what it asked, without as
 test("an agent that does not answer is waited for five seconds, as long as it is sought and as long as it cancels", async () => {
   const untilGivenUp = (signal: AbortSignal) =>
     new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-  const silent = { cancel: (_: string, options?: { readonly signal?: AbortSignal }) => untilGivenUp(options?.signal as AbortSignal) };
+  const silent = {
+    cancel: (_: string, options?: { readonly signal?: AbortSignal }) => untilGivenUp(options?.signal as AbortSignal),
+  };
   for (const agentOf of [(_: unknown, signal: AbortSignal) => untilGivenUp(signal), async () => silent]) {
     const late = new AbortController();
     const timeout = spyOn(AbortSignal, "timeout").mockReturnValue(late.signal);
@@ -90,7 +92,8 @@ test("an agent that does not answer is waited for five seconds, as long as it is
 
 test("the runs of a flow are worked on many at once, with those that clean up after them; receivers are told in a pool of their own", () => {
   const worked: unknown[] = [];
-  const work: Engine["work"] = (definitions, options) => void worked.push([definitions.map(({ kind }) => kind), options]);
+  const work: Engine["work"] = (definitions, options) =>
+    void worked.push([definitions.map(({ kind }) => kind), options]);
   const deps = { peers: {}, push: {} } as unknown as WorkDeps;
   workOn({ name: "debate" } as never, "http://here/a2a/debate", { ...engine, work }, deps);
   const kinds = ["debate", cancelChildrenRun("debate", {} as never).kind, forgetRun("debate", {} as never).kind];

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AgentCard } from "@a2a-js/sdk";
@@ -14,6 +15,7 @@ import { serveCard } from "../testing/card-server.ts";
 
 const token = "token-of-the-settings";
 const publicUrl = "https://team.example";
+const agentsUrl = "https://manus.example";
 const page = "https://app.example";
 const grpcPort = freePort("127.0.0.1");
 const settings = (agent: string) => `
@@ -28,6 +30,7 @@ grpc_port = ${grpcPort}
 patience_seconds = 1
 [limits.principal]
 runs_at_once = 7
+requests_per_minute = 1
 [memory]
 principals = ["local"]
 [retention]
@@ -42,6 +45,7 @@ browser.enabled = false
 swe.enabled = false
 data-analysis.enabled = false
 manus.url = "${agent}"
+manus.public_url = "${agentsUrl}"
 [llm]
 model = "of-agents"
 api_key = "none"
@@ -72,27 +76,32 @@ const sent: Sent[] = [];
 const ids = { own: crypto.randomUUID(), left: crypto.randomUUID() };
 let gateway: ServerProcess;
 let url: string;
+/** The token of somebody whose limits count. */
+let secret: string;
 
 /** What a former gateway left in the store: a run of an agent's own, and one that never began. */
 async function leaveRuns(): Promise<void> {
   await mkdir(state);
   const engine = createEmbeddedEngine({ path: join(state, "runs.db") });
-  const parts = [{ type: "text" as const, text: "Paint it." }];
-  const about = (kind: string, id: string) => ({
-    ...{ id, kind, principal: "local", contextId: "c" },
+  const parts = [{ type: "text", text: "Paint it." }];
+  const file = { type: "file", sha256: "0".repeat(64), name: "a.png", mediaType: "image/png", size: 1 };
+  const made = { type: "artifact-added", artifactId: "a", name: "a.png", parts: [file] };
+  const about = (kind: string, id: string, principal: string) => ({
+    ...{ id, kind, principal, contextId: "c" },
     input: { message: { messageId: id, parts }, hops: 0 },
-    events: [{ type: "message-received" as const, messageId: id, parts }],
+    events: [{ type: "message-received", messageId: id, parts }, made],
   });
-  await engine.start(about("manus", ids.own));
-  await engine.start(about("report", ids.left));
+  await engine.start(about("manus", ids.own, "ann"));
+  await engine.start(about("report", ids.left, "local"));
   await engine.close();
-  const files = join(state, "workspaces", workspaceKey("manus/local", "c"), "files");
+  const files = join(state, "workspaces", workspaceKey("manus/ann", "c"), "files");
   await mkdir(files, { recursive: true });
   await writeFile(join(files, "a.txt"), "a");
 }
 
 beforeAll(async () => {
-  const card = AgentCard.toJSON(agent.card);
+  // As its card has it, it is reached from outside; from here it is where the settings say.
+  const card = JSON.parse(JSON.stringify(AgentCard.toJSON(agent.card)).replaceAll(agent.url, agentsUrl));
   agent.answer = async (request) => {
     const { headers } = request;
     const { pathname } = new URL(request.url);
@@ -113,12 +122,15 @@ beforeAll(async () => {
     logPath: log,
   });
   url = await gateway.ready({ timeoutMs: 60_000 });
+  ({ secret } = (await ask("/settings/tokens", { name: "ann" })).body);
 });
 afterAll(async () => {
   await gateway.stop(0);
   await agent[Symbol.asyncDispose]();
   await rm(home, { recursive: true });
 });
+
+const as = (bearer: string) => ({ headers: { Authorization: `Bearer ${bearer}` } });
 
 async function ask(path: string, json?: unknown, { headers = {}, method = json ? "POST" : "GET" } = {}) {
   const response = await fetch(`${url}${path}`, {
@@ -148,7 +160,11 @@ async function line(text: string): Promise<Line> {
 }
 
 test("a gateway says what it is, where, and what its settings come to", async () => {
-  expect((await ask("/healthz")).body).toMatchObject({ agent: "gateway", model: { name: "of-flows" }, home: homeMark(state) });
+  expect((await ask("/healthz")).body).toMatchObject({
+    agent: "gateway",
+    model: { name: "of-flows" },
+    home: homeMark(state),
+  });
   expect(await line("listening")).toMatchObject({ url: `${url}/`, model: "of-flows" });
   expect((await line("Retention: ")).msg).toContain("ended runs are deleted after 9d");
   await line("cpu_limit is not used");
@@ -166,6 +182,7 @@ test("a gateway says what it is, where, and what its settings come to", async ()
   const read = await ask("/flows", undefined, { headers: { Origin: page } });
   expect(read.headers.get("Access-Control-Allow-Origin")).toBe(page);
   expect((await ask("/doorbell/r%2F1", {})).status).toBe(401);
+  expect((await ask("/flows", undefined, { headers: { Host: "evil.example" } })).status).toBe(403);
 });
 
 test("agents are those of its settings and those that are registered, under names that no flow has", async () => {
@@ -179,9 +196,10 @@ test("agents are those of its settings and those that are registered, under name
 });
 
 test("a token that is made there counts at once, with its limits; who may not call is refused and logged", async () => {
-  const { secret } = (await ask("/settings/tokens", { name: "ann", scopes: ["read"] })).body;
-  const as = (bearer: string) => ({ headers: { Authorization: `Bearer ${bearer}` } });
-  expect((await ask("/usage", undefined, as(secret))).body).toMatchObject({ principal: "ann", runs: { limit: 7 } });
+  const start = () => ask("/flows/report", { input: "Go." }, as(secret));
+  expect([(await start()).status, (await start()).status]).toEqual([202, 429]);
+  const use = { principal: "ann", requests: { used: 1, limit: 1 }, runs: { limit: 7 } };
+  expect((await ask("/usage", undefined, as(secret))).body).toMatchObject(use);
   expect((await ask("/settings/tokens")).body).toMatchObject({ tokens: [{ name: "ann" }], count: true });
   expect((await ask("/runs", undefined, as("wrong-secret"))).status).toBe(401);
   expect(await line('"path":"/runs"')).toMatchObject({ msg: "a request was refused", status: 401 });
@@ -199,6 +217,7 @@ test("its cards are signed, name every way to it, and say what it wants of calle
   const uris = JSON.stringify(flow.capabilities.extensions);
   expect(uris).toContain("urn:needed:1");
   expect(uris).toContain("of-flows");
+  expect(uris).toContain("urn:manyhands:flow:1");
   expect(JSON.stringify(flow.securityRequirements)).toContain("bearer");
   expect((await ask("/.well-known/jwks.json")).body.keys.length).toBeGreaterThan(0);
   const { text: other } = await ask("/a2a/manus/.well-known/agent-card.json");
@@ -208,14 +227,22 @@ test("its cards are signed, name every way to it, and say what it wants of calle
 test("a run of a former gateway is carried out, and what an agent has of one is had from that agent", async () => {
   await ask(`/runs/${ids.left}/events`);
   expect((await ask(`/runs/${ids.left}`)).body).toMatchObject({ name: "report", status: "failed" });
-  const { body: own } = await ask(`/runs/${ids.own}`);
+  const { body: own } = await ask(`/runs/${ids.own}`, undefined, as(secret));
   expect(own).toMatchObject({ name: "manus", status: "queued", input: "Paint it." });
-  expect((await ask(`/runs/${ids.own}/files`)).body.files).toMatchObject([{ agent: "manus", path: "a.txt" }]);
+  expect(own.files[0].url).toStartWith(`${publicUrl}/artifacts/`);
+  const { body: listed } = await ask(`/runs/${ids.own}/files`, undefined, as(secret));
+  expect(listed.files).toMatchObject([{ agent: "manus", path: "a.txt" }]);
   sent.length = 0;
-  expect((await ask(`/runs/${ids.own}/live`)).text).toContain('"page":"none"');
-  expect((await ask(`/runs/${ids.own}/cancel`, {})).body.status).toBe("canceled");
-  const as = { token: `Bearer ${token}`, principal: "local" };
-  expect(sent).toEqual([{ path: `/live/${ids.own}`, ...as }, { path: "/", ...as }]);
+  expect((await ask(`/runs/${ids.own}/live`, undefined, as(secret))).text).toContain('"page":"none"');
+  expect((await ask(`/runs/${ids.own}/cancel`, {}, as(secret))).body.status).toBe("canceled");
+  const shown = { token: `Bearer ${token}`, principal: "ann" };
+  expect(sent).toEqual([
+    { path: `/live/${ids.own}`, ...shown },
+    { path: "/", ...shown },
+  ]);
+  const whole = { method: "DELETE", ...as(secret) };
+  expect((await ask("/conversations/c", undefined, whole)).body.deleted).toEqual([ids.own]);
+  expect((await ask(`/runs/${ids.left}`)).status).toBe(200);
 });
 
 test("a run has its files at the public address, is shared under it, and takes its files along when it is deleted", async () => {
@@ -235,6 +262,34 @@ test("a run has its files at the public address, is shared under it, and takes i
   expect((await ask(`/runs/${id}`, undefined, { method: "DELETE" })).body.deleted).toEqual([id]);
   expect(JSON.stringify(await stored())).not.toContain(hash.slice(2, 20));
   await line("runs were deleted");
+});
+
+test("a flow that is composed later is carried out too", async () => {
+  expect((await ask("/settings/flows/later", { flow: "sequential", agents: ["manus"] })).status).toBe(200);
+  const { body } = await ask("/flows/later", { input: "Go." }, { headers: { Prefer: "wait=60" } });
+  expect(body).toMatchObject({ name: "later", status: "failed" });
+});
+
+/** How its gRPC answers a call with these credentials, as a number of its statuses. */
+async function grpcStatus(authorization: Record<string, string>): Promise<number> {
+  const session = connect(`http://127.0.0.1:${grpcPort}`);
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  session.on("error", reject);
+  const path = "/lf.a2a.v1.A2AService/ListTasks";
+  const head = { ":method": "POST", ":path": path, "content-type": "application/grpc", te: "trailers" };
+  const call = session.request({ ...head, ...authorization });
+  const told = (headers: Record<string, unknown>) => {
+    if (headers["grpc-status"] !== undefined) resolve(Number(headers["grpc-status"]));
+  };
+  call.on("response", told).on("trailers", told).on("error", reject).resume();
+  call.end(new Uint8Array(5));
+  return promise.finally(() => session.destroy());
+}
+
+test("its gRPC asks who calls, as everything else does", async () => {
+  expect(await grpcStatus({})).toBe(16);
+  expect(await grpcStatus({ authorization: "Bearer wrong-secret" })).toBe(16);
+  expect(await grpcStatus({ authorization: `Bearer ${token}` })).not.toBe(16);
 });
 
 test("it ends when it is asked to, with nothing left open", async () => {

@@ -144,8 +144,7 @@ export async function startGateway(
     artifacts,
     registry,
     reported,
-    routes: app.routes,
-    fetch: app.fetch,
+    ...app,
     async [Symbol.asyncDispose]() {
       await server.stop(true);
       await settings.mcp.close();

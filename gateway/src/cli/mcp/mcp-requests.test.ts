@@ -24,7 +24,10 @@ async function cliWithServer({ changed = new Set(["pay"]) } = {}) {
     tools: async () => mounted,
   };
   const mcp = {
-    open: async (name: string) => void asked.push(["open", name]) ?? server,
+    async open(name: string) {
+      asked.push(["open", name]);
+      return server;
+    },
     async approve(name: string, signal: AbortSignal) {
       asked.push(["approve", name]);
       signals.push(signal);
@@ -129,10 +132,17 @@ test("everything that is said of a server on the command line is written, and no
     ...{ url, type: "sse", headers: { A: "b" } },
   });
   expect(await added("bare", "--", "serve-it")).toEqual({ command: "serve-it" });
-  for (const wrong of [["--env", "=b"], ["--trust", "free"], ["--type", "grpc", "--url", url]])
+  for (const wrong of [
+    ["--env", "=b"],
+    ["--trust", "free"],
+    ["--type", "grpc", "--url", url],
+  ])
     expect([wrong, await cli.run("mcp", "add", "w", ...wrong, "--", "serve-it")]).toEqual([wrong, 2]);
   const file = await Bun.file(join(cli.cwd, "mcp.json")).json();
-  await writeFile(join(cli.cwd, "mcp.json"), JSON.stringify({ mcpServers: { ...file.mcpServers, off: { command: "x", disabled: true } } }));
+  await writeFile(
+    join(cli.cwd, "mcp.json"),
+    JSON.stringify({ mcpServers: { ...file.mcpServers, off: { command: "x", disabled: true } } }),
+  );
   // Listing them is what `mcp` does by itself.
   expect(await cli.run("mcp")).toBe(0);
   expect(cli.out()).toMatch(/^off +disabled/m);
