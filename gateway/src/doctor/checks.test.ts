@@ -108,7 +108,10 @@ test("a disabled browser, or one missing at its configured path, is reported", a
   expect(check).toMatchObject({ state: "fail", text: "The browser at 127.0.0.1:9 cannot be reached." });
 });
 
-/** What a browser of these settings is asked for when it shows this page, and what the doctor says of it. */
+/**
+ * What a browser of these settings is asked for when it shows this page, and what the doctor says
+ * of it.
+ */
 async function checkedWith(env: Record<string, string>, html: string | Error) {
   const rendered: [string, { timeoutMs?: number }][] = [];
   let closed = 0;

@@ -10,7 +10,9 @@ async function ask({ fetch, url }: TestGateway, path: string, init: RequestInit 
   return fetch(new Request(`${url}${path}`, { ...init, headers }));
 }
 
-/** Opens every kind of stream over a run that sleeps, and notes after how much silence each speaks. */
+/**
+ * Opens every kind of stream over a run that sleeps, and notes after how much silence each speaks.
+ */
 async function silences(gateway: TestGateway): Promise<readonly (readonly [string, boolean])[]> {
   const started = await ask(gateway, "/flows/echo", posted({ input: "sleep" }));
   const { runId } = (await started.json()) as { runId: string };

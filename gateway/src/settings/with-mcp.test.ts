@@ -8,7 +8,10 @@ const config = {
   sandbox: { tier: "bwrap", allowDomains: ["example.org"] },
 } as unknown as McpPlaces;
 
-/** What using the servers opens and closes, in order, when opening them or working with them ends like this. */
+/**
+ * What using the servers opens and closes, in order, when opening them or working with them ends
+ * like this.
+ */
 async function used(work: () => Promise<string>, { opens = true } = {}) {
   const did: unknown[] = [];
   const warned: string[] = [];

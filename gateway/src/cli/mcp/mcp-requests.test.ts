@@ -7,7 +7,10 @@ import { cliForTest } from "../../testing/cli.ts";
 
 type Work = Parameters<typeof using.withMcp>[2];
 
-/** A command line over one server, of which one tool changed; what is asked of it, and of the shared state. */
+/**
+ * A command line over one server, of which one tool changed; what is asked of it, and of the shared
+ * state.
+ */
 async function cliWithServer({ changed = new Set(["pay"]) } = {}) {
   const asked: unknown[] = [];
   const signals: AbortSignal[] = [];
