@@ -105,7 +105,9 @@ test("what a gateway is made of knows what it has to, and is closed again, the r
   expect(listed.mock.calls[0]?.[2]).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect(set.mock.calls[0]?.[0]).toMatchObject({ cwd: process.cwd(), env: process.env, config });
 
-  await (served.mock.results[0]?.value as { stop(): Promise<void> }).stop();
+  const [listening] = served.mock.results;
+  if (listening?.type !== "return") throw new Error("It does not listen.");
+  await listening.value.stop();
   expect(closed).toEqual([
     ...["openStarts", 'openEngine {"graceMs":5000}', "openGatewayRegistry", "openGatewayMemory"],
     ...["openAuthentication", "openShared"],

@@ -57,7 +57,6 @@ test("a model has a minute to answer, from its first piece to its last, and its 
   });
   const asking = Promise.withResolvers<AbortSignal>();
   using creating = spyOn(making, "createModel").mockReturnValue({
-    // biome-ignore lint/correctness/useYield: nothing comes
     async *ask(_: unknown, { signal }: { readonly signal: AbortSignal }) {
       asking.resolve(signal);
       await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
