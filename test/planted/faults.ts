@@ -12255,6 +12255,8 @@ export const faults: readonly Fault[] = [
     becomes: "UPDATE tokens SET used = now_ms() WHERE $1::bytea IS NOT NULL",
     harm: "Which token is still used cannot be told.",
     tests: ["shared/src/cluster/shared-rows"],
+  },
+  {
     id: "red-is-blue",
     file: "shared/src/tools/documents/read/pdf/render-page.ts",
     find: "withBlueFirst(data)]",
