@@ -338,7 +338,8 @@ test.each<[path: string, table: object, right: readonly unknown[], wrong: readon
   ["notify.n.to", { type: "email" }, [["a@b.example"]], [[], Array(51).fill("a@b.example")]],
 ])("%s in a table of its own takes what it can be and nothing else", (path, own, right, wrong) => {
   const [section = "", name = "", key = ""] = path.split(".");
-  const fits = (value: unknown) => sectionsSchema.safeParse({ [section]: { [name]: { ...own, [key]: value } } }).success;
+  const fits = (value: unknown) =>
+    sectionsSchema.safeParse({ [section]: { [name]: { ...own, [key]: value } } }).success;
   expect(right.filter((value) => !fits(value))).toEqual([]);
   expect(wrong.filter(fits)).toEqual([]);
 });

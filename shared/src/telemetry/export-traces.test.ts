@@ -186,6 +186,18 @@ test("it begins at the newest run there is, and tells what is written late with 
   expect(new Set(next.sent)).toEqual(new Set(["execute_tool next", "execute_tool late"]));
 });
 
+test("what was long done while no exporter lived is sent from where the last one stopped, and nothing before", async () => {
+  const { store, work } = storeOf();
+  work("sent", 1_000_000);
+  work("early", 1_010_000);
+  work("late", 2_000_000);
+  await Bun.write(join(folder, "stopped.json"), JSON.stringify({ through: 1_004_000 }));
+  const { sent, traces } = passesOver(store, "stopped.json");
+  await traces.close();
+  expect(sent.toSorted()).toEqual(["execute_tool early", "execute_tool late"]);
+  expect(await Bun.file(join(folder, "stopped.json")).json()).toEqual({ through: 2_000_000 });
+});
+
 test("of a run that goes on, what was sent long before is not sent again after a restart", async () => {
   const { store, work } = storeOf();
   const { sent, traces } = passesOver(store, "goes-on.json");
