@@ -46,7 +46,8 @@ test("only a folder that Python leaves is left out, and the folder of all skills
   expect(files.map(({ path }) => path).toSorted()).toEqual(["SKILL.md", "__pycache__"]);
 });
 
-// Whoever can write to a folder can link a file there that it may not read; only root gives files away.
+// Whoever can write to a folder can link a file there that it may not read; only root gives files
+// away.
 test.skipIf(process.getuid?.() !== 0)("a file of somebody else that is linked into a skill is refused", async () => {
   await kit({});
   await writeFile(join(root, "theirs"), "secret");

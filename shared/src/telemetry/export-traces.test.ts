@@ -156,7 +156,9 @@ function storeOf() {
   return { store, work, reads, looks };
 }
 
-/** What is sent of a store, one pass after the other; `ends` counts the exporters that were closed. */
+/**
+ * What is sent of a store, one pass after the other; `ends` counts the exporters that were closed.
+ */
 function passesOver(store: Pick<Engine, "list" | "events">, file: string) {
   const sent: string[] = [];
   const ends = { count: 0 };

@@ -45,7 +45,9 @@ async function opened({ network, proxy, user, ...policy }: Options & Partial<Egr
   return { way, logged, told, status: (target: string) => statusOf(way, target), [Symbol.asyncDispose]: way.close };
 }
 
-/** A tunnel to this target, its status, and when it is closed; no status if the proxy is not there. */
+/**
+ * A tunnel to this target, its status, and when it is closed; no status if the proxy is not there.
+ */
 function tunnel({ proxy }: ProgramEgress, target: string) {
   const status = Promise.withResolvers<number | undefined>();
   const closed = Promise.withResolvers<void>();
@@ -79,7 +81,8 @@ test("a program reaches the addresses that its entry names, names that mean this
     [["*", here()], here(), 200, {}],
     [["*"], here("localhost"), 200, { allow: [here("localhost")] }],
     [["*", here()], here(), 403, { deny: [here()] }],
-    // What the tools may reach is no bound for a server whose entry names more, and none reaches more by it.
+    // What the tools may reach is no bound for a server whose entry names more, and none reaches
+    // more by it.
     [[here()], here(), 200, { only: ["other.example"] }],
     [["other.example"], here(), 403, { allow: [here()], only: [here()] }],
   ] as const) {
