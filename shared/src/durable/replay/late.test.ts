@@ -314,7 +314,7 @@ test("a run is handed back although its storage hangs, after a step that stops h
   const stops = (run: Run) =>
     run.step("stops", ({ signal }) => {
       begun.resolve();
-      return new Promise((_, reject) =>
+      return new Promise<null>((_, reject) =>
         signal.addEventListener("abort", async () => {
           await turns();
           did.push("stopped");
