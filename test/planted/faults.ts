@@ -34,6 +34,7 @@ const models = ["shared/src/models"];
 const auth = ["shared/src/auth", "shared/src/server/access", "test/e2e/sign-in", "test/principals"];
 const quotas = ["shared/src/runs/quotas", "test/a2a/quotas", "gateway/src/server/quotas", "shared/src/durable/sqlite"];
 const grpc = ["test/a2a/grpc"];
+const grpcServer = ["shared/src/a2a/server/grpc/serve-grpc"];
 const python = ["shared/src/tools/python", "test/attacks/warm-python"];
 const signing = ["shared/src/a2a/signing"];
 const remembering = ["shared/src/memory", "shared/src/agent/memory"];
@@ -2681,6 +2682,119 @@ export const faults: readonly Fault[] = [
     becomes: `"grpc.max_receive_message_length": -1,`,
     harm: "One message of some gigabytes takes the memory of the server.",
     tests: grpc,
+  },
+  {
+    id: "grpc-small-answers-only",
+    file: "shared/src/a2a/server/grpc/serve-grpc.ts",
+    find: `"grpc.max_send_message_length": -1`,
+    becomes: `"grpc.max_send_message_length": 4 * 1024 * 1024`,
+    harm: "A task with a long journal can no longer be read over gRPC.",
+    tests: grpcServer,
+  },
+  {
+    id: "grpc-dead-clients-kept",
+    file: "shared/src/a2a/server/grpc/serve-grpc.ts",
+    find: `"grpc.keepalive_timeout_ms": answerMs`,
+    becomes: `"grpc.keepalive_timeout_ms": 2 ** 31 - 1`,
+    harm: "A client whose machine is gone keeps its connection, and its reader of a journal, for weeks.",
+    tests: grpcServer,
+  },
+  {
+    id: "grpc-certificate-of-everybody",
+    file: "shared/src/a2a/server/grpc/serve-grpc.ts",
+    find: "[pair], clientCa !== undefined)",
+    becomes: "[pair], true)",
+    harm: "With TLS alone every client is turned away for want of a certificate that nobody asked for.",
+    tests: grpcServer,
+  },
+  {
+    id: "grpc-gone-client-let-in",
+    file: "shared/src/a2a/server/grpc/serve-grpc.ts",
+    find: "client !== undefined && guard(",
+    becomes: "client === undefined || guard(",
+    harm: "Another user of the machine sends a message, closes at once, and it is carried out.",
+    tests: grpcServer,
+  },
+  {
+    id: "ended-task-watched-again",
+    file: "shared/src/a2a/server/request-handler.ts",
+    find: "after < run.lastEvent;",
+    becomes: "after <= run.lastEvent;",
+    harm: "Who has all events of a task that has ended opens its stream again and again instead of reading it.",
+    tests: a2a,
+  },
+  {
+    id: "watcher-not-asked-in-its-form",
+    file: "shared/src/a2a/server/request-handler.ts",
+    find: `{ signal, after, journal, hitl, until: "task" }`,
+    becomes: `{ signal, after, journal, hitl: false, until: "task" }`,
+    harm: "A client that resumes a task sees its question without the form that it can answer.",
+    tests: a2a,
+  },
+  {
+    id: "cancel-waits-for-nobody",
+    file: "shared/src/a2a/server/request-handler.ts",
+    find: "cancelRun(deps, run, signal)",
+    becomes: "cancelRun(deps, run, new AbortController().signal)",
+    harm: "Callers that cancel and go leave readers of journals behind.",
+    tests: a2a,
+  },
+  {
+    id: "turn-goes-on-after-its-question",
+    file: "shared/src/a2a/server/watch-task.ts",
+    find: "options.after < run.lastEvent;",
+    becomes: "options.after <= run.lastEvent;",
+    harm: "A client that comes back to a question it has seen waits for the end of a turn that has ended.",
+    tests: a2a,
+  },
+  {
+    id: "ended-task-asked-nothing",
+    file: "shared/src/a2a/server/hitl-answer.ts",
+    find: "!isKnown && !terminalStatuses.includes(run.status)",
+    becomes: "!isKnown",
+    harm: "Who answers a task that has ended is told that their answer is wrong, and tries others.",
+    tests: a2a,
+  },
+  {
+    id: "reader-left-at-its-question",
+    file: "shared/src/a2a/server/watch-task.ts",
+    find: `    left.abort();
+`,
+    becomes: "",
+    harm: "Each turn that ends with a question leaves a reader of the journal behind.",
+    tests: a2a,
+  },
+  {
+    id: "resumed-at-an-answered-question",
+    file: "shared/src/a2a/server/watch-task.ts",
+    find: "if (!resumed && isOver(",
+    becomes: "if (isOver(",
+    harm: "A client that resumes at a question since answered gets none of what came after it.",
+    tests: a2a,
+  },
+  {
+    id: "answer-of-a-receiver-without-end",
+    file: "shared/src/a2a/push/webhooks.ts",
+    find: "timeoutMs, maxBytes, maxRedirects",
+    becomes: "timeoutMs, maxBytes: 1e12, maxRedirects",
+    harm: "A receiver that answers without end fills the memory of the server that notifies it.",
+    tests: ["shared/src/a2a/push/webhooks"],
+  },
+  {
+    id: "restate-at-the-servers-port",
+    file: "shared/src/server/storage/open-engine.ts",
+    find: "options.port + portsApart : 0)",
+    becomes: "options.port : 0)",
+    harm: "Restate's endpoint takes the port of the server itself, which then cannot start.",
+    tests: ["shared/src/server/storage"],
+  },
+  {
+    id: "postgres-without-a-log",
+    file: "shared/src/server/storage/open-engine.ts",
+    find: "return createPostgresEngine({ ...engine, ...log })",
+    becomes: "return createPostgresEngine({ ...engine })",
+    harm: "What goes wrong in the engine of a cluster is never said in its servers' logs.",
+    tests: ["shared/src/server/storage"],
   },
   {
     id: "leaked-key-still-signs",
