@@ -166,7 +166,9 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
       await tokens.add({ name: "one", principal: "alice", scopes: [] }),
       await tokens.add({ name: "other", principal: "alice", scopes: [] }),
     ];
-    /** How long ago the tokens were used, after the first is used again so long after its last use. */
+    /**
+     * How long ago the tokens were used, after the first is used again so long after its last use.
+     */
     const used = async (agoMs: number) => {
       await database.query("UPDATE tokens SET used = now_ms() - $1::bigint", [agoMs]);
       await tokens.find(secret);

@@ -82,7 +82,9 @@ test("who gives up sending is not told of a refusal", async () => {
   delete refusals.isSilent;
 }, 10_000);
 
-/** What a server hears of a mail with this security; it offers TLS if `offers`, and takes no mail. */
+/**
+ * What a server hears of a mail with this security; it offers TLS if `offers`, and takes no mail.
+ */
 async function heard(security: EmailTarget["security"], offers: boolean) {
   const lines: string[] = [];
   const listener = createServer((socket) => {
