@@ -73,7 +73,9 @@ test("what is not in a workspace, or has no sandbox, is given to no program", as
     ...place.sandbox,
     async spawn() {
       started++;
-      return processByHand().process;
+      const byHand = processByHand();
+      byHand.exits(0);
+      return byHand.process;
     },
   };
   const { signal } = new AbortController();
