@@ -68,7 +68,12 @@ test.each([
 });
 
 test("an address is on a server of many people's repositories by its host, over https alone", () => {
-  const on = ["https://github.com/a/b", " https://www.gitlab.com/a", "https://codeberg.org/", "https://bitbucket.org/a/b"];
+  const on = [
+    "https://github.com/a/b",
+    " https://www.gitlab.com/a",
+    "https://codeberg.org/",
+    "https://bitbucket.org/a/b",
+  ];
   const off = [
     ...["http://github.com/a/b", "https://github.com.evil.example/a/b", "https://api.github.com/a/b"],
     ...["https://github.com:8443/a/b", "ftp://github.com/a/b", "github.com/a/b", ""],

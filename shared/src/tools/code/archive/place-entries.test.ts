@@ -129,9 +129,17 @@ test("no more comes out than usual source has, in all and for each byte that wen
   const large = { packedBytes: () => 10_000 * megabyte };
   // It would fill the memory: only its length is looked at.
   const beyond = [{ length: 500 * megabyte + 1 } as Uint8Array];
-  await using over = await placed([file("a", (async function* () {
-    yield* beyond;
-  })())], large);
+  await using over = await placed(
+    [
+      file(
+        "a",
+        (async function* () {
+          yield* beyond;
+        })(),
+      ),
+    ],
+    large,
+  );
   expect(over.result).toMatchObject({ code: "too_large", message: "Unpacked it is larger than 500 MB." });
   await using within = await placed([file("a", pieces(20 * megabyte))], { packedBytes: () => 1 });
   expect(within.result).toMatchObject({ folder: "other" });

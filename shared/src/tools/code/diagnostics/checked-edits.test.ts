@@ -64,7 +64,7 @@ test("of many files the first five are checked, each once", async () => {
   const names = ["a", "b", "c", "d", "e", "f"].map((name) => `${name}.sh`);
   const files = Object.fromEntries(names.map((name) => [name, ["ok", `!in ${name}`] as const]));
   const text = await edited(files, { paths: ["a.sh", ...names] });
-  expect(text.match(/Diagnostics: \w\.sh/g)).toEqual(names.slice(0, 5).map((name) => `Diagnostics: ${name}`));
+  expect(text.match(/(?<=Diagnostics: )\w\.sh/g)?.join()).toBe(names.slice(0, 5).join());
 });
 
 test("a file that is too large, or not text, is not checked, and the edit stands", async () => {
@@ -84,7 +84,11 @@ test("only what an edit broke is told, shortened, and how much more there is", a
   );
   const lines = Array.from({ length: 10 }, (_, n) => `!${"abcdefghij"[n]}`);
   const text = await edited({ "a.sh": ["", ["!1 old", ...lines].join("\n")] });
-  expect(text.split("\n").slice(2)).toEqual(["- !1 old", ...lines.slice(0, 7).map((line) => `- ${line}`), "- and 3 more"]);
+  expect(text.split("\n").slice(2)).toEqual([
+    "- !1 old",
+    ...lines.slice(0, 7).map((line) => `- ${line}`),
+    "- and 3 more",
+  ]);
   expect(await edited({ "a.sh": ["", `!${"x".repeat(200)}`] })).toEndWith(`- !${"x".repeat(199)}…`);
 });
 
@@ -124,10 +128,11 @@ test("our own checker gets nothing of this process and no more than its time; if
     const child = { stdout: new Blob(["a.json:1:1: odd\n"]).stream(), exited: Promise.resolve(exitCode) };
     using spawned = spyOn(Bun, "spawn").mockReturnValue(child as never);
     expect(await check("a.json", sandboxThat(), signal)).toEqual([...problems]);
-    expect(spawned.mock.calls[0]?.[1]).toMatchObject({
+    const given = spawned.mock.calls[0]?.[1] as { readonly signal?: AbortSignal } | undefined;
+    expect(given).toMatchObject({
       ...{ cwd: "/", env: { LANG: "C.UTF-8" }, stderr: "ignore" },
       ...{ timeout: 10_000, killSignal: "SIGKILL", maxBuffer: 65_536 },
     });
-    expect((spawned.mock.calls[0]?.[1] as { signal?: AbortSignal }).signal).toBe(signal);
+    expect(given?.signal).toBe(signal);
   }
 });

@@ -20,7 +20,12 @@ async function said(command: "definition" | "diagnostics", found: readonly Found
     if (method === "initialize") return { result: { capabilities: { diagnosticProvider: {} } } };
     if (method === "textDocument/definition") {
       positions.push((params as { position: unknown }).position);
-      return { result: found.map(({ path = "", line }) => ({ uri: `file://${path.replace("ROOT", root)}`, range: rangeOf(line) })) };
+      return {
+        result: found.map(({ path = "", line }) => ({
+          uri: `file://${path.replace("ROOT", root)}`,
+          range: rangeOf(line),
+        })),
+      };
     }
     if (method === "textDocument/diagnostic")
       return { result: { items: found.map(({ line, message = "" }) => ({ range: rangeOf(line), message })) } };

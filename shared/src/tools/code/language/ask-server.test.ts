@@ -81,7 +81,10 @@ const problems = [
 
 test("errors and warnings are problems, whether a server is asked for them or tells of them", async () => {
   using _ = spyOn(Bun, "sleep").mockResolvedValue(undefined);
-  const pulling = serverThat({ "textDocument/diagnostic": { kind: "full", items: diagnostics } }, { diagnosticProvider: {} });
+  const pulling = serverThat(
+    { "textDocument/diagnostic": { kind: "full", items: diagnostics } },
+    { diagnosticProvider: {} },
+  );
   expect(await ask(pulling, (answers) => answers.problems())).toEqual([...problems]);
   const unchanged = serverThat({ "textDocument/diagnostic": { kind: "unchanged" } }, { diagnosticProvider: true });
   expect(await ask(unchanged, (answers) => answers.problems())).toEqual([]);

@@ -90,7 +90,9 @@ test("a map stays within its tokens and names some of what it leaves out", () =>
   expect(lines.at(-1)).toBe(
     `[${40 - shown} more files with definitions: ${next} …; give a folder as path or more tokens]`,
   );
-  const two = renderMap(files.slice(0, shown + 2), 200).split("\n").at(-1);
+  const two = renderMap(files.slice(0, shown + 2), 200)
+    .split("\n")
+    .at(-1);
   expect(two).toStartWith("[2 more files");
   expect(two).not.toContain("…");
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { resolve } from "node:path";
-import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/code-place.ts";
 import { ownScriptArgv } from "../../../machine/process/own-script.ts";
+import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/code-place.ts";
 import { mapFiles } from "./map-files.ts";
 import { repoMapTool } from "./repo-map.ts";
 
