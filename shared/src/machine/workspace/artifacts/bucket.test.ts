@@ -4,7 +4,10 @@ import { openBucket } from "./bucket.ts";
 
 const asked: string[] = [];
 let left = Promise.withResolvers<string>();
-/** A service whose objects are as large as their names say; the body of one that is `slow` never ends. */
+/**
+ * A service whose objects are as large as their names say; the body of one that is `slow` never
+ * ends.
+ */
 const service = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
@@ -37,7 +40,9 @@ beforeEach(() => {
 });
 
 const bucket = openBucket({ ...s3Credentials, endpoint: service.url.href });
-/** Runs `work` with short deadlines for what has a size, and returns what all of them were to be. */
+/**
+ * Runs `work` with short deadlines for what has a size, and returns what all of them were to be.
+ */
 async function hurried(work: () => Promise<unknown>): Promise<readonly number[]> {
   const { timeout } = AbortSignal;
   using waits = spyOn(AbortSignal, "timeout").mockImplementation((ms) =>
