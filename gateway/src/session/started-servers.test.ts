@@ -36,15 +36,16 @@ async function pretended({ connect = async () => ({}) }: { readonly connect?: ()
     ended.push(spec.name);
   });
   const connected: unknown[] = [];
+  const said: string[] = [];
   const context = {
-    ...{ root: checkout.root, cwd: checkout.root, env, terminal: { say: () => undefined } },
+    ...{ root: checkout.root, cwd: checkout.root, env, terminal: { say: (text: string) => said.push(text) } },
     connect: async (...asked: unknown[]) => {
       connected.push(asked);
       return connect();
     },
   } as unknown as CliContext;
   return {
-    ...{ config, context, specs, kept, ended, connected, root: checkout.root },
+    ...{ config, context, specs, kept, ended, connected, said, root: checkout.root },
     async [Symbol.asyncDispose]() {
       supervising.mockRestore();
       await checkout[Symbol.asyncDispose]();
@@ -109,6 +110,7 @@ test("a system of a command has a gateway of its own, without the address that l
   expect(given?.config.gateway.publicUrl).toBeUndefined();
   expect([4105, 0]).not.toContain(given?.config.gateway.port as number);
   expect(session.url).toBe(`https://127.0.0.1:${given?.config.gateway.port}`);
+  expect(it.said.join()).toContain("Given up on gateway.");
   await session.close();
   starts.mockRejectedValue(away);
   await expect(systems.startSystem(config, it.context, needed)).rejects.toBe(away);
