@@ -125,6 +125,6 @@ test("a stop waits as long as it may, and no longer than there are calls", async
   const idle = await serving(small);
   await idle.stop(54_321);
   const at = set.mock.calls.findIndex(([, ms]) => ms === 54_321);
-  const timer = set.mock.results[at]?.value as Timer;
+  const timer = set.mock.results[at]?.value as ReturnType<typeof setTimeout>;
   expect(cleared.mock.calls.flat()).toContain(timer);
 });
