@@ -11,8 +11,8 @@ import { defineAgent } from "../agent/define-agent.ts";
 import * as releases from "../agent/release-tools.ts";
 import { agentNamed } from "../config/agents/named-agent.ts";
 import { type Config, loadConfig } from "../config/config.ts";
-import type { Engine } from "../core/runs/engine.ts";
 import type { Recall } from "../core/memory.ts";
+import type { Engine } from "../core/runs/engine.ts";
 import { homeMark } from "../http/home-mark.ts";
 import * as serving from "../http/serve.ts";
 import * as deleting from "../runs/deletions.ts";
@@ -119,9 +119,7 @@ runs_at_once = 1
     return noting("shared", shared as unknown as shares.Shared);
   });
   const { openMemory } = memories;
-  spyOn(memories, "openMemory").mockImplementation((...given) =>
-    noting("memory", { ...openMemory(...given), recall }),
-  );
+  spyOn(memories, "openMemory").mockImplementation((...given) => noting("memory", { ...openMemory(...given), recall }));
   const { openModel } = models;
   spyOn(models, "openModel").mockImplementation(async (...given) => {
     made.model = given;
@@ -289,6 +287,14 @@ test("its log says what there is to be known of its settings, and what was delet
 test("when it stops, all that it opened is closed, and the store of runs before what runs use", async () => {
   await stop();
   expect(closed.slice(0, 3)).toEqual(["peers", "sweeping", 'engine {"graceMs":5000}']);
-  expect(closed.slice(3).toSorted()).toEqual(["authentication", "mcp", "memory", "model", "sandbox", "shared", "tasks"]);
+  expect(closed.slice(3).toSorted()).toEqual([
+    "authentication",
+    "mcp",
+    "memory",
+    "model",
+    "sandbox",
+    "shared",
+    "tasks",
+  ]);
   expect(closed.at(-1)).toBe("shared");
 });
