@@ -94,6 +94,7 @@ test("what a provider says of a block in several parts is kept together, once, a
 test("a call is what its provider says of it at last, told by its place among the calls", async () => {
   const { pieces, answer } = await read(
     { type: "text-delta", id: "t", delta: "x" },
+    { type: "reasoning-delta", id: "r", delta: "y" },
     { type: "tool-input-start", id: "a", toolName: "bash" },
     { type: "tool-input-delta", id: "a", delta: '{"n":' },
     { type: "tool-input-start", id: "b", toolName: "look" },
@@ -109,7 +110,7 @@ test("a call is what its provider says of it at last, told by its place among th
     { id: "b", name: "look", arguments: "{}" },
     { id: "c", name: "late", arguments: '{"whole": true}' },
   ]);
-  const told = pieces.slice(1).map((piece) => {
+  const told = pieces.slice(2).map((piece) => {
     const { index, name, arguments: text } = piece as { index: number; name: string; arguments: string };
     return [index, name, text];
   });

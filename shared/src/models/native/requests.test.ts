@@ -80,6 +80,7 @@ test.each(native)("%s: which tool is to be called is told, and a request without
   await using it = opened(kind, { capabilities: { reasoning: false } });
   for (const toolChoice of ["auto", "required", { name: "look" }, "none"] as const) await it.ask({ toolChoice });
   await it.ask({ tools: [] });
+  await it.ask({ tools: [], toolChoice: "none" });
   const bodies = it.requests.map(
     ({ body }) => body.tool_choice ?? body.toolConfig?.functionCallingConfig ?? body.toolConfig?.toolChoice,
   );
@@ -90,14 +91,15 @@ test.each(native)("%s: which tool is to be called is told, and a request without
     // It cannot be told to call none.
     bedrock: [{ auto: {} }, { any: {} }, { tool: { name: "look" } }, { auto: {} }],
   };
-  expect(bodies).toEqual([...expected[kind], undefined]);
+  expect(bodies).toEqual([...expected[kind], undefined, undefined]);
   const names = it.sent().map((body) => ["The tool bash.", "The tool look."].map((text) => body.includes(text)));
   // Bedrock's SDK tells of no other tool than the one to be called.
   const [both, one] = [
     [true, true],
     [kind !== "bedrock", true],
   ];
-  expect(names).toEqual([both, both, one, both, [false, false]]);
+  const none = [false, false];
+  expect(names).toEqual([both, both, one, both, none, none]);
 });
 
 test.each(native)("%s: the form of an answer is told until the provider refuses it", async (kind) => {
