@@ -107,7 +107,11 @@ async function lookingAt(url: string | undefined, work: () => Promise<void>): Pr
   const before = { ...process.env };
   const names = Object.keys(process.env).filter((name) => name.startsWith("AWS_"));
   for (const name of names) delete process.env[name];
-  const nowhere = { AWS_SHARED_CREDENTIALS_FILE: "/nowhere", AWS_CONFIG_FILE: "/nowhere", AWS_EC2_METADATA_DISABLED: "true" };
+  const nowhere = {
+    AWS_SHARED_CREDENTIALS_FILE: "/nowhere",
+    AWS_CONFIG_FILE: "/nowhere",
+    AWS_EC2_METADATA_DISABLED: "true",
+  };
   Object.assign(process.env, nowhere, url !== undefined && { AWS_CONTAINER_CREDENTIALS_FULL_URI: url });
   try {
     await work();
@@ -117,7 +121,11 @@ async function lookingAt(url: string | undefined, work: () => Promise<void>): Pr
   }
 }
 
-const hello = { messages: [{ role: "user", parts: [{ type: "text", text: "x" }] }], tools: [], toolChoice: "auto" } as const;
+const hello = {
+  messages: [{ role: "user", parts: [{ type: "text", text: "x" }] }],
+  tools: [],
+  toolChoice: "auto",
+} as const;
 const inAws = { apiType: "aws", apiKey: undefined, baseUrl: "http://127.0.0.1:1", region: "us-west-2" } as const;
 
 test("Bedrock without a key is called with the machine's credentials and their session, asked for once", async () => {
@@ -145,7 +153,9 @@ test("where AWS gives nobody's credentials, or says nothing, the failure tells t
   const server = startProvider(wire, [{ text: "never" }]);
   const failure = async () => {
     const model = createModel({ ...wire.settings, baseUrl: server.baseUrl, maxRetries: 0, firstDeltaTimeoutMs: 500 });
-    const { code, message } = await reply(model, hello, { signal: AbortSignal.timeout(20_000) }).catch((error) => error);
+    const { code, message } = await reply(model, hello, { signal: AbortSignal.timeout(20_000) }).catch(
+      (error) => error,
+    );
     return `${code} ${message}`;
   };
   await lookingAt(undefined, async () => {
@@ -171,7 +181,9 @@ test("at Azure a key of its own is shown and no token, and its cloud in China ha
   expect(server.requests[0]?.headers.get("authorization")).toBe("Bearer its-own-key");
   await server.close();
   for (const apiType of ["azure", "responses", "openai"] as const)
-    expect(await probeIdentity({ apiType, apiKey: undefined, baseUrl: origin, region: undefined })).toContain("Entra ID");
+    expect(await probeIdentity({ apiType, apiKey: undefined, baseUrl: origin, region: undefined })).toContain(
+      "Entra ID",
+    );
   expect(asked.at(-1)).toStartWith("https://cognitiveservices.azure.cn ");
   const openAi = { apiType: "openai", apiKey: undefined, baseUrl: "http://127.0.0.1:1", region: undefined } as const;
   expect(await probeIdentity(openAi)).toBeUndefined();
