@@ -69,12 +69,13 @@ test("a page has all that draws, whole, and loads nothing", async () => {
   const asked: unknown[] = [];
   const draw = new Function("vegaEmbed", `${drawFunction} return drawChart;`)((...call: unknown[]) => asked.push(call));
   draw("element", { mark: "bar" }, { words: 1 });
-  const [element, spec, options] = asked[0] as [string, object, Record<string, never>];
+  type Loader = { readonly loader: Readonly<Record<"load" | "sanitize" | "http" | "file", () => Promise<never>>> };
+  const [element, spec, options] = asked[0] as [string, object, Loader];
   expect([element, spec]).toEqual(["element", { mark: "bar" }]);
   expect(options).toMatchObject({
     ...{ mode: "vega-lite", ast: true, i18n: { words: 1 } },
     actions: { export: { svg: true, png: true }, source: false, compiled: false, editor: false },
   });
-  const { load, sanitize, http, file } = options.loader as Readonly<Record<string, () => Promise<never>>>;
-  for (const one of [load, sanitize, http, file]) await expect(one?.()).rejects.toThrow("A chart loads nothing.");
+  const { load, sanitize, http, file } = options.loader;
+  for (const one of [load, sanitize, http, file]) await expect(one()).rejects.toThrow("A chart loads nothing.");
 });
