@@ -2870,6 +2870,48 @@ export const faults: readonly Fault[] = [
     tests: auth,
   },
   {
+    id: "sign-ins-around-the-proxy",
+    file: "shared/src/server/protocols/open-mcp.ts",
+    find: "createEgress(policy, { proxy })",
+    becomes: "createEgress(policy)",
+    harm: "Where only the proxy reaches the network, no MCP server can be signed in to.",
+    tests: ["shared/src/server/protocols/open-mcp"],
+  },
+  {
+    id: "waits-stay-with-their-signal",
+    file: "shared/src/a2a/client/client-retry.ts",
+    find: `      signal?.removeEventListener("abort", stop);
+`,
+    becomes: "",
+    harm: "A task that polls for days gathers one listener for each look.",
+    tests: ["shared/src/a2a/client/client-retry"],
+  },
+  {
+    id: "desktops-outlive-their-server",
+    file: "shared/src/server/toolbox.ts",
+    find: "interpreters.close(), desktop.close(), closeWorkers()",
+    becomes: "interpreters.close(), closeWorkers()",
+    harm: "Each restart leaves the displays of the server before it running.",
+    tests: ["shared/src/server/toolbox"],
+  },
+  {
+    id: "pages-shown-before-the-guard",
+    file: "shared/src/server/toolbox.ts",
+    find: `    await guard.beforeObservation(workspace);
+`,
+    becomes: "",
+    harm: "A page that a model has read can lead it to addresses nobody named, and nobody is asked.",
+    tests: ["shared/src/server/toolbox"],
+  },
+  {
+    id: "typed-secrets-in-results",
+    file: "shared/src/server/toolbox.ts",
+    find: "(secrets === undefined ? tool : hidingSecrets(tool, secrets))",
+    becomes: "tool",
+    harm: "A password that was typed into a page comes back to the model in what a tool reads.",
+    tests: ["shared/src/server/toolbox"],
+  },
+  {
     id: "restate-at-the-servers-port",
     file: "shared/src/server/storage/open-engine.ts",
     find: "options.port + portsApart : 0)",
