@@ -91,7 +91,14 @@ test("what the settings say of cards and extensions holds for each of them", asy
 
 test("each of them is served with all that the gateway has for it, under its own address, whatever is told of it", () => {
   const deps = {
-    ...{ engine: {}, artifacts: {}, deletions: {}, webhooks: {}, quotas: createQuotas(undefined), report: () => undefined },
+    ...{
+      engine: {},
+      artifacts: {},
+      deletions: {},
+      webhooks: {},
+      quotas: createQuotas(undefined),
+      report: () => undefined,
+    },
     ...{ heartbeatMs: 4_321, cardStyle: "strict", cors: ["https://app.example"], identify: () => localCaller },
     a2a: { dedupeMs: 5, requiredExtensions: ["urn:needed:1"] },
     facts: () => ({ model: { name: "m", provider: "p" }, publicUrl: "https://evil.example" }),
