@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
 import { type CliForTest, cliForTest } from "../testing/cli.ts";
 
 const agent = { name: "maps", url: "http://maps.example", source: "registered", health: "up", breaker: "closed" };
@@ -171,4 +171,57 @@ test.each([
   const before = cli.said().length;
   expect(await cli.run("agents", "list")).toBe(1);
   expect(cli.said().slice(before)).toContain(told);
+});
+
+const kept = { name: "n", cron: "@daily", timeZone: "UTC", start: "swe", task: "Look.", paused: false, firings: [] };
+
+test("a schedule is added with all that is said of it, and by default in this machine's time, made up once and never twice at a time", async () => {
+  answer = () => Response.json(kept);
+  const add = ["schedules", "add", "n", "Look.", "--cron", "@daily", "--start", "swe"];
+  expect(await cli.run(...add)).toBe(0);
+  const more = ["--time-zone", "Asia/Tokyo", "--agents", "a, b,", "--missed", "skip", "--overlap", "allow"];
+  expect(await cli.run(...add, ...more, "--notify", "ops", "--budget-usd", "0")).toBe(0);
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  const said = { name: "n", task: "Look.", cron: "@daily", start: "swe" };
+  expect(asked).toEqual([
+    `POST /schedules ${JSON.stringify({ ...said, timeZone, missed: "once", overlap: "skip" })}`,
+    `POST /schedules ${JSON.stringify({
+      ...{ ...said, timeZone: "Asia/Tokyo", missed: "skip", overlap: "allow" },
+      ...{ agents: ["a", "b"], notify: ["ops"], budget: { usd: 0 } },
+    })}`,
+  ]);
+  for (const wrong of [
+    ["--budget-usd", "-1"],
+    ["--missed", "twice"],
+    ["--overlap", "once"],
+  ])
+    expect([wrong, await cli.run(...add, ...wrong)]).toEqual([wrong, 2]);
+  expect(asked).toHaveLength(2);
+});
+
+test("what is acted on is named in the path as it is, and what is told goes along", async () => {
+  answer = () => Response.json({ ...kept, type: "github", url: "u", id: "r1" });
+  for (const args of [
+    ["schedules", "show", "a/b"],
+    ["schedules", "pause", "n"],
+    ["schedules", "resume", "n"],
+    ["schedules", "run-now", "n"],
+    ["schedules", "remove", "n"],
+    ["triggers", "pause", "n"],
+    ["triggers", "resume", "n"],
+    ["notify", "test", "n"],
+    ["notify", "run", "r/1", "ops", "me"],
+  ])
+    expect([args, await cli.run(...args)]).toEqual([args, 0]);
+  expect(asked).toEqual([
+    ...["GET /schedules/a%2Fb", "POST /schedules/n/pause", "POST /schedules/n/resume", "POST /schedules/n/run"],
+    ...["DELETE /schedules/n", "POST /triggers/n/pause", "POST /triggers/n/resume", "POST /notify/n/test"],
+    'POST /runs/r%2F1/notify {"targets":["ops","me"]}',
+  ]);
+});
+
+test("the gateway is waited for half a minute", async () => {
+  using limits = spyOn(AbortSignal, "timeout");
+  expect(await cli.run("agents")).toBe(0);
+  expect(limits.mock.calls.flat()).toContain(30_000);
 });

@@ -1,7 +1,8 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { lstat, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
+import * as locks from "manyhands/internal/machine/workspace/own-files/file-lock";
 import { cliForTest } from "../testing/cli.ts";
 
 const written = (cwd: string) => readFile(join(cwd, "manyhands.toml"), "utf8");
@@ -17,7 +18,10 @@ test("init asks for endpoint, the key's variable and the model, and what it writ
 test("init takes everything from its options, and the suggestions with --yes", async () => {
   await using cli = await cliForTest({});
   const local = ["--endpoint", "http://127.0.0.1:9/v1", "--key-env", "-", "--model", "m"];
+  using locking = spyOn(locks, "underLock");
   expect(await cli.run("init", ...local)).toBe(0);
+  // The console may change the file at the same time.
+  expect(locking.mock.calls.map(([path]) => path)).toEqual([join(cli.cwd, "manyhands.toml")]);
   expect(await written(cli.cwd)).toBe('[llm]\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\n');
   expect(await cli.run("init", "--yes", "--force")).toBe(0);
   expect(await written(cli.cwd)).toBe('[llm]\nmodel = "gpt-5-mini"\napi_key_env = "OPENAI_API_KEY"\n');

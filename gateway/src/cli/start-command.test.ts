@@ -1,4 +1,5 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
+import * as starting from "../supervisor/start.ts";
 import { checkoutForTest, liveServer } from "../testing/checkout.ts";
 import { cliForTest } from "../testing/cli.ts";
 
@@ -43,4 +44,36 @@ test("start says which servers are missing", async () => {
   expect(await done).toBe(1);
   expect(cli.said()).toContain("Given up on gateway. Fix the cause and start again.");
   expect(cli.said()).toContain("\nUp without gateway. State is in ");
+});
+
+test("a second Ctrl-C ends it at once, a first one drains it, and later ones are no longer its own", async () => {
+  let now = 1_000;
+  using _ = spyOn(performance, "now").mockImplementation(() => now);
+  using exiting = spyOn(process, "exit").mockImplementation((() => undefined) as never);
+  let drained = Promise.withResolvers<boolean>();
+  let signal: AbortSignal | undefined;
+  using __ = spyOn(starting, "startAgents").mockImplementation(async (context) => {
+    ({ signal } = context);
+    return drained.promise;
+  });
+  await using cli = await cliForTest({});
+  const before = process.listenerCount("SIGINT");
+  for (const [sound, code] of [
+    [true, 0],
+    [false, 1],
+  ] as const) {
+    drained = Promise.withResolvers();
+    const done = cli.run("start");
+    while (signal === undefined) await new Promise((resolve) => setImmediate(resolve));
+    process.emit("SIGINT");
+    expect([signal.aborted, exiting.mock.calls.length]).toEqual([true, 0]);
+    now += 1_000;
+    process.emit("SIGINT");
+    expect(exiting.mock.calls).toEqual([[130]]);
+    drained.resolve(sound);
+    expect(await done).toBe(code);
+    exiting.mockClear();
+    signal = undefined;
+  }
+  expect(process.listenerCount("SIGINT")).toBe(before);
 });

@@ -1,11 +1,14 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
+import { AppError } from "manyhands/internal/core/errors";
 import { freePort } from "manyhands/internal/http/free-port";
+import * as confinement from "manyhands/internal/machine/confinement/create-sandbox";
 import { modelConfigSchema } from "manyhands/internal/models/config";
+import * as opening from "manyhands/internal/server/machine/open-browser";
 import { checkBrowser, checkEngine, checkModel, checkSandbox } from "./checks.ts";
 
 test("the doctor distinguishes a good endpoint from a refused key, a missing model and a dead address", async () => {
@@ -103,4 +106,56 @@ test("a disabled browser, or one missing at its configured path, is reported", a
   expect(await checkBrowser(await configured({ MANYHANDS_BROWSER_ENABLED: "false" }))).toMatchObject({ state: "warn" });
   const check = await checkBrowser(await configured({ MANYHANDS_BROWSER_CDP_URL: "http://127.0.0.1:9" }));
   expect(check).toMatchObject({ state: "fail", text: "The browser at 127.0.0.1:9 cannot be reached." });
+});
+
+/**
+ * What a browser of these settings is asked for when it shows this page, and what the doctor says
+ * of it.
+ */
+async function checkedWith(env: Record<string, string>, html: string | Error) {
+  const rendered: [string, { timeoutMs?: number }][] = [];
+  let closed = 0;
+  const browsers = {
+    async render(url: string, options: { timeoutMs?: number }) {
+      rendered.push([url.replace(/:\d+\/$/, ":port/"), options]);
+      if (typeof html !== "string") throw html;
+      return { html };
+    },
+    describe: () => ({ kind: "chromium", version: "1", sandbox: "on", egress: "e" }),
+    close: async () => void closed++,
+  };
+  using open = spyOn(opening, "openBrowser").mockResolvedValue({ browsers } as never);
+  const check = await checkBrowser(await configured({ HTTPS_PROXY: "http://127.0.0.1:9", ...env }));
+  const given = open.mock.calls[0]?.[0];
+  expect([rendered[0]?.[1].timeoutMs, closed]).toEqual([20_000, 1]);
+  return { check, url: rendered[0]?.[0], egress: given?.egress, proxy: given?.browser.proxy };
+}
+
+test("a browser here opens a page of this process past the operator's proxy, one elsewhere an empty page", async () => {
+  const proxied = { MANYHANDS_BROWSER_PROXY_SERVER: "http://proxy.example:3128" };
+  const near = await checkedWith(proxied, "<title>after</title>");
+  expect(near).toMatchObject({
+    ...{ check: { state: "ok", text: "chromium 1, sandbox: on, policy: e" }, url: "http://127.0.0.1:port/", proxy: {} },
+    egress: { allow: [expect.stringMatching(/^127\.0\.0\.1:\d+$/)], deny: [], only: [], proxy: undefined },
+  });
+  const scriptless = await checkedWith({}, "<title>before</title>");
+  expect(scriptless.check).toMatchObject({ state: "fail", text: "It opens pages but runs no scripts." });
+  for (const variable of ["MANYHANDS_BROWSER_CDP_URL", "MANYHANDS_BROWSER_WSS_URL"]) {
+    const address = `${variable.includes("WSS") ? "ws" : "http"}://127.0.0.1:9/`;
+    const far = await checkedWith({ [variable]: address }, "");
+    expect([variable, far.url, far.check.state]).toEqual([variable, "about:blank", "ok"]);
+  }
+  const closed = await checkedWith({}, new AppError("unavailable", "It closed."));
+  expect(closed.check).toMatchObject({ state: "fail", text: "It closed." });
+});
+
+test("the sandbox is tried where agents' commands run, as it is asked for, and closed again", async () => {
+  let closed = 0;
+  const sandbox = { tier: "none", description: "nothing here", close: async () => void closed++ };
+  using creating = spyOn(confinement, "createSandbox").mockResolvedValue(sandbox as never);
+  const config = await configured({ SANDBOX: "landlock" });
+  expect(await checkSandbox(config)).toMatchObject([{ state: "warn", text: expect.stringContaining("nothing here") }]);
+  const folder = join(home, "workspaces");
+  expect(creating.mock.calls).toEqual([[{ mode: "landlock", folder, python: config.python.environment }]] as never);
+  expect(closed).toBe(1);
 });

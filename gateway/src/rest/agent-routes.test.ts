@@ -55,7 +55,10 @@ test("an agent is registered with its name and token, which is not shown, and re
     { name: "Maps" },
     { name: "-maps" },
     { name: "a/b" },
+    { name: "m".repeat(61) },
     { token: "" },
+    { token: "t".repeat(4_001) },
+    { url: `http://maps.example/${"x".repeat(2_000)}` },
     { url: "file:///x" },
     { x: 1 },
   ])

@@ -13,7 +13,12 @@ const stored = (id: string, updatedAt: number, over: Partial<Stored> = {}): Stor
 
 /** Changes over runs and agents that a test alters; `news` says that a run has changed. */
 function changesForTest({ gapMs = 0, most = 100 } = {}) {
-  const world = { runs: [] as Stored[], agents: [] as KnownAgentState[], released: false };
+  const world = {
+    runs: [] as Stored[],
+    agents: [] as KnownAgentState[],
+    released: false,
+    onLook: (): void => undefined,
+  };
   const filters: Filter[] = [];
   const stop = new AbortController();
   const untold: (() => void)[] = [];
@@ -40,6 +45,7 @@ function changesForTest({ gapMs = 0, most = 100 } = {}) {
         .filter(({ updatedAt }) => updatedAt >= (filter.updatedSince ?? 0))
         .toSorted((a, b) => b.updatedAt - a.updatedAt);
       const page = found.slice(0, most) as unknown as RunRecord[];
+      world.onLook();
       return { runs: page, ...(found.length > most && { nextCursor: "on" }) };
     },
     view: async (run: RunRecord) => ({ ...run, contextId: "c" }) as unknown as RunView,
@@ -156,4 +162,19 @@ test("a reader that goes, and an engine that closes, end the stream, and the cha
     changes[leave]();
     expect([leave, await last, changes.world.released]).toEqual([leave, { done: true, value: undefined }, true]);
   }
+});
+
+test("what changes while it is looked is told with the next look, the first one included", async () => {
+  const { world, news, next } = changesForTest();
+  /** A run that is stored as soon as the look has read what there is. */
+  const after = (id: string) => () => {
+    world.onLook = () => undefined;
+    world.runs.push(stored(id, 10_000));
+    news();
+  };
+  world.onLook = after("during the first");
+  await next();
+  world.onLook = after("during the second");
+  const ids = async () => (await next())?.runs.map(({ id }) => id);
+  expect([await ids(), await ids()]).toEqual([["during the first"], ["during the second"]]);
 });

@@ -31,6 +31,7 @@ function routes(status = "completed") {
     name: "debate",
     title: "Debate",
     description: "Argues.",
+    options: { type: "object" },
     example,
   } as Partial<Runnable> as Runnable;
   const all = [flow, { ...flow, name: "swe", type: "agent" as const }];
@@ -135,7 +136,7 @@ test("a key of more than 255 characters is refused", async () => {
 test("flows are listed without agents, and a page of runs has fifty unless asked for, two hundred at most", async () => {
   const { asked, app } = routes();
   expect(await (await app.request("/flows")).json()).toEqual({
-    flows: [{ name: "debate", title: "Debate", description: "Argues.", example }],
+    flows: [{ name: "debate", title: "Debate", description: "Argues.", options: { type: "object" }, example }],
   });
   for (const [query, status] of [
     ["", 200],

@@ -1,12 +1,13 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cancelChildrenRun } from "manyhands/internal/a2a/ask/cancel-children";
+import { forgetRun } from "manyhands/internal/a2a/ask/forget-run";
 import { AppError } from "manyhands/internal/core/errors";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
-import { gatewayEngine, type Owners } from "./gateway-engine.ts";
+import { gatewayEngine, type Owners, type WorkDeps, workOn } from "./gateway-engine.ts";
 
 let home: string;
 let engine: Engine;
@@ -69,4 +70,35 @@ test("a run of the gateway's own is canceled here with what it asked, without as
   expect((await engine.list({ kinds, limit: 9 })).runs).toHaveLength(1);
   const reason = (cancel: Promise<unknown>) => cancel.then(String, (error: Error) => error.message);
   expect(await reason(gatewayEngine(engine, owners).cancel("unknown"))).toBe(await reason(engine.cancel("unknown")));
+});
+
+test("an agent that does not answer is waited for five seconds, as long as it is sought and as long as it cancels", async () => {
+  const untilGivenUp = (signal: AbortSignal) =>
+    new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  const silent = {
+    cancel: (_: string, options?: { readonly signal?: AbortSignal }) => untilGivenUp(options?.signal as AbortSignal),
+  };
+  for (const agentOf of [(_: unknown, signal: AbortSignal) => untilGivenUp(signal), async () => silent]) {
+    const late = new AbortController();
+    const timeout = spyOn(AbortSignal, "timeout").mockReturnValue(late.signal);
+    const ending = canceled(agentOf);
+    while (timeout.mock.calls.length === 0) await Bun.sleep(0);
+    late.abort(new DOMException("It is late.", "TimeoutError"));
+    expect(await ending).toEqual(["done", "canceled"]);
+    expect(timeout.mock.calls).toEqual([[5_000]]);
+    timeout.mockRestore();
+  }
+});
+
+test("the runs of a flow are worked on many at once, with those that clean up after them; receivers are told in a pool of their own", () => {
+  const worked: unknown[] = [];
+  const work: Engine["work"] = (definitions, options) =>
+    void worked.push([definitions.map(({ kind }) => kind), options]);
+  const deps = { peers: {}, push: {} } as unknown as WorkDeps;
+  workOn({ name: "debate" } as never, "http://here/a2a/debate", { ...engine, work }, deps);
+  const kinds = ["debate", cancelChildrenRun("debate", {} as never).kind, forgetRun("debate", {} as never).kind];
+  expect(worked).toEqual([
+    [kinds, { concurrency: 1_000 }],
+    [["debate/push"], { concurrency: 1_000, dedicatedPool: true }],
+  ]);
 });

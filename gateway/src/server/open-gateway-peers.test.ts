@@ -1,5 +1,6 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { loadConfig } from "manyhands/internal/config/config";
+import { principalHeader } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { textInMemory } from "manyhands/internal/testing/durable/text-in-memory";
@@ -82,4 +83,30 @@ test("how long an agent is retried is what the settings say, and agents notify a
   expect(alone.peers.pushCallbacks).toBeUndefined();
   const named = await peersForTest({ PUBLIC_URL: publicUrl }, url);
   expect(named.peers.pushCallbacks).toBeDefined();
+});
+
+test("our own flows are sent our token, here alone; they and our agents learn whose task it is, and no others", async () => {
+  const sent: unknown[] = [];
+  const answering = async (at: string | URL | Request, init: RequestInit = {}) => {
+    const headers = new Headers(init.headers);
+    sent.push([String(at), headers.get("Authorization"), headers.get(principalHeader)]);
+    return new Response();
+  };
+  const fetching = spyOn(globalThis, "fetch").mockImplementation(answering as typeof fetch);
+  const { peers } = await peersForTest();
+  const acting = peers.actingFor("ann");
+  for (const [name, address, at] of [
+    ["debate", `${url}/a2a/debate`, `${url}/a2a/debate/artifacts/x`],
+    ["debate", `${url}/a2a/debate`, "http://elsewhere.example/x"],
+    ["swe", "http://127.0.0.1:4098", "http://127.0.0.1:4098/x"],
+    ["guest", "http://127.0.0.1:4096", "http://127.0.0.1:4096/x"],
+  ] as const)
+    await acting.fetch({ name, url: address })(at, {});
+  fetching.mockRestore();
+  expect(sent).toEqual([
+    [`${url}/a2a/debate/artifacts/x`, "Bearer own-token-of-the-gateway", "ann"],
+    ["http://elsewhere.example/x", null, null],
+    ["http://127.0.0.1:4098/x", null, "ann"],
+    ["http://127.0.0.1:4096/x", null, null],
+  ]);
 });

@@ -42,9 +42,11 @@ const hashOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).dig
 /** A run of ann's that asked an agent, and that agent's run. */
 async function family(secretWord: string): Promise<{ id: string; task: string }> {
   const { id } = await post("/flows/asking", ann, { input: { text: "Ship it", files: [fileOf(secretWord)] } });
+  const receipt = await gateway.artifacts.put(Buffer.from(`receipt of ${secretWord}`), { name: "b.txt" });
   const events: RunEvent[] = [
     { type: "message-received", messageId: `${id}/1`, parts: [{ type: "text", text: `Weigh ${secretWord}` }] },
     { type: "tool-started", callId: "c", name: "bash", arguments: "{}" },
+    { type: "artifact-added", artifactId: "b", name: "b.txt", parts: [{ type: "file", ...receipt }] },
   ];
   await gateway.engine.start({
     ...{ id: taskOf(id), kind: "helper", principal: ann, contextId: "weighing", canceled: true, events },
@@ -67,6 +69,8 @@ test("a link shows its run, those it asked for, their events and files, to anybo
   expect(await (await ask(`/shared/runs/${task}/events/1`, reader)).json()).toMatchObject({ seq: 1 });
   const file = await ask(`/shared/artifacts/${hashOf("parcel")}/a.txt`, reader);
   expect([file.status, await file.text()]).toEqual([200, "parcel"]);
+  const theirs = await ask(`/shared/artifacts/${hashOf("receipt of parcel")}/b.txt`, reader);
+  expect([theirs.status, await theirs.text()]).toEqual([200, "receipt of parcel"]);
 });
 
 test("a link reaches nothing else: no other run, file, workspace or list, and it does nothing", async () => {
@@ -77,7 +81,8 @@ test("a link reaches nothing else: no other run, file, workspace or list, and it
   for (const path of ["", "/tree", "/events", "/events/1"])
     for (const run of [other.id, other.task])
       expect([path, (await ask(`/shared/runs/${run}${path}`, reader)).status]).toEqual([path, 404]);
-  expect((await ask(`/shared/artifacts/${hashOf("hidden")}/a.txt`, reader)).status).toBe(404);
+  for (const text of ["hidden", "receipt of hidden"])
+    expect([text, (await ask(`/shared/artifacts/${hashOf(text)}/a.txt`, reader)).status]).toEqual([text, 404]);
   for (const path of ["files", "file?path=a", "export", "shares", "rerun"])
     expect([path, (await ask(`/shared/runs/${id}/${path}`, reader)).status]).toEqual([path, 404]);
   // Everything that the gateway serves otherwise does not know the secret.

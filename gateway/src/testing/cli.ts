@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import type { Credentials } from "manyhands/internal/a2a/client/credentials";
 import { loadConfig } from "manyhands/internal/config/config";
 import { runCli } from "../cli/run-cli.ts";
 import type { AgentClient, OutgoingMessage } from "../tasks/agent-client.ts";
@@ -14,8 +15,11 @@ export type CliForTest = AsyncDisposable & {
   readonly cwd: string;
   readonly sent: OutgoingMessage[];
   readonly canceled: string[];
-  /** The addresses it connected to. */
+  /** The addresses it connected to, and what it showed them. */
   readonly connected: string[];
+  readonly shown: (Credentials | undefined)[];
+  /** How many tasks the agent was asked to list, each time. */
+  readonly listed: number[];
   run(...args: string[]): Promise<number>;
   out(): string;
   said(): string;
@@ -51,6 +55,8 @@ export async function cliForTest(options: {
   const sent: OutgoingMessage[] = [];
   const canceled: string[] = [];
   const connected: string[] = [];
+  const shown: (Credentials | undefined)[] = [];
+  const listed: number[] = [];
   let out = "";
   let said = "";
   const client: AgentClient = {
@@ -67,7 +73,10 @@ export async function cliForTest(options: {
     async cancel(taskId) {
       canceled.push(taskId);
     },
-    list: async () => [{ id: "t1", contextId: "c1", state: "completed", updatedAt: 0, title: "a \x1b[2Jtask" }],
+    async list({ limit }) {
+      listed.push(limit);
+      return [{ id: "t1", contextId: "c1", state: "completed", updatedAt: 0, title: "a \x1b[2Jtask" }];
+    },
     file: async (part) => new TextEncoder().encode(`content of ${part.name}`),
   };
   const context = {
@@ -87,8 +96,9 @@ export async function cliForTest(options: {
       read: async () => (options.piped === undefined ? undefined : new TextEncoder().encode(options.piped)),
     },
     configure: (file: string | undefined) => loadConfig({ cwd, file, env }),
-    async connect(address: string) {
+    async connect(address: string, credentials: Credentials | undefined) {
       connected.push(address);
+      shown.push(credentials);
       return client;
     },
   };
@@ -97,6 +107,8 @@ export async function cliForTest(options: {
     sent,
     canceled,
     connected,
+    shown,
+    listed,
     run: (...args) => runCli(args, context),
     out: () => out,
     said: () => said,

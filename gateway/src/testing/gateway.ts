@@ -32,7 +32,7 @@ import { loadFlows } from "../flows/load-flows.ts";
 import { runnablesOf } from "../flows/runnables.ts";
 import { openRegistry, type Registry } from "../registry/registry.ts";
 import { registryFile } from "../registry/registry-file.ts";
-import { type GatewayAppDeps, gatewayApp } from "../server/gateway-app.ts";
+import { type GatewayApp, type GatewayAppDeps, gatewayApp } from "../server/gateway-app.ts";
 import { openGatewayMemory } from "../server/open-gateway-memory.ts";
 import { openSettings } from "../server/open-settings.ts";
 import { openShares } from "../shares/share-store.ts";
@@ -48,6 +48,8 @@ export type TestGateway = AsyncDisposable & {
   readonly home: string;
   /** Its routes, as Hono has them. */
   readonly routes: readonly { readonly method: string; readonly path: string }[];
+  /** Answers a request without any network. */
+  readonly fetch: GatewayApp["fetch"];
   /** The errors it reported as bugs. */
   readonly reported: readonly unknown[];
 };
@@ -73,7 +75,10 @@ export async function startGateway(
     readonly token?: string;
     readonly flows?: readonly TestFlow[];
     readonly app?: Partial<
-      Pick<GatewayAppDeps, "identify" | "issuer" | "refused" | "cors" | "changePace" | "reachAgent" | "report">
+      Pick<
+        GatewayAppDeps,
+        "identify" | "issuer" | "refused" | "cors" | "changePace" | "heartbeatMs" | "reachAgent" | "report" | "metrics"
+      >
     >;
     readonly engine?: (real: Engine) => Engine;
     /** What principals may use; no limits if left out. */
@@ -139,7 +144,7 @@ export async function startGateway(
     artifacts,
     registry,
     reported,
-    routes: app.routes,
+    ...app,
     async [Symbol.asyncDispose]() {
       await server.stop(true);
       await settings.mcp.close();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { loadConfig } from "./config.ts";
@@ -294,6 +294,56 @@ test("what the settings say arrives where it is used, in its units", async () =>
   expect(config.agents.manus?.delegates).toEqual(["swe", "data-analysis"]);
 });
 
+test("what is named beside the settings or in the home is found there", async () => {
+  const file = join(cwd, "project", "its.toml");
+  await mkdir(join(cwd, "project"), { recursive: true });
+  const toml = `
+    home = "h"
+    [llm]
+    model = "m"
+    api_key = "k"
+    [llm.sense]
+    model = "s"
+    [memory]
+    embeddings = "sense"
+    recall_entries = 3
+    recall_tokens = 4
+    entry_characters = 50
+    [secrets.shop]
+    sites = ["https://shop.example"]
+    file = "shop.txt"
+    [databases.sales]
+    url = "sqlite:sales.db"
+    [a2a]
+    dedupe = "off"`;
+  await writeFile(file, toml);
+  const { projectSkills, python, memory, secrets, databases, a2a } = await loadConfig({ cwd, file, env: {} });
+  expect([projectSkills, python.environment]).toEqual([join(cwd, "project/.agents/skills"), join(cwd, "h/python")]);
+  expect(memory).toMatchObject({ entryCharacters: 50, recall: { entries: 3, tokens: 4 }, embeddings: { name: "s" } });
+  expect(secrets[0]?.source).toEqual({ file: join(cwd, "shop.txt") });
+  expect([databases.sales?.url, a2a.dedupeMs]).toEqual([`sqlite:${join(cwd, "sales.db")}`, 0]);
+});
+
+const table = { url: "postgres://h/d" };
+const start = { start: "swe", task: "t" };
+const hook = { ...start, type: "hmac", secret: "long-enough" };
+test.each<[path: string, table: object, right: readonly unknown[], wrong: readonly unknown[]]>([
+  ["databases.d.rows", table, [1, 100_000], [0, 100_001]],
+  ["databases.d.timeout", table, [0.1, 600], [0.09, 601]],
+  ["peers.p.url", {}, ["http://p.example"], ["p.example", "file:///p", "ftp://p.example"]],
+  ["schedules.s.principal", { ...start, cron: "@daily" }, ["ann", "a@b.example"], ["a b", "", "x".repeat(201), "a\n"]],
+  ["schedules.s.task", { ...start, cron: "@daily" }, ["t".repeat(20_000)], ["t".repeat(20_001), ""]],
+  ["triggers.t.secret", hook, ["12345678"], ["1234567"]],
+  ["triggers.t.signature_header", hook, ["X-Sig"], ["X Sig", "X:Sig", "", "X-Sig\n"]],
+  ["notify.n.to", { type: "email" }, [["a@b.example"]], [[], Array(51).fill("a@b.example")]],
+])("%s in a table of its own takes what it can be and nothing else", (path, own, right, wrong) => {
+  const [section = "", name = "", key = ""] = path.split(".");
+  const fits = (value: unknown) =>
+    sectionsSchema.safeParse({ [section]: { [name]: { ...own, [key]: value } } }).success;
+  expect(right.filter((value) => !fits(value))).toEqual([]);
+  expect(wrong.filter(fits)).toEqual([]);
+});
+
 /** Whether the schema takes a value for a key. */
 function takes(key: string, value: unknown): boolean {
   const table = key.split(".").reduceRight<unknown>((inner, part) => ({ [part]: inner }), value);
@@ -347,6 +397,15 @@ const bounds: [key: string, least: number, most: number, step?: number][] = [
   ["limits.principal.runs_at_once", 1, 1_000_000],
   ["limits.principal.tokens_per_day", 0, 1_000_000_000_000],
   ["limits.principal.usd_per_day", 0, 1_000_000_000],
+  ["limits.answer_seconds", 0.001, 31_536_000, 0.0005],
+  ["memory.entries", 1, 10_000],
+  ["memory.entry_characters", 20, 10_000],
+  ["memory.recall_entries", 0, 100],
+  ["memory.recall_tokens", 0, 20_000],
+  ["memory.similarity", 0, 1, 0.01],
+  ["browser.geolocation.latitude", -90, 90],
+  ["browser.geolocation.longitude", -180, 180],
+  ["browser.geolocation.accuracy", 0, 1_000_000],
   ["agents.swe.port", ...port],
   ["agents.other.grpc_port", ...port],
 ];
@@ -386,6 +445,23 @@ test.each<[key: string, right: readonly unknown[], wrong: readonly unknown[]]>([
   ],
   ["egress.only", [["*.example.com", "Example.com"]], [["*"], ["a.*.b"], ["*.example.com/x"]]],
   ["llm.base_url", ["http://h/v1", "HTTPS://h"], ["h/v1", "http://{x}/v1", "http://a b", "xhttp://h", "http://["]],
+  ["engine.other_secret_keys", [["k".repeat(32)]], [["k".repeat(31)]]],
+  ["a2a.required_extensions", [["urn:x:1", "https://x.example/e"]], [["x"], [""]]],
+  ["memory.principals", [["local", "*", "a@b.example"]], [["a b"], [""], ["x".repeat(201)], ["a\n"]]],
+  [
+    "python.packages",
+    [["pandas", "numpy>=2,<3", "a.b[c,d]==1.*"]],
+    [["--index-url=http://x"], ["-r"], ["./a"], ["a @ http://x"], ["a b"], ["a;b"], ["a\n"], ["git+https://x"]],
+  ],
+  ["egress.proxy", ["http://proxy.example:3128"], ["proxy.example", "socks5://proxy.example", ""]],
+  ["browser.user_data_dir", ["/home/us/profile"], ["profile", "./profile", "~/profile"]],
+  ["browser.profile", ["work-1"], ["../work", "a/b", "A", ""]],
+  ["browser.trusted_hosts", [["*.example.com", "a.example:8443"]], [["*"], ["http://a.example"], [""]]],
+  ["browser.timezone", ["Europe/Berlin"], ["Berlin", ""]],
+  ["git.code.host", ["git.example", "127.0.0.1:3000"], ["http://git.example", "git.example/x", "a b"]],
+  ["git.code.username", ["x-access-token"], ["a:b", "a\n", ""]],
+  ["git.code.repositories", [["owner/name", "group/sub/*"]], [["name"], ["*/name"], ["own*/name"], ["/name"], ["a/"]]],
+  ["git.code.author", ["Ann <ann@a.example>"], ["Ann", "Ann <ann>", "An\nn <ann@a.example>", "<a@b> <ann@a.example>"]],
   ["agents.swe.auth.header", ["X-Key"], ["X Key", "X:Key", "X-Key\n"]],
   ["agents.swe.instructions", ["i".repeat(100_000)], ["i".repeat(100_001), ""]],
 ])("%s takes what it can be and nothing else", (key, right, wrong) => {

@@ -12,12 +12,13 @@ test("a flow of the settings is a module, or another flow with the agents and op
   };
   try {
     const { added, composed } = await flowsOf(
-      '[flows.own]\nentry = "own.ts"\n[flows.month-end]\nflow = "debate"\ntitle = "Month end"\nagents = ["a", "b"]\noptions = { rounds = 3 }\n[flows.plain]\nflow = "debate"\n',
+      '[flows.own]\nentry = "own.ts"\n[flows.month-end]\nflow = "debate"\ntitle = "Month end"\ndescription = "Closes."\nagents = ["a", "b"]\noptions = { rounds = 3 }\n[flows.plain]\nflow = "debate"\n',
     );
     expect(Object.keys(added)).toEqual(["own"]);
     expect(composed["month-end"]).toMatchObject({
       flow: "debate",
       title: "Month end",
+      description: "Closes.",
       origin: expect.stringContaining("manyhands.toml, line "),
     });
     expect(composed["month-end"]?.settings).toEqual({ agents: ["a", "b"], options: { rounds: 3 } });

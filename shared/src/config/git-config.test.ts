@@ -29,3 +29,15 @@ test("two tables of one host are refused, however it is written", () => {
     "[git] names the host code.example twice.",
   );
 });
+
+test("a token comes with what it may be used for; a push is asked about, and signed by nobody, unless a table says", () => {
+  expect(hostsOf({ "code.example": {} })[0]).toMatchObject({
+    ...{ token: undefined, repositories: undefined, push: "ask" },
+    author: { name: "Manyhands", email: "manyhands@localhost.invalid" },
+  });
+  const table = { token: "t", repositories: ["us/*"], push: "never", author: "Ann <ann@a.example>" };
+  expect(hostsOf({ "code.example": table })[0]).toMatchObject({
+    ...{ token: "t", repositories: ["us/*"], push: "never" },
+    author: { name: "Ann", email: "ann@a.example" },
+  });
+});

@@ -153,4 +153,7 @@ test("a model's table that an agent or another model names is used, without a no
     '[llm]\nmodel = "m"\napi_key = "k"\nfallback = "spare"\n[llm.spare]\nmodel = "s"\nfallback = "last"\n[llm.last]\nmodel = "l"\n[llm.small]\nmodel = "x"\n[agents.swe]\nmodel = "small"\n',
   );
   expect(notes).toEqual([]);
+  const parts = ["summary", "extract", "planner", "sense"].map((name) => `[llm.${name}]\nmodel = "x"\n`).join("");
+  const all = await read(`[llm]\nmodel = "m"\napi_key = "k"\n${parts}[memory]\nembeddings = "sense"\n`);
+  expect(all.notes).toEqual([]);
 });

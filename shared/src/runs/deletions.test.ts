@@ -204,6 +204,13 @@ test("a conversation without runs is its workspace; one without either does not 
     await expect(deletions(["manus"]).conversation(contextId, "ann")).rejects.toThrow("There is no conversation");
 });
 
+test("a workspace where tools worked without a run goes with its conversation's runs at another agent", async () => {
+  const run = await ended({ kind: "swe" });
+  const [root, ofBob] = [await workspace("c"), await workspace("c", "bob")];
+  expect(await deletions(["manus", "swe"]).conversation("c", "ann")).toEqual({ deleted: [run.id], elsewhere: [] });
+  expect([existsSync(root), existsSync(ofBob)]).toEqual([false, true]);
+});
+
 test("an unfinished run of a conversation keeps all of it", async () => {
   const root = await workspace("c");
   await ended();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { chown, link, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { readSkillFolder } from "./skill-folder.ts";
@@ -37,6 +37,23 @@ test("a skill is all files of its folder, with their paths, but not what Python 
     "data/x y.csv": "",
     "a/b/c/d/e.txt": "3",
   });
+});
+
+test("only a folder that Python leaves is left out, and the folder of all skills may be behind a link", async () => {
+  await kit({ __pycache__: "a file of the skill" });
+  await symlink(root, `${root}-link`);
+  const { files } = await readSkillFolder(`${root}-link`, "kit").finally(() => rm(`${root}-link`));
+  expect(files.map(({ path }) => path).toSorted()).toEqual(["SKILL.md", "__pycache__"]);
+});
+
+// Whoever can write to a folder can link a file there that it may not read; only root gives files
+// away.
+test.skipIf(process.getuid?.() !== 0)("a file of somebody else that is linked into a skill is refused", async () => {
+  await kit({});
+  await writeFile(join(root, "theirs"), "secret");
+  await chown(join(root, "theirs"), 12_345, 12_345);
+  await link(join(root, "theirs"), join(root, "kit", "theirs"));
+  await expect(read()).rejects.toMatchObject({ code: "forbidden" });
 });
 
 test("its hash is of every path and content, in no order", async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { keptFile } from "../machine/workspace/own-files/kept-file.ts";
@@ -55,6 +55,8 @@ test("a skill that waits is told which usable one it could be taken for, an appr
   expect([await like("forrn-filler"), await like("form-filler")]).toEqual(["form-filler", undefined]);
   await approve("release-note");
   expect(await like("release-note")).toBeUndefined();
+  await writeFile(join(home, "project/release-note/more.txt"), "x");
+  expect(await like("release-note")).toBe("release-notes");
 });
 
 test("an approval is for one skill, and a name that every object has is no approval", async () => {
@@ -107,6 +109,25 @@ test("a skill is added under its own name only, and waits", async () => {
   await library.add(join(other, "new"));
   expect(await listed("new")).toMatchObject({ source: "home", state: "new" });
   await expect(library.add(join(other, "new"))).rejects.toThrow("There is a skill new already.");
+  expect((await stat(join(home, "skills/new"))).mode & 0o777).toBe(0o700);
+  // A file in its way, which is no skill.
+  await mkdir(join(other, "late"));
+  await writeFile(join(other, "late", "SKILL.md"), "---\nname: late\ndescription: x\n---\nDo it.");
+  await writeFile(join(home, "skills/late"), "");
+  await expect(library.add(join(other, "late"))).rejects.toThrow();
+  expect((await readdir(join(home, "skills"))).toSorted()).toEqual(["late", "new"]);
+});
+
+test("what has changed is approved anew, and of very many folders the first two hundred are read", async () => {
+  await skill("skills", "one");
+  await approve("one");
+  await writeFile(join(home, "skills/one/more.txt"), "x");
+  expect((await listed("one"))?.state).toBe("changed");
+  await approve("one");
+  expect((await listed("one"))?.state).toBe("approved");
+  for (let n = 0; n <= 200; n++) await mkdir(join(home, "project", `s${n}`), { recursive: true });
+  const names = (await library.list()).flatMap(({ source, name }) => (source === "project" ? [name] : []));
+  expect([names.length, names.includes("s99"), names.includes("s100")]).toEqual([200, false, true]);
 });
 
 test("a second approval leaves the first", async () => {

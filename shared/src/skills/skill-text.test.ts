@@ -14,6 +14,13 @@ test("a skill's text is its name, its words in one line each, and its instructio
     instructions: "# Kit\nDo it.\n---\nEnd.",
   });
   expect(readSkillText(named("\nallowed-tools: Bash(git:*)"), "kit").allowedTools).toBe("Bash(git:*)");
+  const lines = readSkillText(
+    written("name: kit\ndescription: |\n  Does\n  it.\nallowed-tools: |\n  Bash\n  Read"),
+    "kit",
+  );
+  expect([lines.description, lines.allowedTools]).toEqual(["Does it.", "Bash Read"]);
+  const long = readSkillText(named(`\nallowed-tools: [${Array(20).fill("x".repeat(90)).join()}]`), "kit");
+  expect(long.allowedTools?.length).toBeLessThanOrEqual(500);
   expect(readSkillText(Buffer.from("---\nname: kit\ndescription: x\n--- \t"), "kit")).toEqual({
     name: "kit",
     description: "x",

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
+import { mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { MoreTools } from "../core/agent.ts";
@@ -133,6 +133,44 @@ test("the files of a skill are in the workspace as they were judged, with nothin
   expect(await Bun.file(join(there, "scripts/run.py")).text()).toBe("import json");
 });
 
+test("a skill's files are handed to the tools' user once they are there, and nothing of the handing stays", async () => {
+  await write("shipped/kit/SKILL.md", text("kit"));
+  const { workspace } = place;
+  const adopted: [string, number][] = [];
+  const adopt = async (path: string) => {
+    const { mode } = await stat(join(workspace.root, path));
+    expect(await readdir(join(workspace.root, path))).toEqual(["SKILL.md"]);
+    adopted.push([path, mode & 0o777]);
+    await workspace.adopt(path);
+  };
+  const tool = await toolOf(library);
+  for (const _ of [1, 2]) await tool?.call({ name: "kit" }, contextForTest({ ...workspace, adopt }));
+  expect(adopted).toEqual([1, 2].map(() => [".manyhands/skills/kit", 0o700]));
+  const failing = { ...workspace, adopt: () => Promise.reject(new Error("no such user")) };
+  await Promise.resolve(tool?.call({ name: "kit" }, contextForTest(failing))).catch(() => undefined);
+  expect(await readdir(join(workspace.metaRoot, "staging"))).toEqual([]);
+  // What is there already is the same again, so a call that a crash cut off is made once more.
+  expect(tool?.effect({ name: "kit" })).toBe("idempotent");
+});
+
+test("what is approved is in a prompt five seconds later, and the folders are not read for every turn", async () => {
+  await write("shipped/one/SKILL.md", text("one"));
+  let now = 1_000_000;
+  using clock = spyOn(performance, "now").mockImplementation(() => now);
+  const more = withSkills(nothingMore, library, "all");
+  const described = async () => {
+    const { tools } = await more.list("local", AbortSignal.timeout(60_000));
+    return tools[0]?.description;
+  };
+  expect(await described()).toEndWith("\n- one: Does it.");
+  await write("shipped/two/SKILL.md", text("two"));
+  now += 5_000;
+  expect(await described()).not.toContain("two");
+  now += 1;
+  expect(await described()).toEndWith("\n- one: Does it.\n- two: Does it.");
+  expect(clock).toHaveBeenCalled();
+});
+
 test("a link in the workspace where skills go leads nothing outside", async () => {
   await write("shipped/kit/SKILL.md", text("kit"));
   const outside = await mkdtemp(join(tmpdir(), "manyhands-outside-"));
@@ -177,6 +215,13 @@ test("approvals that cannot be read approve nothing", async () => {
 
 test("the prompt has few words of many skills", async () => {
   for (let at = 0; at < 100; at++) await write(`shipped/skill-${at}/SKILL.md`, text(`skill-${at}`, "x".repeat(1_000)));
+  const lines = (await toolOf(library))?.description.split("\n").slice(1) ?? [];
+  expect(lines.join("\n").length).toBeLessThanOrEqual(2_400);
+  expect(lines[0]).toBe(`- skill-0: ${"x".repeat(159)}…`);
+  expect([lines.at(-1), lines.length > 20]).toEqual([expect.stringMatching(/^- skill-\d+$/), true]);
+  await rm(join(home, "shipped"), { recursive: true });
+  for (let at = 0; at < 200; at++)
+    await write(`shipped/a-long-name-of-a-skill-${at}/SKILL.md`, text(`a-long-name-of-a-skill-${at}`));
   expect((await toolOf(library))?.description.length).toBeLessThan(2_600);
 });
 
@@ -251,13 +296,16 @@ test("what a person approved counts as brought from outside, what is shipped doe
 test("a skill that a task has used is offered on, whatever its user says, and other tools as they were", async () => {
   await write("shipped/docx-report/SKILL.md", text("docx-report", "Writes a report with charts and tables."));
   const other = { name: "other" } as never;
-  const offered: unknown[][] = [];
+  const [offered, listed]: unknown[][][] = [[], []];
   const more = withSkills(
     {
       ...nothingMore,
-      list: async () => ({ tools: [other], missing: [{ name: "web", reason: "gone" }] }),
+      list: async (...all) => {
+        listed?.push(all);
+        return { tools: [other], missing: [{ name: "web", reason: "gone" }] };
+      },
       offer(tools, told, said) {
-        offered.push([tools, told, said]);
+        offered?.push([tools, told, said]);
         return tools;
       },
       mayHave: (name) => name === "other",
@@ -265,10 +313,14 @@ test("a skill that a task has used is offered on, whatever its user says, and ot
     library,
     "all",
   );
-  const { tools, missing } = await more.list("local", AbortSignal.timeout(60_000));
+  const [signal, tell] = [AbortSignal.timeout(60_000), () => undefined];
+  const { tools, missing } = await more.list("ann", signal, tell);
+  expect(listed).toEqual([["ann", signal, tell]]);
+  // Those that may change come last: a prompt that begins alike is read from a cache.
+  expect(tools.map(({ name }) => name)).toEqual(["use_skill", "other"]);
   const names = (told: { name: string; text: string }[]) => more.offer(tools, told, ["No."]).map(({ name }) => name);
   expect([names([]), names([{ name: "use_skill", text: "" }])]).toEqual([["other"], ["use_skill", "other"]]);
-  expect(offered[0]).toEqual([[other], [], ["No."]]);
+  expect(offered?.[0]).toEqual([[other], [], ["No."]]);
   expect(missing).toEqual([{ name: "web", reason: "gone" }]);
   expect(["use_skill", "other", "bash"].map((name) => more.mayHave(name))).toEqual([true, true, false]);
 });

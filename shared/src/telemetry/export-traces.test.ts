@@ -127,9 +127,11 @@ function storeOf() {
   const runs: RunRecord[] = [];
   const reads: string[] = [];
   const times = new Map<string, number[]>();
+  const looks = { count: 0 };
   const store: Pick<Engine, "list" | "events"> = {
     async list({ updatedSince = 0, limit = 50, cursor }) {
       const from = Number(cursor ?? 0);
+      looks.count++;
       const changed = runs.filter(({ updatedAt }) => updatedAt >= updatedSince);
       const newest = changed.toSorted((one, other) => other.updatedAt - one.updatedAt);
       const isMore = newest.length > from + limit;
@@ -151,32 +153,38 @@ function storeOf() {
     const run = { id, kind: "worker", input: {}, lastEvent, createdAt: 0, updatedAt, contextId: "c" } as RunRecord;
     runs.splice(known < 0 ? runs.length : known, 1, run);
   };
-  return { store, work, reads };
+  return { store, work, reads, looks };
 }
 
-/** What is sent of a store, one pass after the other. */
+/**
+ * What is sent of a store, one pass after the other; `ends` counts the exporters that were closed.
+ */
 function passesOver(store: Pick<Engine, "list" | "events">, file: string) {
   const sent: string[] = [];
+  const ends = { count: 0 };
   const open = (send: (spans: readonly Span[]) => Promise<void>) =>
     exportTraces({
       ...{ engine: store, kinds: () => ["worker"], operation: "invoke_agent", share: 1, file: join(folder, file) },
       ...{
         log: { warn: () => undefined, error: () => undefined },
         everyMs: 2,
-        exporter: { send, close: async () => undefined },
+        exporter: { send, close: async () => void ends.count++ },
       },
     });
-  return { sent, open, traces: open(async (spans) => void sent.push(...spans.map(({ name }) => name))) };
+  return { sent, ends, open, traces: open(async (spans) => void sent.push(...spans.map(({ name }) => name))) };
 }
 
 test("it begins at the newest run there is, and tells what is written late with an early time", async () => {
-  const { store, work } = storeOf();
+  const { store, work, looks } = storeOf();
   work("old", 1_000_000);
   work("newest", 2_000_000);
   const { sent, traces } = passesOver(store, "begins.json");
   await until(async () => Bun.file(join(folder, "begins.json")).exists());
   work("next", 2_010_000);
   await until(async () => sent.includes("execute_tool next"));
+  // Also after looks that found nothing new.
+  const { count } = looks;
+  await until(async () => looks.count > count + 3);
   work("late", 2_009_000);
   await until(async () => sent.includes("execute_tool late"));
   await traces.close();
@@ -184,6 +192,20 @@ test("it begins at the newest run there is, and tells what is written late with 
   const next = passesOver(store, "begins.json");
   await next.traces.close();
   expect(new Set(next.sent)).toEqual(new Set(["execute_tool next", "execute_tool late"]));
+});
+
+test("what was long done while no exporter lived is sent from where the last one stopped, and nothing before", async () => {
+  const { store, work } = storeOf();
+  work("sent", 1_000_000);
+  // More events than are read at once, and more spans than are sent at once.
+  for (let n = 0; n < 600; n++) work("early", 1_010_000);
+  work("late", 2_000_000);
+  await Bun.write(join(folder, "stopped.json"), JSON.stringify({ through: 1_004_000 }));
+  const { sent, traces } = passesOver(store, "stopped.json");
+  await traces.close();
+  const early = Array(600).fill("execute_tool early");
+  expect(sent.toSorted()).toEqual([...early, "execute_tool late"]);
+  expect(await Bun.file(join(folder, "stopped.json")).json()).toEqual({ through: 2_000_000 });
 });
 
 test("of a run that goes on, what was sent long before is not sent again after a restart", async () => {
@@ -228,4 +250,28 @@ test("closing waits two seconds for a collector that hangs, and no longer", asyn
   });
   await hung.promise;
   await hanging.close();
+});
+
+test("after closing nobody looks into the journal any more, also if a pass was under way, and the exporter is closed", async () => {
+  const { store, work, looks } = storeOf();
+  work("one", 1);
+  const { ends, traces, open } = passesOver(store, "closed.json");
+  await until(async () => Bun.file(join(folder, "closed.json")).exists());
+  await traces.close();
+  const before = looks.count;
+  await Bun.sleep(20);
+  expect(looks.count).toBe(before);
+  work("two", 5_000);
+  const [sending, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = open(async () => {
+    sending.resolve();
+    await goOn.promise;
+  });
+  await sending.promise;
+  const closing = slow.close();
+  goOn.resolve();
+  await closing;
+  const { count } = looks;
+  await Bun.sleep(20);
+  expect([looks.count, ends.count]).toEqual([count, 2]);
 });

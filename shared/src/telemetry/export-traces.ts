@@ -52,12 +52,13 @@ export function exportTraces(deps: TracesDeps): TraceExport {
   const { exporter, log, everyMs = 1_000 } = deps;
   const readings = new Map<string, Reading>();
   let through: number | undefined;
-  let isSettled = false;
+  let newsAt = performance.now();
   let isFailing = false;
   let closed = false;
 
   const pass = async () => {
     through ??= (await readJson(deps.file, markSchema))?.through ?? (await firstMark(deps));
+    const isSettled = performance.now() - newsAt > marginMs;
     const since = isSettled ? through : through - marginMs;
     let last = through;
     let sent = 0;
@@ -78,7 +79,7 @@ export function exportTraces(deps: TracesDeps): TraceExport {
     }
     await send(0);
     forgetOldest(readings);
-    isSettled = sent === 0 && last === through;
+    if (sent > 0 || last > through) newsAt = performance.now();
     if (last > through) await writeJson(deps.file, { through: last });
     through = last;
   };
@@ -91,7 +92,7 @@ export function exportTraces(deps: TracesDeps): TraceExport {
     } catch (error) {
       // The journals have it all, so nothing is kept here: it is read again.
       readings.clear();
-      isSettled = false;
+      newsAt = performance.now();
       if (!isFailing)
         log.warn({ err: error }, "Traces could not be sent; they are sent once the collector takes them.");
       isFailing = true;

@@ -1,4 +1,5 @@
 import { Document, HeadingLevel, Packer, Paragraph, Table, TableCell, TableRow, TextRun } from "docx";
+import { zipContent } from "../tools/documents/read/zip-content.ts";
 
 /** A file of a zip archive: its path and content. */
 type Packed = readonly [path: string, content: string | Uint8Array];
@@ -31,6 +32,22 @@ export function zipOf(files: readonly Packed[]): Uint8Array<ArrayBuffer> {
   end.writeUInt32LE(list.length, 12);
   end.writeUInt32LE(offset, 16);
   return Buffer.concat([...locals, list, end]);
+}
+
+/**
+ * An archive with the same texts and one more file, which claims that all together unpack to so
+ * many bytes. Nobody unpacks it.
+ */
+export async function claimingZip(archive: Uint8Array, unpackedBytes: number): Promise<Uint8Array> {
+  const { entries, text } = await zipContent(archive);
+  const files = await Promise.all(entries.map(async ({ path }): Promise<Packed> => [path, (await text(path)) ?? ""]));
+  const made = Buffer.from(zipOf([...files, ["claims", ""]]));
+  const others = files.reduce((sum, [, content]) => sum + Buffer.byteLength(content), 0);
+  const entry = made.lastIndexOf("PK\x01\x02");
+  // Compressed, since a file that is stored as it is must have one size.
+  made.writeUInt16LE(8, entry + 10);
+  made.writeUInt32LE(unpackedBytes - others, entry + 24);
+  return made;
 }
 
 /** A Word document with a heading, marked words, a table and a list. */

@@ -128,9 +128,12 @@ async function withMemory(
   const shared = await openShared(config);
   try {
     const store = openMemoryStore(config, shared);
-    await work(store, { isOn: hasMemory(config.memory, principal) });
-    await store.close();
-    return exitCodes.ok;
+    try {
+      await work(store, { isOn: hasMemory(config.memory, principal) });
+      return exitCodes.ok;
+    } finally {
+      await store.close();
+    }
   } finally {
     await shared.close();
   }

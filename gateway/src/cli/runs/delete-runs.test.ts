@@ -1,9 +1,11 @@
-import { expect, test } from "bun:test";
-import { existsSync, readdirSync } from "node:fs";
+import { expect, spyOn, test } from "bun:test";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifacts/artifact-store";
+import * as sweeping from "manyhands/internal/runs/sweep";
+import * as engines from "manyhands/internal/server/storage/open-engine";
 import { cliForTest } from "../../testing/cli.ts";
 
 /** A home with two ended runs, the first with a file, and one that waits. */
@@ -99,6 +101,39 @@ test("prune deletes all that retention lets go, however many runs that are", asy
   expect(cli.out()).toStartWith("Would delete at least 500 runs");
   expect(await cli.run("prune")).toBe(0);
   expect(cli.out()).toContain("Deleted 501 runs");
+});
+
+test("prune goes on until nothing is left to delete, and then rewrites the store, however large it is", async () => {
+  const left = { runs: ["r"], journals: 1, workspaces: ["w"], artifacts: ["a"], more: true };
+  using sweep = spyOn(sweeping, "sweep").mockResolvedValue({ ...left, more: false });
+  for (let n = 0; n < 3; n++) sweep.mockResolvedValueOnce(left);
+  const scrubbed: unknown[] = [];
+  const engine = { scrub: async (how: object) => scrubbed.push(how) > 0, close: async () => undefined };
+  using _ = spyOn(engines, "openStore").mockResolvedValue(engine as never);
+  await using cli = await cliForTest({ env: { MANYHANDS_A2A_DEDUPE: "3h", MANYHANDS_RETENTION_RUNS: "2d" } });
+  expect(await cli.run("prune", "--compact")).toBe(0);
+  expect(cli.out()).toBe("Deleted 4 runs, the journals of 4, 4 workspaces, 4 files.\n");
+  expect([sweep.mock.calls.length, scrubbed]).toEqual([4, [{ evenLarge: true }]]);
+  for (const [deps] of sweep.mock.calls)
+    expect(deps).toMatchObject({ dedupeMs: 3 * 3_600_000, retention: { runsMs: 2 * 86_400_000 } });
+});
+
+test("an export is for its owner alone, and the name of a file leads to no other folder", async () => {
+  await using cli = await cliForTest({});
+  const home = join(cli.cwd, ".manyhands");
+  await mkdir(home);
+  const file = await createArtifactStore(join(home, "artifacts")).put(new TextEncoder().encode("x"), { name: "a.txt" });
+  const engine = createEmbeddedEngine({ path: join(home, "runs.db") });
+  const parts = [{ type: "file", ...file, name: "../../../evil.txt" }];
+  const events = [{ type: "artifact-added", artifactId: "a", name: "a", parts }];
+  const about = { kind: "manus", input: {}, principal: "local", contextId: "c", canceled: true };
+  const { run } = await engine.start({ ...about, events });
+  await engine.close();
+  expect(await cli.run("runs", "export", run.id, "run.jsonl")).toBe(0);
+  const folder = join(cli.cwd, "run.jsonl.files", file.sha256);
+  expect(readdirSync(folder)).toEqual(["evil.txt"]);
+  const modes = [join(cli.cwd, "run.jsonl"), folder].map((path) => statSync(path).mode & 0o777);
+  expect(modes).toEqual([0o600, 0o700]);
 });
 
 test("a run is exported with its events and files, to a file that does not exist yet", async () => {

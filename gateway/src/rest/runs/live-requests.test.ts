@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { RunEvent } from "manyhands/internal/core/runs/run";
 import type { Runs } from "manyhands/internal/runs/runs";
@@ -66,7 +66,10 @@ test("nothing follows an agent elsewhere, a watcher that goes is gone there too,
   const names = ["Content-Type", "Cache-Control", "X-Accel-Buffering"];
   expect(names.map((name) => shown.headers.get(name))).toEqual(["text/event-stream", "no-store", "no"]);
   const json = { do: "input", inputs: [{ type: "text", text: "x" }] };
+  const limits = spyOn(AbortSignal, "timeout");
   expect(await (await ask("POST", "/runs/r1/live", { json, signal: gone.signal })).json()).toEqual({ done: true });
+  expect(limits.mock.calls).toEqual([[40_000]]);
+  limits.mockRestore();
   const [watched, used] = sent.map(({ init }) => init);
   expect([watched?.redirect, used?.redirect, used?.method, used?.body]).toEqual([
     ...["error", "error", "POST", JSON.stringify(json)],

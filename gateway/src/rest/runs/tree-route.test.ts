@@ -138,6 +138,15 @@ test("a reader that goes ends the following, and a failure is told without what 
   }
 });
 
+test("a request that is given up ends the following too", async () => {
+  const gone = new AbortController();
+  const open = routes({ root: [asked] });
+  const reader = (await open.ask("GET", "/runs/root/tree", { signal: gone.signal })).body?.getReader();
+  while (open.signals.length === 0) await reader?.read();
+  gone.abort();
+  expect(open.signals.map(({ aborted }) => aborted)).toEqual([true]);
+});
+
 test("one event is read in full, in the caller's name, and nothing beside it", async () => {
   const { ask, own } = routes({ r1: [told("one"), told("two"), told("three")] });
   const answer = await ask("GET", "/runs/r1/events/2");

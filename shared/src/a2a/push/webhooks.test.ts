@@ -55,6 +55,13 @@ test("a notification is not sent on to where its receiver points", async () => {
   expect(there.got.map(({ path }) => path)).toEqual(["/hook"]);
 });
 
+test("of what a receiver answers no more than a megabyte is read", async () => {
+  const long = () => new Response(new Uint8Array(1_000_001));
+  await using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: long });
+  const refusal = await createWebhooks(local).post(server.url.href, { headers: {}, body: "" }, signal);
+  expect(refusal).toMatchObject({ reason: expect.stringContaining("larger"), final: false });
+});
+
 test("an address that may not be reached is final, one that is away is not, and an abort is neither", async () => {
   await using there = receiver(200);
   expect(await there.post(strict)).toMatchObject({ final: true });

@@ -58,3 +58,9 @@ test("a message that the task has already is not judged again, unless each sendi
   expect((await worded(again)).parts).toHaveLength(2);
   await expect(worded({ ...again, dedupeMs: 0 })).rejects.toBeInstanceOf(FieldViolationsError);
 });
+
+test("to a task that has ended no answer is judged: that it has ended is all there is to say", async () => {
+  const { run: over } = await engine.start({ kind: "swe", input: null, principal: "ann", contextId: "c" });
+  await engine.cancel(over.id);
+  expect((await worded({ message: { taskId: over.id } })).parts).toEqual([{ type: "text", text: "this one" }, image]);
+});

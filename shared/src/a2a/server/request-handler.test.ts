@@ -5,18 +5,23 @@ import {
   GetTaskRequest,
   type SendMessageRequest,
   SendMessageRequest as Sent,
+  type StreamResponse,
+  type Task,
 } from "@a2a-js/sdk";
 import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import type { ServerCallContext } from "@a2a-js/sdk/server";
 import { callerNamed } from "../../core/caller.ts";
+import type { Engine } from "../../core/runs/engine.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { createProjectionCache } from "../../runs/projection-cache.ts";
 import { createQuotas } from "../../runs/quotas.ts";
 import { cardOf } from "../../testing/a2a/card.ts";
 import { scratch } from "../../testing/durable/scratch.ts";
+import { dedupeExtension, hitlExtension, journalExtension } from "../extensions.ts";
 import type { Receivers } from "../push/receivers.ts";
 import { httpCall } from "./call-context.ts";
-import { createRequestHandler, type RequestHandlerDeps } from "./request-handler.ts";
+import { createRequestHandler, type RequestHandler, type RequestHandlerDeps } from "./request-handler.ts";
 
 const store = scratch();
 const engine = createEmbeddedEngine({ path: store.path });
@@ -28,6 +33,13 @@ engine.work([
       const artifactId = `${run.id}/answer`;
       run.emit({ type: "artifact-added", artifactId, name: "answer", parts: [{ type: "text", text: "hello" }] });
       return { answer: "hello", reply: true };
+    },
+  },
+  {
+    kind: "asker",
+    async execute(run) {
+      const events = [{ type: "question-asked", question: "Which?", kind: "question" }];
+      return await run.signal("message", { reason: "input-required", events });
     },
   },
 ]);
@@ -45,18 +57,20 @@ const receivers: Receivers = {
   remove: async () => undefined,
 };
 
-const handlerOf = (card: AgentCard) =>
+const handlerOf = (card: AgentCard, kind = "parrot", over: Partial<RequestHandlerDeps> = {}) =>
   createRequestHandler({
-    ...{ engine, kind: "parrot", artifacts: {} as ArtifactStore, projections: createProjectionCache(engine) },
+    ...{ engine, kind, artifacts: {} as ArtifactStore, projections: createProjectionCache(engine) },
     ...{ publicUrl: "http://parrot.example", draft: "replies", dedupeMs: 0, receivers, card, requiredExtensions: [] },
     ...{ deletions: {} as RequestHandlerDeps["deletions"], quotas: createQuotas() },
     report: (bug) => {
       throw bug;
     },
+    ...over,
   });
 
-const calledBy = (principal: string) =>
-  httpCall(new Request("http://parrot.example"), callerNamed(principal), "1.0").context;
+const calledBy = (principal: string, headers: Record<string, string> = {}, signal?: AbortSignal) =>
+  httpCall(new Request("http://parrot.example", { headers, ...(signal && { signal }) }), callerNamed(principal), "1.0")
+    .context;
 const said = (configuration?: object): SendMessageRequest =>
   Sent.fromJSON({
     message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "hi" }] },
@@ -99,4 +113,77 @@ test("a task that has ended is not canceled by its id, and is the answer to who 
   // It is a message that bob has not sent yet.
   const other = await canceling(byMessage, "bob");
   expect([other.id === id, other.artifacts]).toEqual([false, []]);
+});
+
+test("a stream shows as much of the task as its message wants, and its questions in the form that its call wants", async () => {
+  const handler = handlerOf(streaming, "asker");
+  const form = { "A2A-Extensions": hitlExtension };
+  const shown = ({ payload }: StreamResponse | Record<string, never> = {}) => {
+    const status = payload?.$case === "task" || payload?.$case === "statusUpdate" ? payload.value.status : undefined;
+    const messages = payload?.$case === "task" ? payload.value.history.length : undefined;
+    return [messages, status?.message?.metadata?.[hitlExtension] !== undefined];
+  };
+  for (const [headers, isInForm] of [
+    [{}, false],
+    [form, true],
+  ] as const) {
+    const updates = await Array.fromAsync(
+      handler.sendMessageStream(said({ historyLength: 0 }), calledBy("eve", headers)),
+    );
+    expect([shown(updates[0])[0], shown(updates.at(-1))[1]]).toEqual([0, isInForm]);
+    const [begun] = updates;
+    const id = begun?.payload?.$case === "task" ? begun.payload.value.id : "";
+    const left = new AbortController();
+    const watching = handler.resubscribe({ tenant: "", id }, calledBy("eve", headers, left.signal));
+    expect(shown((await watching.next()).value as StreamResponse)).toEqual([2, isInForm]);
+    left.abort();
+    await watching.return();
+  }
+});
+
+test("who has the last event of a task that has ended has missed nothing, and is told that it has ended", async () => {
+  const handler = handlerOf(streaming);
+  const sent = await handler.sendMessage(
+    said({ taskPushNotificationConfig: { url: "https://x.example" } }),
+    calledBy("ann"),
+  );
+  const { id, metadata } = sent as Task;
+  const last = Number(metadata?.["manyhands/seq"]);
+  const watching = (after: number) =>
+    Array.fromAsync(handler.resubscribe({ tenant: "", id }, calledBy("ann", { "Last-Event-ID": `${after}` })));
+  await expect(watching(last)).rejects.toBeInstanceOf(UnsupportedOperationError);
+  expect((await watching(last - 1)).length).toBe(2);
+});
+
+test("who wants no wait gets the task, also of a message whose task has ended with a mere reply", async () => {
+  const handler = handlerOf(streaming);
+  const headers = { "A2A-Extensions": `${journalExtension}, ${dedupeExtension}` };
+  const once = said();
+  expect(await handler.sendMessage(once, calledBy("ann", headers))).toMatchObject({ messageId: expect.any(String) });
+  const again = { ...once, configuration: said({ returnImmediately: true }).configuration };
+  expect(await handler.sendMessage(again, calledBy("ann", headers))).toMatchObject({ id: expect.any(String) });
+});
+
+test("who waits for an answer or a cancellation and goes is not waited for", async () => {
+  const idle = (follow: Engine["follow"]) =>
+    handlerOf(streaming, "nobody's", { engine: { ...engine, follow, cancel: async () => undefined } });
+  const sent = await idle(engine.follow).sendMessage(said({ returnImmediately: true }), calledBy("ann"));
+  const waits: ((handler: RequestHandler, context: ServerCallContext) => Promise<unknown>)[] = [
+    (handler, context) => handler.cancelTask(CancelTaskRequest.fromJSON({ id: (sent as Task).id }), context),
+    (handler, context) => handler.sendMessage(said(), context),
+  ];
+  for (const wait of waits) {
+    const { promise: isFollowed, resolve } = Promise.withResolvers<AbortSignal | undefined>();
+    const handler = idle((id, how) => {
+      resolve(how?.signal);
+      return engine.follow(id, how);
+    });
+    const gone = new AbortController();
+    const waiting = wait(handler, calledBy("ann", {}, gone.signal)).catch(() => undefined);
+    const signal = await isFollowed;
+    expect(signal?.aborted).toBe(false);
+    gone.abort();
+    expect(signal?.aborted).toBe(true);
+    await waiting;
+  }
 });

@@ -210,6 +210,7 @@ test("fields may have their proto names, but keys of metadata and data are never
   expect(found.message).toMatchObject({ messageId: "m1", contextId: "c1", metadata: { task_id: 2 } });
   expect(found.message.parts[0]).toMatchObject({ data: { media_type: 1 }, mediaType: "application/json" });
   expect(found.configuration).toMatchObject({ historyLength: 0, returnImmediately: true });
+  expect(checked(requestSchemas.ListTasks, { includeArtifacts: "false" }).includeArtifacts).toBe(false);
   expect(checked(requestSchemas.GetTask, { id: "t", history_length: 1 })).toEqual({ id: "t", historyLength: 1 });
   expect(faults(requestSchemas.GetTask, { id: "t", history_length: -1 })).toEqual(["historyLength"]);
 });

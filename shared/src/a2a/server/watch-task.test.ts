@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { StreamResponse } from "@a2a-js/sdk";
+import { type StreamResponse, TaskState } from "@a2a-js/sdk";
+import { AppError } from "../../core/errors.ts";
 import type { Engine, FollowItem, RunRecord } from "../../core/runs/engine.ts";
 import type { Run, RunEvent } from "../../core/runs/run.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
@@ -25,10 +26,13 @@ async function watch(...seen: Parameters<typeof updates>) {
   return (await updates(...seen)).map(shown);
 }
 
+/** What else may be said of a run and its reader; `left` gets the signal of who followed it. */
+type Odd = { readonly input?: object; readonly run?: Partial<RunRecord>; readonly left?: AbortSignal[] };
+
 async function updates(
   before: readonly RunEvent[],
   later: readonly RunEvent[],
-  { input = {}, ...over }: Partial<WatchOptions> & { readonly input?: object } = {},
+  { input = {}, run: record, left, ...over }: Partial<WatchOptions> & Odd = {},
 ): Promise<StreamResponse[]> {
   const stored = [...before, ...later.filter(({ type }) => type !== "text-delta")];
   const events = stored.map((event, at) => ({ runId: "r", seq: at + 1, at: 0, event }));
@@ -40,11 +44,14 @@ async function updates(
     }
   }
   const engine = {
-    follow: (_: string, { after = 0 }) => ({ pages: () => pages(after) }),
+    follow(_: string, { after = 0, signal }: { readonly after?: number; readonly signal: AbortSignal }) {
+      left?.push(signal);
+      return { pages: () => pages(after) };
+    },
     events: async (_: string, after = 0, last = events.length) => events.slice(after, last),
   } as unknown as Engine;
   const deps = { engine, projections: createProjectionCache(engine), publicUrl: "http://a.example", draft: "replies" };
-  const run = { id: "r", contextId: "c", status: "running", lastEvent: before.length, input, updatedAt: 0 };
+  const run = { id: "r", contextId: "c", status: "running", lastEvent: before.length, input, updatedAt: 0, ...record };
   const options = {
     signal: new AbortController().signal,
     journal: false,
@@ -72,6 +79,19 @@ test("the task comes with its artifacts, as many messages as wanted, and questio
   expect([await later(true), await later(false)]).toEqual([true, false]);
 });
 
+test("who comes back sees the state of then, and whose turn is over follows the task no longer", async () => {
+  const run = { status: "waiting", waiting: { signal: "message", reason: "auth-required" } } as const;
+  const stateOf = async (over: Partial<WatchOptions>) => {
+    const [update] = await updates([received, step], [ended], { run, ...over });
+    return update?.payload?.$case === "task" ? update.payload.value.status?.state : undefined;
+  };
+  expect(await stateOf({})).toBe(TaskState.TASK_STATE_AUTH_REQUIRED);
+  expect(await stateOf({ after: 1 })).toBe(TaskState.TASK_STATE_SUBMITTED);
+  const left: AbortSignal[] = [];
+  await updates([received], [asked(), step], { until: "turn", left });
+  expect(left.map(({ aborted }) => aborted)).toEqual([true]);
+});
+
 /** A task with its place, an event by its place, live text as it is. */
 function shown({ payload }: StreamResponse): string | number {
   const seq = (metadata: Record<string, unknown> | undefined) => Number(metadata?.["manyhands/seq"]);
@@ -94,6 +114,10 @@ test("who comes back sees the task as of the last event it has, and the rest, al
   // Who has them all, or claims more than there are, has missed nothing.
   for (const after of [2, 9]) expect(await watch([received, step], [ended], { after })).toEqual(["task 2", 3]);
   expect(await watch([received, ended], [], { after: 2 })).toEqual(["task 2"]);
+  // What was asked then has been answered since.
+  expect(await watch([received, asked(), step], [ended], { after: 2, until: "turn" })).toEqual(["task 2", 3, 4]);
+  // What it asks is nothing new to them, and ends the turn all the same.
+  expect(await watch([received, asked()], [step, ended], { after: 2, until: "turn" })).toEqual(["task 2"]);
 });
 
 test.each([
@@ -122,6 +146,19 @@ test("live text is shown as the growing answer, as progress to readers of the jo
     2,
     3,
   ]);
+});
+
+test("a store that is away when a reader comes is the reader's failure, once", async () => {
+  const away = () => Promise.reject(new AppError("storage_unavailable", "It is away."));
+  async function* pages(): AsyncGenerator<never> {
+    yield await away();
+  }
+  const engine = { follow: () => ({ pages }), events: away } as unknown as Engine;
+  const deps = { engine, projections: createProjectionCache(engine) } as unknown as TaskDeps;
+  const run = { id: "r", lastEvent: 1 } as unknown as RunRecord;
+  const options = { signal: new AbortController().signal, journal: false, hitl: false, until: "task" } as const;
+  const watching = Array.fromAsync(watchTask(deps, run, options));
+  await expect(watching).rejects.toMatchObject({ code: "storage_unavailable" });
 });
 
 test("a reader that reads the task slowly misses no live text of it", async () => {

@@ -52,7 +52,7 @@ export async function* watchTask(
     const record = resumed ? undefined : run;
     const task = taskView(run, projection, publicUrl, { historyLength, artifacts: true, hitl }, record);
     yield [{ payload: { $case: "task", value: task } }];
-    if (!resumed && isOver(projection, options.until, run)) return;
+    if (!resumed && isOver(projection, options.until)) return;
     const updates = taskUpdates(deps, run, projection, options);
     for (let page = await begun; page.done !== true; page = await pages.next()) {
       const { batch, isOver } = updates(page.value);
@@ -90,9 +90,8 @@ function taskUpdates({ publicUrl, draft }: TaskDeps, run: RunRecord, from: TaskP
   };
 }
 
-function isOver(projection: TaskProjection, until: WatchOptions["until"], run?: RunRecord): boolean {
-  const state = taskState(projection, run);
-  if (isTerminal(state)) return true;
+function isOver(projection: TaskProjection, until: WatchOptions["until"]): boolean {
+  if (isTerminal(taskState(projection))) return true;
   // A task that waits for authorization continues by itself once authorized, so its stream stays
   // open (A2A 1.0 section 7.6.1).
   return until === "turn" && projection.question !== undefined && projection.question !== "authorization";

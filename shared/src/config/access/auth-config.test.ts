@@ -78,9 +78,11 @@ test.each<[string, object]>([
   ["jwt", { jwt, oidc }],
 ])("[auth.%s] without a token is refused, since everybody would be let in: %j", (name, section) => {
   const auth = authSection.parse(section);
-  expect(() => authConfig({ auth, server: { token: undefined } as Sections["server"] }, "/home")).toThrow(
-    `[auth.${name}] is set, but no token`,
-  );
+  // Certificates of clients do not stand in for it.
+  for (const tls of [{}, { client_ca: "ca.pem" }])
+    expect(() => authConfig({ auth, server: { token: undefined, tls } as Sections["server"] }, "/home")).toThrow(
+      `[auth.${name}] is set, but no token`,
+    );
 });
 
 test.each([

@@ -14,6 +14,7 @@ beforeAll(async () => {
     return console.warn("skipped: openssl is not installed, which makes the certificates of these tests");
   const authority = await testAuthority(folder);
   await authority.issue("server", { names: "DNS:*.example.com,IP:10.0.0.5" });
+  await authority.issue("numbered", { names: "IP:10.0.0.5" });
   await authority.issue("web", { names: "DNS:agents.example.com", usage: "serverAuth" });
   await writeFile(join(folder, "empty.pem"), "");
   await copyFile(join(folder, "ca.key"), join(folder, "other.key"));
@@ -41,6 +42,11 @@ withOpenssl("with a certificate every address of ours is https, and our own clie
   });
   const known = await load(pair);
   expect(known.agents.manus?.credentials?.tls).toEqual({ serverName: "manyhands.example.com" });
+  const numbered = await load(pair.replaceAll("server.", "numbered."));
+  expect(numbered.agents.manus?.credentials?.tls).toEqual({ serverName: "10.0.0.5" });
+  // Nobody asks for the certificate that clients could show.
+  const shown = await load(`${pair}\nclient_cert = "server.pem"\nclient_key = "server.key"`);
+  expect(shown.agents.manus?.credentials?.tls).toEqual({ serverName: "manyhands.example.com" });
   const self = await load('cert = "ca.pem"\nkey = "ca.key"');
   expect(self.agents.manus?.credentials?.tls).toMatchObject({ ca: join(folder, "ca.pem") });
   const far = await load(`${pair}\nca = "ca.pem"`, '[agents.far]\nurl = "https://far.example"');
@@ -80,7 +86,11 @@ withOpenssl("a file that is missing, is none or does not fit is refused by its s
       "server.tls.client_key is the key of another certificate",
     ],
     [`${pair}\nclient_ca = "server.key"`, "server.tls.client_ca cannot be"],
-    [`${pair}\nca = "gone.pem"`, "server.tls.ca cannot be"],
+    [`${pair}\nca = "gone.pem"`, "line 5: server.tls.ca cannot be"],
+    [`${pair}\nca = "server.key"`, "server.tls.ca cannot be"],
+    [`${pair}\nclient_key = "server.key"`, "[server.tls] has client_cert and client_key, or neither"],
+    [`${pair}\nclient_cert = "server.key"\nclient_key = "server.key"`, "server.tls.client_cert cannot be"],
+    [`${pair}\nclient_cert = "server.pem"\nclient_key = "server.pem"`, "server.tls.client_key cannot be"],
   ] as const)
     await expect(load(tls)).rejects.toMatchObject({ code: "config_invalid", message: expect.stringContaining(why) });
 });

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bearerCredentials } from "../../a2a/client/credentials.ts";
 import { loadConfig } from "../config.ts";
 import { ownCredentials } from "./credentials.ts";
 
@@ -45,6 +46,7 @@ test("keys that do not belong together are refused with the place, and no messag
     ['kind = "bearer"\nsecret_env = "NOT_SET"', "secret_env names NOT_SET, which is not set"],
     [`kind = "bearer"\nsecret = "${secret}"\nsecret_file = "x"`, "has secret twice"],
     [`kind = "bearer"\nsecret = "${secret}"`, "beside token", 'url = "https://far.example"\ntoken = "t"'],
+    ['ca = "c.pem"', "beside token", 'url = "https://far.example"\ntoken = "t"'],
   ] as const) {
     const error = await load(auth, head).then(String, String);
     expect(error).toContain(words);
@@ -104,4 +106,12 @@ test("an agent that wants credentials of its own is not of this system, even whe
   expect(await isOwn("")).toBe(true);
   expect(await isOwn('[agents.manus.auth]\ncert = "c.pem"\nkey = "k.pem"')).toBe(true);
   expect(await isOwn('[agents.manus.auth]\nkind = "bearer"\nsecret = "s"')).toBe(false);
+});
+
+test("a table of credentials that is empty is none, and this system's own token may stand beside one", async () => {
+  expect(await load("", 'url = "https://far.example"\ntoken = "theirs"')).toEqual(bearerCredentials("theirs"));
+  const token = { ...env, MANYHANDS_TOKEN: "long-enough" };
+  await writeFile(join(cwd, "manyhands.toml"), '[agents.swe.auth]\nkind = "bearer"\nsecret = "its-own"\n');
+  const { agents } = await loadConfig({ cwd, env: token });
+  expect(agents.swe?.credentials).toEqual(bearerCredentials("its-own"));
 });

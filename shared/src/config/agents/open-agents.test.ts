@@ -7,7 +7,7 @@ import { bearerCredentials } from "../../a2a/client/credentials.ts";
 import { defineAgent } from "../../agent/define-agent.ts";
 import { type Config, loadConfig } from "../config.ts";
 import { instructed } from "./instructions.ts";
-import { checkNamedFiles } from "./named-agent.ts";
+import { agentNamed, checkNamedFiles, firstAgent } from "./named-agent.ts";
 import { entryPath } from "./named-files.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "manyhands-open-agents-"));
@@ -65,6 +65,22 @@ test("an entry is a file relative to the settings file, wherever that is read fr
     const paths = [agents.guide, agents.packed].map((agent) => agent?.entry && entryPath(agent.entry));
     expect(paths).toEqual([join(cwd, "agents/guide.ts"), join(cwd, "node_modules/guide-agent/serve.js")]);
   }
+});
+
+test("a file that a variable names is relative to the folder of the command", async () => {
+  const env = { MANYHANDS_AGENTS_GUIDE_ENTRY: "guide.ts" };
+  const { agents } = await loadConfig({ cwd: "/", file: join((await configOf("")).cwd, "manyhands.toml"), env });
+  expect(agents.guide?.entry).toMatchObject({ folder: "/", name: "guide.ts" });
+});
+
+test("an agent is found by its name alone, and the first one where none is named", async () => {
+  const config = await configOf('[agents.guide]\nurl = "http://x.example"\n');
+  expect([agentNamed(config, "guide"), firstAgent(config)]).toEqual([config.agents.guide as never, "manus"]);
+  const known = "There are: manus, browser, swe, data-analysis, guide.";
+  for (const name of ["constructor", "Manus"])
+    expect(() => agentNamed(config, name)).toThrow(`There is no agent "${name}". ${known}`);
+  expect(() => agentNamed({ agents: {} }, "swe")).toThrow('There is no agent "swe". There are: none.');
+  expect(() => firstAgent({ agents: {} })).toThrow("There is no agent: the settings switch all of them off.");
 });
 
 test("a disabled agent is not part of the system: nobody asks it, and only it can start itself", async () => {
@@ -163,6 +179,10 @@ test.each([
   ['[agents.guide]\nentry = "guide.ts"\nports = 1\n', "line 3: [agents.guide] has no key ports. Did you mean port?"],
   ["[agents.guide]\nenabled = true\n", "line 2: [agents.guide] has neither entry nor url. An agent of yours has"],
   ['[agents.swe]\ninstructions = "a"\ninstructions_file = "b"\n', "[agents.swe] has both instructions and"],
+  [
+    '[agents.swe]\nextra_instructions = "a"\nextra_instructions_file = "b"\n',
+    "[agents.swe] has both extra_instructions and",
+  ],
 ])("contradictory settings are refused: %j", async (toml, message) => {
   expect(configOf(toml)).rejects.toThrow(message);
 });
@@ -207,6 +227,16 @@ test.each([
   expect(checkNamedFiles(config)).rejects.toThrow(
     `manyhands.toml, line 2: agents.swe.instructions_file cannot be "${name}": ${why}`,
   );
+});
+
+test("an addition to the instructions that cannot be read is found beside a replacement that can", async () => {
+  const config = await configOf('[agents.swe]\ninstructions = "a"\nextra_instructions_file = "none.md"\n');
+  await expect(checkNamedFiles(config)).rejects.toThrow("agents.swe.extra_instructions_file cannot be");
+});
+
+test("the rehearsal model does all parts of the work itself", async () => {
+  const { agents, models } = await configOf('[llm.summary]\nmodel = "s"\nbase_url = "http://127.0.0.1:1"\n');
+  expect([agents.manus?.model, agents.manus?.roles, models.summary?.name]).toEqual([undefined, {}, "s"]);
 });
 
 test("a small window leaves out tools and skills that are not named, unless the table says otherwise", async () => {

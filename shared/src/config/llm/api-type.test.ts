@@ -87,6 +87,10 @@ test("the tables for parts of the work are used by their names", () => {
 test.each([
   ["https://mine.openai.azure.com.evil.example", "openai"],
   ["https://mine.openai.azure.us", "azure"],
+  ["https://mine.openai.azure.cn", "azure"],
+  ["https://mine.cognitiveservices.azure.com", "azure"],
+  ["https://mine.storage.azure.com", "openai"],
+  ["https://bedrock-runtime-fips.us-east-1.api.aws", "aws"],
   ["https://api.anthropic.com.evil.example", "openai"],
   ["https://bedrock-runtime.eu-west-1.amazonaws.com/openai/v1", "openai"],
 ] as const)("a key is sent to %s as to %s", (base_url, apiType) => {

@@ -87,6 +87,20 @@ test("a table at the same endpoint inherits what is its; at another one neither 
   expect([other?.capabilities?.vision, other?.temperature]).toEqual([undefined, 0.5]);
 });
 
+test("a key for the usual address goes to no other, and what bounds a table's model is its own", () => {
+  const llm = read({
+    ...{ model: "m", api_key: "k", tokens_per_minute: 100, concurrency: 2 },
+    far: { base_url: "https://far.example/v1" },
+    near: { tokens_per_minute: 7, concurrency: 3, max_retries: 1, fallback: "far" },
+  });
+  expect(modelFor("far", llm)?.apiKey).toBeUndefined();
+  expect(modelFor("near", llm)).toMatchObject({
+    ...{ apiKey: "k", tokensPerMinute: 7, concurrency: 3, maxRetries: 1 },
+    fallback: { name: "m", baseUrl: "https://far.example/v1", tokensPerMinute: 100 },
+  });
+  expect(modelFor(undefined, llm)?.fallback).toBeUndefined();
+});
+
 test("a model is named by its table, or by its own name at the endpoint of [llm], even if that is a key's name", () => {
   const llm = read({ ...base, wise: { model: "wiser" } });
   expect(modelFor("wise", llm)?.name).toBe("wiser");

@@ -176,6 +176,7 @@ test("a bad value is reported with its source and the allowed values", async () 
   expect(await refusal('[gateway]\nport = "x"\n')).toBe(
     'manyhands.toml, line 2: gateway.port cannot be "x". Allowed: a whole number from 0 up to 65535. GATEWAY_PORT sets it too.',
   );
+  expect(await refusal(undefined, { GATEWAY_PORT: "4100x" })).toContain('gateway.port cannot be "4100x".');
   expect(await refusal(undefined, { MANUS_PORT: "70000" })).toBe(
     "MANUS_PORT: agents.manus.port cannot be 70000. Allowed: a whole number from 0 up to 65535.",
   );
@@ -204,6 +205,8 @@ test("a refused secret is not repeated in the message", async () => {
   const message = await refusal('[server]\ntoken = "hunter2"\n');
   expect(message).toContain("server.token cannot be that value. Allowed: a secret of 8 characters or more.");
   expect(message).not.toContain("hunter2");
+  const address = await refusal('[egress]\nproxy = "ftp://me:hunter2@proxy.example"\n');
+  expect(address).toContain('egress.proxy cannot be "ftp://(secret)@proxy.example".');
 });
 
 test("a variable with our prefix that sets nothing is refused with the nearest name", async () => {
@@ -219,6 +222,7 @@ test("a file named on the command line must exist, may be anywhere, and override
   expect((await loadConfig({ cwd, file: "config.toml", env: {} })).gateway.port).toBe(1);
   expect((await loadConfig({ cwd, env: { MANYHANDS_CONFIG: "config.toml" } })).gateway.port).toBe(1);
   await writeFile(join(cwd, "other.toml"), "[gateway]\nport = 2\n");
+  expect((await loadConfig({ cwd, env: { MANYHANDS_CONFIG: "" } })).gateway.port).toBe(4100);
   const env = { MANYHANDS_CONFIG: "other.toml" };
   expect((await loadConfig({ cwd, file: "config.toml", env })).gateway.port).toBe(1);
   expect(loadConfig({ cwd, file: "absent.toml", env: {} })).rejects.toThrow(

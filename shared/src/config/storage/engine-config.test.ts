@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { loadConfig } from "../config.ts";
 import { engineText } from "./engine-config.ts";
 
-const url = "postgres://ann:secret@db.example/runs";
+const url = "postgres://ann:pa55word@db.example/runs";
 const restate = { MANYHANDS_ENGINE_RESTATE_INGRESS: "http://r:8080/", MANYHANDS_ENGINE_RESTATE_ADMIN: "http://r:9070" };
 
 async function load(toml: string, env: Record<string, string> = {}) {
@@ -34,15 +34,15 @@ test("an engine elsewhere has its defaults, and is shown without its password", 
 });
 
 test("all that is set for an engine elsewhere reaches it", async () => {
-  const key = "k".repeat(32);
-  const store = `kind = "restate"\nurl = "${url}"\nschema = "s"\nconnections = 3\nsecret_key = "${key}"`;
+  const [key, other] = ["k".repeat(32), "o".repeat(32)];
+  const store = `kind = "restate"\nurl = "${url}"\nschema = "s"\nconnections = 3\nsecret_key = "${key}"\nother_secret_keys = ["${other}"]`;
   const set = `[engine]\n${store}\nrestate.port = 9180\nrestate.public_url = "http://us:9180"\nrestate.identity_keys = ["publickeyv1_x"]`;
   expect(await load(set, { HOST: "0.0.0.0", MANYHANDS_TOKEN: "long-enough", ...restate })).toEqual({
     kind: "restate",
     url,
     schema: "s",
     connections: 3,
-    otherSecretKeys: [],
+    otherSecretKeys: [other],
     secretKey: key,
     restate: {
       ingress: ["http://r:8080"],
@@ -69,7 +69,17 @@ test("what is missing, contradictory or without effect is refused by its setting
       { MANYHANDS_ENGINE_URL: url },
       "needs engine.restate.ingress and engine.restate.admin",
     ],
+    [
+      '[engine]\nkind = "postgres"\nrestate.identity_keys = ["publickeyv1_x"]',
+      { MANYHANDS_ENGINE_URL: url },
+      "engine.restate.identity_keys has no effect",
+    ],
     ['[engine]\nkind = "restate"', far, "engine.restate.identity_keys is needed"],
+    [
+      '[engine]\nkind = "restate"\nrestate.public_url = "http://us:9180"',
+      far,
+      "engine.restate.identity_keys is needed",
+    ],
     [
       '[engine]\nkind = "restate"\nrestate.identity_keys = ["publickeyv1_x"]',
       far,
@@ -81,10 +91,9 @@ test("what is missing, contradictory or without effect is refused by its setting
       "engine.other_secret_keys only adds to engine.secret_key",
     ],
     ['[engine]\nkind = "mysql"', {}, "engine.kind cannot be"],
-    ['[engine]\nkind = "postgres"', { MANYHANDS_ENGINE_URL: "mysql://ann:secret@db/runs" }, "engine.url cannot be"],
+    ['[engine]\nkind = "postgres"', { MANYHANDS_ENGINE_URL: "mysql://ann:pa55word@db/runs" }, "engine.url cannot be"],
   ] as const) {
-    const refused = await load(toml, env).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ code: "config_invalid", message: expect.stringContaining(why) });
-    expect(String(refused)).not.toContain("secret");
+    const { code, message } = await load(toml, env).catch((error) => error);
+    expect([code, message.includes(why), message.includes("pa55word")]).toEqual(["config_invalid", true, false]);
   }
 });

@@ -10,6 +10,8 @@ const databases = (tables: object) => databaseConfig(sectionsSchema.parse({ data
 
 test("a database is read only, for half a minute and ten thousand rows, unless its table says otherwise", () => {
   const sales = { url: "postgres://ann@db.example/sales" };
+  const both = { url: "postgres://ann:old@db.example/sales", password: "new" };
+  expect(databases({ both }).both?.url).toBe("postgres://ann:new@db.example/sales");
   const full = { ...sales, password: "p:@/ w", description: "Sales.", read_only: false, timeout: 1.5, rows: 7 };
   expect(databases({ sales, full })).toEqual({
     sales: { url: sales.url, description: undefined, readOnly: true, timeoutMs: 30_000, rows: 10_000 },

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { type AddressInfo, createServer } from "node:net";
 import { AppError } from "../../core/errors.ts";
-import { addressesOf, admitTarget, dialFirst, parseUpstream } from "./proxy-dial.ts";
+import { addressesOf, admitTarget, dialFirst, dialUpstream, parseUpstream } from "./proxy-dial.ts";
 
 const allow = ["intern.example", "mail.example:25"];
 const ending = (url: string) => {
@@ -52,6 +53,21 @@ test("a connection is made to the first address that answers", async () => {
     message: expect.stringMatching(/^No connection: .+/),
   });
   await expect(dialFirst([], port, 30_000)).rejects.toBeInstanceOf(AppError);
+});
+
+test("an upstream proxy that does not come to TLS in time is given up, and let go of", async () => {
+  const left = Promise.withResolvers<string>();
+  const silent = createServer((socket) => {
+    socket.on("error", () => undefined).once("close", () => left.resolve("left"));
+    socket.resume();
+  });
+  await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
+  const { port } = silent.address() as AddressInfo;
+  await expect(dialUpstream(parseUpstream({ server: `https://127.0.0.1:${port}` }), 50)).rejects.toMatchObject({
+    code: "timeout",
+  });
+  expect(await left.promise).toBe("left");
+  silent.close();
 });
 
 const basic = (text: string) => `Basic ${btoa(text)}`;

@@ -4,6 +4,7 @@ import { type AddressInfo, connect } from "node:net";
 import { startEgressProxy } from "./proxy.ts";
 
 const asked: string[] = [];
+let connections = 0;
 let left = 0;
 const origin = createServer((request, response) => {
   asked.push(`${request.method} ${request.headers.host} ${request.url}`);
@@ -17,6 +18,7 @@ const origin = createServer((request, response) => {
   response.setHeader("Set-Cookie", ["a=1", "b=2", "c=3"]);
   response.end("whole");
 });
+origin.on("connection", () => connections++);
 await new Promise<void>((listening) => origin.listen(0, "127.0.0.1", listening));
 const { port } = origin.address() as AddressInfo;
 
@@ -35,8 +37,8 @@ afterAll(async () => {
 });
 
 /** A request through the proxy, its answer once that has ended, and a way to leave before. */
-function request(url: string) {
-  const lines = [`GET ${url} HTTP/1.1`, "Host: ignored.example", "Connection: close"];
+function request(url: string, method = "GET") {
+  const lines = [`${method} ${url} HTTP/1.1`, "Host: ignored.example", "Connection: close"];
   const credentials = `Proxy-Authorization: Basic ${btoa(`${username}:${password}`)}`;
   const socket = connect(Number(new URL(proxy.url).port), "127.0.0.1", () =>
     socket.write(`${[...lines, credentials].join("\r\n")}\r\n\r\n`),
@@ -65,6 +67,14 @@ test("a name is reached at the address that was checked, under its own name, and
   // Only the proxy itself says what it refused.
   expect(answer.toLowerCase()).not.toContain("proxy-status");
   expect(await request(`http://inside.example:${port}/`).answer).toStartWith("HTTP/1.1 403");
+});
+
+test("a request has its own method, and a connection of its own, to the address that was just checked", async () => {
+  const before = connections;
+  for (const method of ["GET", "DELETE", "OPTIONS"])
+    expect(await request(`http://${near}/${method}`, method).answer).toStartWith("HTTP/1.1 200");
+  expect(asked.slice(-3)).toEqual(["GET", "DELETE", "OPTIONS"].map((method) => `${method} ${near} /${method}`));
+  expect(connections - before).toBe(3);
 });
 
 test("an answer that breaks off does not look like a whole one", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { createEgress } from "./egress.ts";
+import { createEgress, type Egress } from "./egress.ts";
 import { toolFetch } from "./tool-fetch.ts";
 
 const server = Bun.serve({
@@ -34,6 +34,21 @@ test("a tool gets no more bytes and waits no longer than it says", async () => {
 test("a tool that says nothing gets ten megabytes at most", async () => {
   expect((await (await fetch(signal, at("/most"))).arrayBuffer()).byteLength).toBe(10_000_000);
   await expect(fetch(signal, at("/more"))).rejects.toMatchObject({ code: "too_large" });
+});
+
+test("a tool that says nothing waits half a minute, and what it says is passed on whole", async () => {
+  const asked: object[] = [];
+  const egress: Egress = {
+    async fetch(request) {
+      asked.push(request);
+      return { url: new URL(request.url), status: 200, headers: {}, body: new Uint8Array() };
+    },
+  };
+  const said = { headers: { "x-own": "1" }, body: "{}", timeoutMs: 1, maxBytes: 2, maxRedirects: 0 };
+  await toolFetch(egress)(signal, "https://a.example/");
+  await toolFetch(egress)(signal, "https://a.example/", said);
+  const usual = { url: "https://a.example/", signal, timeoutMs: 30_000, maxBytes: 10_000_000 };
+  expect(asked).toEqual([usual, { ...usual, ...said }]);
 });
 
 test("a tool gets the body decompressed, without the headers of how it was sent, and an answer without a body", async () => {

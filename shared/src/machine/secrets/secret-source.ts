@@ -60,11 +60,13 @@ async function fromProgram(name: string, command: SecretCommand, signal: AbortSi
   const output = await abortable(within(deadlineMs + 1_000, new Response(child.stdout).text()), signal);
   const code = await child.exited;
   signal.throwIfAborted();
+  const unread = (why: string) =>
+    new AppError("unavailable", `The secret ${name} could not be read: ${program} ${why}`);
+  // The runtime ends a program that prints more, unless that ends by itself first.
+  if (output !== undefined && Buffer.byteLength(output) > mostBytes)
+    throw unread(`printed more than ${mostBytes / 1024} kB.`);
   if (output === undefined || code !== 0)
-    throw new AppError(
-      "unavailable",
-      `The secret ${name} could not be read: ${program} ended with ${child.signalCode ?? code}. Run it once by hand; perhaps it has to be unlocked.`,
-    );
+    throw unread(`ended with ${child.signalCode ?? code}. Run it once by hand; perhaps it has to be unlocked.`);
   return output;
 }
 

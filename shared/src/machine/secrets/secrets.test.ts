@@ -110,7 +110,11 @@ test("of a value one line end is left out, and one that is empty, too long or no
   expect(await read("head -c 65000 /dev/zero | tr '\\0' x")).toHaveLength(65_000);
   for (const script of ["true", "echo"])
     await expect(read(script)).rejects.toMatchObject({ code: "config_invalid", message: "The secret s is empty." });
-  await expect(read("head -c 200000 /dev/zero | tr '\\0' x")).rejects.toMatchObject({ code: "unavailable" });
+  for (const bytes of [65_537, 200_000])
+    await expect(read(`head -c ${bytes} /dev/zero | tr '\\0' x`)).rejects.toMatchObject({
+      code: "unavailable",
+      message: "The secret s could not be read: sh printed more than 64 kB.",
+    });
   await expect(read("sleep 60", AbortSignal.timeout(20))).rejects.toMatchObject({ name: "TimeoutError" });
 });
 

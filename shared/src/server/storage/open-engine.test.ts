@@ -1,9 +1,12 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../config/config.ts";
-import { silentLog } from "../../core/runs/engine.ts";
+import { type Engine, silentLog } from "../../core/runs/engine.ts";
+import * as postgres from "../../durable/postgres/postgres-engine.ts";
+import * as restate from "../../durable/restate/restate-engine.ts";
+import * as embedded from "../../durable/sqlite/embedded-engine.ts";
 import { noPostgres, postgresPrograms, startPostgres } from "../../testing/durable/postgres-process.ts";
 import { openEngine, openStore, probeEngine } from "./open-engine.ts";
 
@@ -28,6 +31,67 @@ test("looking at the runs of a home makes no store, and finds those of its serve
   await Promise.all([store?.close(), engine.close()]);
   expect(await readdir(home)).toContain("runs.db");
   expect(await probeEngine(config)).toContain(home);
+});
+
+/** What the engines of these settings are made with, and whether their database is made ready. */
+async function madeWith(env: Record<string, string>, port: number) {
+  const { config } = await configured(env);
+  const made: [string, unknown][] = [];
+  const noting = (name: string) => (options: unknown) => {
+    made.push([name, options]);
+    return {} as Engine;
+  };
+  using _ = spyOn(postgres, "migratePostgres").mockImplementation(async ({ url, schema }) => {
+    made.push(["migrated", { url, schema }]);
+  });
+  using __ = spyOn(postgres, "createPostgresEngine").mockImplementation(noting("postgres"));
+  using ___ = spyOn(restate, "createRestateEngine").mockImplementation(noting("restate"));
+  using ____ = spyOn(embedded, "createEmbeddedEngine").mockImplementation(noting("embedded"));
+  await openEngine(config, { log: silentLog, port });
+  await openStore(config);
+  return made;
+}
+
+test("an engine has all that the settings say of it, its server's log, and a place of its own for Restate", async () => {
+  const url = "postgres://u:p@db.example/runs";
+  const store = {
+    MANYHANDS_ENGINE_URL: url,
+    MANYHANDS_ENGINE_SCHEMA: "ours",
+    MANYHANDS_ENGINE_CONNECTIONS: "7",
+  };
+  const migrated = ["migrated", { url, schema: "ours" }];
+  const database = { url, schema: "ours", connections: 7 };
+  const [first, ...second] = await madeWith({ MANYHANDS_ENGINE_KIND: "postgres", ...store }, 4_000);
+  expect([first, ...second]).toMatchObject([
+    migrated,
+    ["postgres", { ...database, log: silentLog }],
+    migrated,
+    ["postgres", database],
+  ]);
+  const behind = {
+    ...{ MANYHANDS_ENGINE_KIND: "restate", ...store },
+    MANYHANDS_ENGINE_RESTATE_ADMIN: "http://restate.example:9070",
+    MANYHANDS_ENGINE_RESTATE_INGRESS: "http://one.example:8080,http://two.example:8080",
+    MANYHANDS_ENGINE_RESTATE_IDENTITY_KEYS: "publickeyv1_abc",
+  };
+  const there = {
+    admin: "http://restate.example:9070",
+    ingress: ["http://one.example:8080", "http://two.example:8080"],
+    identityKeys: ["publickeyv1_abc"],
+    host: "127.0.0.1",
+    prefix: "ours",
+  };
+  const restates = async (more: Record<string, string>, port: number) =>
+    (await madeWith({ ...behind, ...more }, port)).filter(([name]) => name === "restate").map(([, one]) => one);
+  expect(await restates({}, 4_000)).toMatchObject([
+    { ...database, log: silentLog, restate: { ...there, port: 5_000 } },
+    { ...database, restate: { ...there, port: 0 } },
+  ]);
+  const told = { MANYHANDS_ENGINE_RESTATE_PORT: "9999", MANYHANDS_ENGINE_RESTATE_PUBLIC_URL: "http://us.example" };
+  expect(await restates(told, 4_000)).toMatchObject(
+    [9_999, 9_999].map((port) => ({ restate: { ...there, port, publicUrl: "http://us.example" } })),
+  );
+  expect(await madeWith({}, 0)).toMatchObject([["embedded", { log: silentLog }]]);
 });
 
 /** An answer to every look at Restate's health, by path. */

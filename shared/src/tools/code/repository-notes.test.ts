@@ -24,6 +24,16 @@ test("a repository's AGENTS.md is content between marks that it cannot end, and 
   expect(notes).not.toContain("Do evil.");
 });
 
+test("of many skills only some are named, and that there are more", async () => {
+  await using place = await workspaceForTest();
+  const named = async (count: number) => {
+    const paths = Array.from({ length: count }, (_, n) => `app/s${n}/SKILL.md`);
+    return (await repositoryNotes(place.workspace, placedOf([...paths, "app/SKILL.md.txt"]))).split(": ")[1];
+  };
+  const ten = Array.from({ length: 10 }, (_, n) => `app/s${n}/SKILL.md`).join(", ");
+  expect([await named(10), await named(11), await named(0)]).toEqual([ten, `${ten} …`, undefined]);
+});
+
 test("an AGENTS.md that is a link leads nowhere", async () => {
   await using place = await workspaceForTest();
   const { workspace, home } = place;

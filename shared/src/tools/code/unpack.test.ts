@@ -8,6 +8,7 @@ import { baselinesOf } from "../../machine/workspace/baseline.ts";
 import { type CodePlace, callIn, openCodePlace } from "../../testing/code/code-place.ts";
 import { nothing } from "./archive/archive-entry.ts";
 import { placeEntries } from "./archive/place-entries.ts";
+import { unpackedText } from "./archive/unpack-archive.ts";
 import { unpackTool } from "./unpack.ts";
 
 let place: CodePlace;
@@ -237,6 +238,7 @@ z = zipfile.ZipFile("link.zip", "w"); z.writestr(link, "t" * 4097); z.close()`,
     "twice.zip": [await bytesOf("twice.zip"), "contains the name"],
     "link.zip": [await bytesOf("link.zip"), "A symbolic link in it is too long"],
     "cut.zip": [whole.slice(0, -30), "damaged or made up"],
+    "empty.zip": [Buffer.from(`504b0506${"00".repeat(18)}`, "hex"), "There is nothing in it"],
     "cut.tgz": [zeros(5000).slice(0, 20), "unexpected end of file"],
     "text.txt": [Buffer.from("hello"), "not an archive"],
   };
@@ -246,4 +248,25 @@ z = zipfile.ZipFile("link.zip", "w"); z.writestr(link, "t" * 4097); z.close()`,
     expect({ name, text, isError }).toMatchObject({ name, isError: true, text: expect.stringContaining(why) });
     expect(await readdir(workspace.root)).toEqual([name]);
   }
+});
+
+test("what was unpacked is told by its number, its size, its top and what was left out, none of it at length", () => {
+  const files = (count: number) =>
+    Array.from({ length: count }, (_, n) => ({ path: `p/${String(n).padStart(2, "0")}`, sha256: "", size: 1024 }));
+  const text = (count: number, leftOut: readonly string[] = []) =>
+    unpackedText({ folder: "p", files: files(count), leftOut }).split("\n");
+  expect(text(1)).toEqual(["Unpacked 1 file (1 kB) into p/:", "- 00"]);
+  expect([text(20).length, text(20)[0]]).toEqual([21, "Unpacked 20 files (20 kB) into p/:"]);
+  expect(text(23).slice(-2)).toEqual(["- 19", "- and 3 more"]);
+  const many = Array.from({ length: 21 }, (_, n) => `p/l${n}`);
+  const told = "Left out (git hooks, links that lead nowhere or outside): ";
+  expect(text(1, many.slice(0, 2)).at(-1)).toBe(`${told}p/l0, p/l1`);
+  expect(text(1, many).at(-1)).toBe(`${told}${many.slice(0, 20).join(", ")} …`);
+});
+
+test("an archive is unpacked once, counts as a change, and brings the notes of the repository in it", async () => {
+  const tool = unpackTool(place);
+  expect([tool.effect({ path: "a.tar" }), tool.edits]).toEqual(["once", true]);
+  const workspace = await place.project({ "a.tar": await tarOf([{ name: "a/AGENTS.md", content: "Use make." }]) });
+  expect((await unpack(workspace, { path: "a.tar" })).text).toContain("Use make.");
 });

@@ -16,8 +16,9 @@ export type GrpcOptions = Omit<GrpcServiceDeps, "admit"> & {
   readonly tls?: ServeOptions["tls"];
   /** If left out, every client is answered. */
   readonly guard?: ConnectionGuard | undefined;
-  /** Milliseconds between two pings of a connection; one that answers none is closed. */
+  /** Milliseconds between two pings of a connection, and until one that answers none is closed. */
   readonly heartbeatMs?: number;
+  readonly answerMs?: number;
 };
 
 /** A listening gRPC server. */
@@ -33,12 +34,12 @@ export type GrpcServed = {
 
 /** Serves A2A 1.0 over gRPC. Rejects with `config_invalid` if it cannot listen. */
 export async function serveGrpc(options: GrpcOptions): Promise<GrpcServed> {
-  const { hostname, guard, heartbeatMs = 8_000 } = options;
+  const { hostname, guard, heartbeatMs = 8_000, answerMs = 20_000 } = options;
   const server = new Server({
     "grpc.max_receive_message_length": longestBody,
     "grpc.max_send_message_length": -1,
     "grpc.keepalive_time_ms": heartbeatMs,
-    "grpc.keepalive_timeout_ms": 20_000,
+    "grpc.keepalive_timeout_ms": answerMs,
   });
   const own = { port: options.port };
   const admit = (call: GrpcCall) => {

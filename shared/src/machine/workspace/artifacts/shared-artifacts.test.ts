@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type S3Server, s3Credentials, startS3 } from "../../../testing/machine/s3-server.ts";
 import { createArtifactStore } from "./artifact-store.ts";
-import { openBucket } from "./bucket.ts";
+import { type Bucket, openBucket } from "./bucket.ts";
 import { createSharedArtifacts } from "./shared-artifacts.ts";
 
 let s3: S3Server;
@@ -41,6 +41,25 @@ test("what one machine stored another has, with its hash, and asks for it once",
   expect(found[0]?.size).toBe(5);
   await other.get(hello.sha256);
   expect([count("GET"), count("HEAD")]).toEqual([2, 1]);
+});
+
+test("where one copy has just been removed the next one is read, and where all have there is none", async () => {
+  const copies = new Map([["2", "hello"]]);
+  const going: Bucket = {
+    ...bucket(),
+    async *list() {
+      yield ["1"];
+      yield ["2"];
+    },
+    download: async (key) => {
+      const text = copies.get(key);
+      return text === undefined ? undefined : new Blob([text]).stream();
+    },
+  };
+  const store = (name: string) => createSharedArtifacts({ bucket: going, prefix: "x", cache: cacheOf(name) });
+  expect(await (await store("a").get(hello.sha256))?.text()).toBe("hello");
+  copies.clear();
+  expect(await store("b").get(hello.sha256)).toBeUndefined();
 });
 
 test("a large file goes in parts and comes back whole", async () => {
@@ -141,6 +160,10 @@ test("removing takes every copy stored until then, here and in the bucket, and n
   expect(await a.remove(hello.sha256, Date.now() + 1)).toBe(true);
   expect([keys(), await a.get(hello.sha256)]).toEqual([[], undefined]);
   expect(await a.remove("0".repeat(64), Date.now())).toBe(true);
+  // What is only here, and newer, is not gone either.
+  const here = await cacheOf("a").put(bytes("only here"), { name: "x" });
+  expect(await a.remove(here.sha256, Date.now() - 60_000)).toBe(false);
+  expect(await (await a.get(here.sha256))?.text()).toBe("only here");
 });
 
 test("old content is listed once, whatever the pages are; content stored again is not", async () => {

@@ -3,6 +3,7 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import { type CodePlace, openCodePlace } from "../../../testing/code/code-place.ts";
+import { processByHand } from "../../../testing/sandbox/process-by-hand.ts";
 import { type ArchiveFile, type Compression, decompress } from "./decompress.ts";
 
 let place: CodePlace;
@@ -59,4 +60,45 @@ test("a canceled decompression ends its program at once", async () => {
   await begun.promise;
   caller.abort(new DOMException("Stopped.", "AbortError"));
   await expect(reading).rejects.toThrow("xz could not read it");
+});
+
+test("a file that became shorter is read as far as it goes", async () => {
+  const file = await packed(Buffer.from("short"));
+  expect(await text({ ...file, size: 5_000_000 }, "none")).toBe("short");
+});
+
+test("what is not in a workspace, or has no sandbox, is given to no program", async () => {
+  let started = 0;
+  const sandbox: Sandbox = {
+    ...place.sandbox,
+    async spawn() {
+      started++;
+      const byHand = processByHand();
+      byHand.exits(0);
+      return byHand.process;
+    },
+  };
+  const { signal } = new AbortController();
+  const downloaded = { ...(await packed(Buffer.from("x"))), workspace: undefined };
+  const { workspace: _, ...file } = downloaded;
+  await expect(text(file, "bzip2", signal, sandbox)).rejects.toMatchObject({ code: "unsupported" });
+  const none: Sandbox = { ...sandbox, tier: "none" };
+  await expect(text(await packed(Buffer.from("x")), "zstd", signal, none)).rejects.toMatchObject({
+    code: "unsupported",
+    message: expect.stringContaining("compressed by zstd"),
+  });
+  expect(started).toBe(0);
+});
+
+test("the program ends with its reader, however much there is still to come", async () => {
+  const byHand = processByHand();
+  byHand.says("stdout", "first");
+  const sandbox: Sandbox = { ...place.sandbox, spawn: async () => byHand.process };
+  const file = await packed(Buffer.from("x"));
+  await using _ = file.handle;
+  for await (const chunk of decompress(file, "xz", { sandbox, signal: new AbortController().signal })) {
+    expect(Buffer.from(chunk).toString()).toBe("first");
+    break;
+  }
+  expect(byHand.done).toEqual(["end", "kill"]);
 });

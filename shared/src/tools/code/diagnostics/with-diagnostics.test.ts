@@ -21,7 +21,7 @@ const patcher = () => checked(applyPatchTool({ queue }));
 const diagnosed = (text: string) => (text.includes("Diagnostics:") ? text.slice(text.indexOf("Diagnostics:")) : "");
 
 const files: readonly (readonly [string, string, string, RegExp])[] = [
-  ["a.py", "x = 1\n", "x = (\n", /a\.py:1:\d+: '\(' was never closed/],
+  ["a.py", "print('it was run')\n", "x = (\n", /a\.py:1:\d+: '\(' was never closed/],
   ["a.sh", "echo 1\n", "if true; then\n", /a\.sh: line \d+: syntax error/],
   ["a.ts", "let a: number = 1;\n", "let a: = 1;\n", /a\.ts:1:8: /],
   ["a.jsx", "const a = <b />;\n", "const a = <b>;\n", /a\.jsx:1:\d+: /],

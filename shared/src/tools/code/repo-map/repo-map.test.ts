@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { resolve } from "node:path";
+import { ownScriptArgv } from "../../../machine/process/own-script.ts";
 import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/code-place.ts";
 import { mapFiles } from "./map-files.ts";
 import { repoMapTool } from "./repo-map.ts";
@@ -93,6 +94,31 @@ test("files made to break a parser cost at most their own definitions", async ()
   const mapped = await mapFiles(files, signal);
   expect(mapped.find(({ path }) => path === "good.py")?.symbols.map(({ name }) => name)).toEqual(["good"]);
   expect(performance.now() - started).toBeLessThan(90_000);
+});
+
+test("of definitions inside one another, and of very many, no more are found than a map can have", async () => {
+  const names = Array.from({ length: 20 }, (_, n) => `class C${n} { `);
+  const many = Array.from({ length: 2_100 }, (_, n) => `def f${n}(): pass\n`).join("");
+  const long = `def f(${"a, ".repeat(60)}b): pass\n`;
+  const [nested, counted, shortened] = await mapFiles(
+    [
+      { path: "N.java", text: names.join("") + "}".repeat(20) },
+      { path: "many.py", text: many },
+      { path: "long.py", text: long },
+    ],
+    signal,
+  );
+  expect(nested?.symbols.length).toBeGreaterThan(3);
+  expect(nested?.symbols.length).toBeLessThan(15);
+  expect(counted?.symbols.length).toBe(2_000);
+  expect(shortened?.symbols.map(({ text }) => text)).toEqual(["… f …"]);
+});
+
+test("once its time is over no further file is begun", async () => {
+  const request = { files: [{ path: "a.py", text: "def f(): pass" }], timeoutMs: 0 };
+  const argv = ownScriptArgv(resolve(import.meta.dir, "map-worker.ts"));
+  const child = Bun.spawn(argv, { cwd: "/", env: {}, stdin: new Blob([JSON.stringify(request)]), stderr: "inherit" });
+  expect(await new Response(child.stdout).json()).toEqual({ files: [] });
 });
 
 test("an abort ends the mapping with its reason", async () => {

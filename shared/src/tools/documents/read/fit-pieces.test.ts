@@ -40,6 +40,27 @@ test("a piece longer than the budget is cut at the end of a line or a character,
   expect(emoji.every((text) => text.isWellFormed())).toBe(true);
 });
 
+test("the line between two pieces has its room, and a piece that just fits is shown", async () => {
+  expect(await readOn(["aaaa", "bbbb"], 9)).toEqual(["aaaa\nbbbb"]);
+  expect(await readOn(["aaaa", "bbbb"], 8)).toEqual(["aaaa", "bbbb"]);
+  expect(await readOn(["aaaa", "bbbb"], 4)).toEqual(["aaaa", "bbbb"]);
+});
+
+test("a cut is at the end of a line only where that keeps half of what there is room for", async () => {
+  expect(await readOn(["abcd\nefghijklm"], 8)).toEqual(["abcd\n", "efghijkl", "m"]);
+  expect(await readOn(["abc\ndefghijklm"], 8)).toEqual(["abc\ndefg", "hijklm"]);
+});
+
+test("what can be drawn of a document is handed on, beside its text", async () => {
+  const fit = (html?: string) =>
+    fitPieces(
+      { about: "x", pieces: pages(["a"], 1), ...(html !== undefined && { html }) },
+      { from: 0, characters: 9, pictures: 0 },
+    );
+  expect((await fit("<p>a</p>")).html).toBe("<p>a</p>");
+  expect(await fit()).not.toHaveProperty("html");
+});
+
 test("a call shows no more pictures than allowed", async () => {
   expect(await readOn(["A", "B", "c", "D"], 100, 2)).toEqual(["A\nB\nc", "D"]);
 });

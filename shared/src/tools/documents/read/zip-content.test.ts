@@ -31,9 +31,14 @@ test("a damaged archive, and one of more than twenty thousand files, is refused"
     code: "unsupported",
     message: expect.stringContaining("The archive is damaged: "),
   });
-  const files = (count: number) => zipOf(Array.from({ length: count }, (_, at) => [`${at}`, ""] as const));
-  expect((await zipContent(files(20_000))).entries).toHaveLength(20_000);
-  await expect(zipContent(files(20_001))).rejects.toMatchObject({ code: "too_large" });
+  // Reading goes on by `setImmediate`, and while a matcher waits for a promise Bun runs one of
+  // those whenever a timer is due: the result is awaited before it is looked at.
+  const read = (count: number) =>
+    zipContent(zipOf(Array.from({ length: count }, (_, at) => [`${at}`, ""] as const))).catch(
+      (error: unknown) => error,
+    );
+  expect(await read(20_000)).toMatchObject({ entries: { length: 20_000 } });
+  expect(await read(20_001)).toMatchObject({ code: "too_large" });
 });
 
 test("what claims to unpack to more than is read is refused before it is, and what claims too little is cut off", async () => {

@@ -10,6 +10,8 @@ const cells = (formulas: Readonly<Record<string, string>>): PlacedFormula[] =>
 test.each<readonly [string, Readonly<Record<string, string>>, readonly string[]]>([
   ["a cell that sums itself", { "S!B4": "SUM(B2:B4)" }, ["S!B4", "S!B4"]],
   ["two cells", { "S!A1": "$B$1*2", "S!B1": "A1+1" }, ["S!A1", "S!B1", "S!A1"]],
+  ["a range from its end", { "S!B3": "SUM(B4:B2)" }, ["S!B3", "S!B3"]],
+  ["a range from its right", { "S!B1": "SUM(C1:A1)" }, ["S!B1", "S!B1"]],
   ["a whole column", { "S!A9": "SUM(A:A)" }, ["S!A9", "S!A9"]],
   ["two sheets", { "First!A1": "'My ''own'''!B2", "My 'own'!B2": "first!a1" }, ["First!A1", "My 'own'!B2", "First!A1"]],
 ])("a circle is found in %s", (_, formulas, circle) => {
@@ -19,6 +21,9 @@ test.each<readonly [string, Readonly<Record<string, string>>, readonly string[]]
 test.each([
   [{ "S!B4": "SUM(B2:B3)", "S!B5": "B4*2", "S!C5": "SUM(B2:B5)" }],
   [{ "S!B4": "Other!B4+1" }],
+  [{ "S!A3": "SUM(B1:C9)", "S!D3": "SUM(B1:C9)", "S!B10": "SUM(B1:C9)" }],
+  [{ "S!B1": "SUM(B2:B9)", "S!C1": "SUM(A2:D9)" }],
+  [{ "S!A1": "B1+C1", "S!B1": "D1", "S!C1": "D1+B1", "S!D1": "1" }],
   [{ "S!A10": "LOG10(B1)", "S!B4": '"B4 of "&A1', "S!C4": "ROW(C4)" }],
   [{ "S!A1": "total+A_1" }],
 ])("none is found where there is none: %j", (formulas) => {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { workspaceForTest } from "../../../testing/machine/workspace.ts";
+import * as drawing from "./drawn-charts.ts";
 import { embeddedBody, embeddedPage } from "./embedded-page.ts";
 
 let place: Awaited<ReturnType<typeof workspaceForTest>>;
@@ -75,4 +76,16 @@ test("a picture has 5 MB at most, and all of them 20 MB as they are written", as
     await truncate(file(name), 5 * 1024 ** 2);
   }
   await expect(body("![x](1.png) ![x](2.png) ![x](3.png)")).rejects.toThrow("larger than 20 MB together");
+});
+
+test.each([
+  ["zh", "zh"],
+  ["de", "en"],
+])("a page in %s has its charts drawn in %s, as drawings, as long as its task goes on", async (language, expected) => {
+  using draw = spyOn(drawing, "drawCharts").mockImplementation(async (html) => `${html}drawn`);
+  const { workspace, signal } = context();
+  const page = await embeddedPage({ markdown: "x", title: undefined, language }, { workspace, signal });
+  expect(page).toContain("<p>x</p>\ndrawn");
+  const [, options] = draw.mock.calls[0] ?? [];
+  expect([options?.pictures, options?.language, options?.signal === signal]).toEqual(["svg", expected as never, true]);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { readXlsx } from "hucre/xlsx";
+import { zipContent } from "../read/zip-content.ts";
 import { makeWorkbook } from "./make-workbook.ts";
 
 test("titles above a table are bold with its columns' names, and formats begin below them", async () => {
@@ -29,6 +30,50 @@ test("titles above a table are bold with its columns' names, and formats begin b
     { bold: ["0,0", "1,0", "3,0", "3,1"], format: ["4,1"], kept: 4 },
     { bold: ["0,0"], format: [], kept: 1 },
   ]);
+});
+
+test("names of columns come after up to seven titles, and stay the texts they are", async () => {
+  const headAt = async (titles: number) => {
+    const rows = [...Array.from({ length: titles }, (_, at) => [`Title ${at}`]), ["2024-01-01", "2024-02-01"], [1, 2]];
+    const { content } = await makeWorkbook([{ name: "S", rows, plain: false, formats: {} }]);
+    const [sheet] = (await readXlsx(content, { readStyles: true })).sheets;
+    expect(sheet?.rows[titles]?.[0]).toEqual(titles === 8 ? new Date("2024-01-01") : "2024-01-01");
+    return sheet?.freezePane?.rows;
+  };
+  expect([await headAt(0), await headAt(7), await headAt(8)]).toEqual([1, 8, 1]);
+});
+
+test("a sheet has as many rows as a spreadsheet program opens, and no more", async () => {
+  const rows = Array.from({ length: 1_048_577 }, (): string[] => []);
+  await expect(makeWorkbook([{ name: "Long", rows, plain: true, formats: {} }])).rejects.toMatchObject({
+    code: "too_large",
+    message: "A sheet may have 1048576 rows; Long has 1048577.",
+  });
+});
+
+test("a column is as wide as what stands in it", async () => {
+  const rows = [
+    ["a", "b"],
+    ["x".repeat(60), "y"],
+  ];
+  const { content } = await makeWorkbook([{ name: "S", rows, plain: false, formats: {} }]);
+  const xml = (await (await zipContent(content)).text("xl/worksheets/sheet1.xml")) ?? "";
+  const [wide = 0, narrow = 99] = [...xml.matchAll(/<col [^>]*width="([\d.]+)"/g)].map(([, width]) => Number(width));
+  expect(wide).toBeGreaterThan(3 * narrow);
+});
+
+test("a formula that is refused is named by its cell, and of a file's cells none is one", async () => {
+  const sheet = (rows: string[][], plain: boolean) => makeWorkbook([{ name: "S", rows, plain, formats: {} }]);
+  await expect(
+    sheet(
+      [
+        ["a", "b"],
+        ["c", '=WEBSERVICE("x")'],
+      ],
+      false,
+    ),
+  ).rejects.toThrow("The formula in S!B2 is refused");
+  expect((await sheet([["n"], ["=A2"], ['=WEBSERVICE("x")']], true)).told).toBe('"S" (3 rows, 0 formulas)');
 });
 
 /**

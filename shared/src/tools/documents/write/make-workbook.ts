@@ -19,6 +19,8 @@ export type SheetToWrite = {
 };
 
 const mostCells = 2_000_000;
+/** A spreadsheet program opens no sheet with more. */
+const mostRows = 1_048_576;
 const isoDay = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 
 /**
@@ -33,6 +35,9 @@ export async function makeWorkbook(
 ): Promise<{ readonly content: Uint8Array; readonly told: string }> {
   const cells = sheets.reduce((sum, { rows }) => sum + rows.reduce((all, row) => all + row.length, 0), 0);
   if (cells > mostCells) throw new AppError("too_large", `A workbook may have ${mostCells} cells; this has ${cells}.`);
+  const long = sheets.find(({ rows }) => rows.length > mostRows);
+  if (long !== undefined)
+    throw new AppError("too_large", `A sheet may have ${mostRows} rows; ${long.name} has ${long.rows.length}.`);
   refuseCircles(sheets);
   const content = await writeXlsx({ sheets: sheets.map(sheetOf), defaultFont: { name: "Calibri", size: 11 } });
   const { sheets: found } = await readXlsx(content);
@@ -49,7 +54,7 @@ export async function makeWorkbook(
 
 function sheetOf({ name, rows, plain, formats }: SheetToWrite): Parameters<typeof writeXlsx>[0]["sheets"][number] {
   const head = headOf(rows);
-  const width = Math.max(0, ...rows.map(({ length }) => length));
+  const width = rows.reduce((most, { length }) => Math.max(most, length), 0);
   const marked = new Map<string, Partial<Cell>>();
   const values = rows.map((row, top) =>
     row.map((value, left): CellValue => {

@@ -160,8 +160,10 @@ function widthOf({ rows, cells }: Sheet): number {
 
 async function streamed(format: "xlsx" | "ods", bytes: Uint8Array): Promise<OpenBook> {
   const found: { readonly name: string; readonly hidden: boolean }[] = [];
-  const note = ({ name, hidden, veryHidden }: { name: string; hidden?: boolean; veryHidden?: boolean }) => {
-    found.push({ name, hidden: hidden === true || veryHidden === true });
+  type Told = { readonly name: string; readonly hidden?: boolean; readonly veryHidden?: boolean };
+  // The library asks about a sheet more than once.
+  const note = ({ name, hidden, veryHidden }: Told, at: number) => {
+    found[at] = { name, hidden: hidden === true || veryHidden === true };
     return false;
   };
   await (format === "xlsx" ? readXlsx : readOds)(bytes, { sheets: note });

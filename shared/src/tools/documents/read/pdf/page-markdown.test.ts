@@ -109,6 +109,18 @@ test("one line with a gap is text, as are columns that were written one after th
   expect(pageMarkdown(columns)).toBe("left one\nleft two\n\nright one\nright two");
 });
 
+test("a heading has up to 150 letters, and is larger than most of the letters are", () => {
+  const long = (length: number) => [at(0, 700, "x".repeat(length), 20), at(0, 660, "y".repeat(999))];
+  expect(pageMarkdown(long(150))).toStartWith("# x");
+  expect(pageMarkdown(long(151))).toStartWith("x");
+  const short = [at(0, 700, "a", 20), at(0, 670, "b", 20), at(0, 640, "c", 20), at(0, 610, "the text of the page")];
+  expect(pageMarkdown(short)).toBe("# a\n\n# b\n\n# c\n\nthe text of the page");
+});
+
+test("a line further down than the next would be begins a paragraph", () => {
+  expect(pageMarkdown([at(0, 700, "one"), at(0, 684, "two"), at(0, 667.9, "three")])).toBe("one\ntwo\n\nthree");
+});
+
 test("large short lines are headings, distant lines are apart, and parts of a word stay together", () => {
   const pieces = [
     at(50, 740, "Report", 20),

@@ -37,7 +37,7 @@ function isOneColour(pixels: Uint8Array): boolean {
   return colours.every((colour) => colour === colours[0]);
 }
 
-/** Encodes BGRA pixels, by way of a bitmap file, which holds them as they are. */
+/** Encodes RGBA pixels, by way of a bitmap file, which holds them with blue first. */
 async function jpegOf(bitmap: {
   readonly data: Uint8Array;
   readonly width: number;
@@ -54,5 +54,14 @@ async function jpegOf(bitmap: {
   header.writeInt32LE(-height, 22);
   header.writeUInt16LE(1, 26);
   header.writeUInt16LE(32, 28);
-  return new Bun.Image(Buffer.concat([header, data])).jpeg({ quality: 80 }).bytes();
+  return new Bun.Image(Buffer.concat([header, withBlueFirst(data)])).jpeg({ quality: 80 }).bytes();
+}
+
+function withBlueFirst(pixels: Uint8Array): Uint8Array {
+  const turned = pixels.slice();
+  for (let red = 0; red < turned.length; red += 4) {
+    turned[red] = pixels[red + 2] ?? 0;
+    turned[red + 2] = pixels[red] ?? 0;
+  }
+  return turned;
 }

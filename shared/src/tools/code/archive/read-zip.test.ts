@@ -1,0 +1,95 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readZip } from "./read-zip.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "manyhands-zip-"));
+afterAll(() => rm(folder, { recursive: true }));
+
+const unix = 3 << 8;
+const dos = 0;
+type Entry = { readonly name: string; readonly madeBy?: number; readonly mode?: number; readonly flags?: number };
+
+/** A zip file whose entries all hold `text`, as it is. */
+function zipOf(entries: readonly Entry[], text = "text"): Buffer {
+  const plain = Buffer.from(text);
+  const locals: Buffer[] = [];
+  const directory: Buffer[] = [];
+  for (const { name, madeBy = unix, mode = 0o100644, flags = 0 } of entries) {
+    // What is encrypted begins with twelve bytes more.
+    const content = (flags & 1) === 0 ? plain : Buffer.concat([Buffer.alloc(12), plain]);
+    const at = Buffer.concat(locals).length;
+    const common = Buffer.alloc(26);
+    common.writeUInt16LE(20, 0);
+    common.writeUInt16LE(flags, 2);
+    common.writeUInt32LE(Bun.hash.crc32(plain), 10);
+    common.writeUInt32LE(content.length, 14);
+    common.writeUInt32LE(plain.length, 18);
+    common.writeUInt16LE(Buffer.byteLength(name), 22);
+    locals.push(Buffer.from("PK\x03\x04"), common, Buffer.from(name), content);
+    const more = Buffer.alloc(14);
+    more.writeUInt32LE((mode << 16) >>> 0, 6);
+    more.writeUInt32LE(at, 10);
+    const version = Buffer.alloc(2);
+    version.writeUInt16LE(madeBy | 20);
+    directory.push(Buffer.from("PK\x01\x02"), version, common, more, Buffer.from(name));
+  }
+  const end = Buffer.alloc(18);
+  end.writeUInt16LE(entries.length, 4);
+  end.writeUInt16LE(entries.length, 6);
+  end.writeUInt32LE(Buffer.concat(directory).length, 8);
+  end.writeUInt32LE(Buffer.concat(locals).length, 12);
+  return Buffer.concat([...locals, ...directory, Buffer.from("PK\x05\x06"), end]);
+}
+
+async function read(entries: readonly Entry[], text?: string) {
+  const path = join(folder, crypto.randomUUID());
+  await writeFile(path, zipOf(entries, text));
+  await using file = await open(path);
+  const found: unknown[] = [];
+  for await (const { path, kind, executable, target, content } of readZip(file.fd)) {
+    const bytes = Buffer.concat(await Array.fromAsync(content()));
+    found.push([path, kind, executable, target ?? bytes.toString()]);
+  }
+  return found;
+}
+
+test("an entry's kind and permissions count where Unix wrote them, and nowhere else", async () => {
+  expect(
+    await read([
+      { name: "plain", mode: 0o100654 },
+      { name: "program", mode: 0o100744 },
+      { name: "folder/", mode: 0o040755 },
+      { name: "link", mode: 0o120777 },
+      { name: "pipe", mode: 0o010644 },
+      { name: "kindless", mode: 0o755 },
+      { name: "of Windows", mode: 0o120777, madeBy: dos },
+    ]),
+  ).toEqual([
+    ["plain", "file", false, "text"],
+    ["program", "file", true, "text"],
+    ["folder/", "folder", true, ""],
+    ["link", "symlink", true, "text"],
+    ["pipe", "special", false, ""],
+    ["kindless", "file", true, "text"],
+    ["of Windows", "file", false, "text"],
+  ]);
+});
+
+test.each<[number, boolean]>([
+  [4096, true],
+  [4097, false],
+])("a link to a target of %d characters is read: %p", async (length, isRead) => {
+  const reading = read([{ name: "link", mode: 0o120777 }], "t".repeat(length));
+  if (isRead) expect(await reading).toEqual([["link", "symlink", true, "t".repeat(length)]]);
+  else await expect(reading).rejects.toMatchObject({ code: "rejected" });
+});
+
+test("an entry that is encrypted is refused by its name, as a file and as a link", async () => {
+  for (const mode of [0o100644, 0o120777])
+    await expect(read([{ name: "a" }, { name: "locked", mode, flags: 1 }])).rejects.toMatchObject({
+      code: "rejected",
+      message: "locked is encrypted.",
+    });
+});

@@ -1,0 +1,31 @@
+import { expect, spyOn, test } from "bun:test";
+import * as running from "../../../../machine/process/run-own-script.ts";
+import { renderChart } from "./render-chart.ts";
+
+test("a chart is drawn by a script of ours within half a minute and 1.5 GB, as long as its task goes on", async () => {
+  const png = Buffer.from("png").toString("base64");
+  const reply = { ok: true, svg: "<svg/>", png, preview: "small" };
+  using run = spyOn(running, "runOwnScript").mockResolvedValue(JSON.stringify(reply));
+  const { signal } = new AbortController();
+  const drawn = await renderChart({ mark: "bar" }, { png: true, signal });
+  expect([drawn.svg, Buffer.from(drawn.png ?? []).toString(), drawn.preview]).toEqual(["<svg/>", "png", "small"]);
+  const [asked] = run.mock.calls[0] ?? [];
+  expect(asked).toMatchObject({
+    script: expect.stringMatching(/\/render\/render-worker\.ts$/),
+    subject: "The chart",
+    deadlineMs: 30_000,
+    memoryBytes: 1.5 * 2 ** 30,
+  });
+  expect(asked?.signal).toBe(signal);
+  expect(await new Response(asked?.stdin as Blob).json()).toEqual({ spec: { mark: "bar" }, png: true });
+  run.mockResolvedValue(JSON.stringify({ ok: true, svg: "<svg/>" }));
+  expect(await renderChart({}, { png: false, signal })).toEqual({ svg: "<svg/>", png: undefined, preview: undefined });
+});
+
+test("what cannot be drawn is told in the library's words", async () => {
+  using _ = spyOn(running, "runOwnScript").mockResolvedValue(JSON.stringify({ ok: false, message: "no mark" }));
+  await expect(renderChart({}, { png: false, signal: new AbortController().signal })).rejects.toMatchObject({
+    code: "rejected",
+    message: "Vega-Lite cannot draw this: no mark",
+  });
+});

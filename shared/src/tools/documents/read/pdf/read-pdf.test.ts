@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test";
+import { inflateSync } from "node:zlib";
+import { type PdfPage, pdfOf, pdfText } from "../../../../testing/web/pdf.ts";
+import type { Picture } from "../../document-protocol.ts";
+import { fitPieces } from "../fit-pieces.ts";
+import type { Scans } from "../reading.ts";
+import { readPdf } from "./read-pdf.ts";
+
+const line = (text: string): PdfPage => ({ content: pdfText(text, 72, 720) });
+const file = (...made: Parameters<typeof pdfOf>) => new Uint8Array(pdfOf(...made));
+const read = async (bytes: Uint8Array, part?: string, scans: Scans = "name", characters = 10_000) =>
+  await fitPieces(await readPdf(bytes, part, scans), { from: 0, characters, pictures: 9 });
+
+const four = () =>
+  file(
+    ["one", "two", "three", "four"].map((name) => line(`This is page ${name}.`)),
+    { title: " A " },
+  );
+const pages = (text: string) => text.match(/\w+(?=\.)/g);
+
+test("the pages of a part are read, in order, and how to go on is told", async () => {
+  const all = await read(four());
+  expect(all).toMatchObject({ about: "PDF, 4 pages", shown: { first: "page 1", last: "page 4" } });
+  expect(all.text).toStartWith("Title: A\n\n[page 1]\nThis is page one.\n");
+  expect(pages(all.text)).toEqual(["one", "two", "three", "four"]);
+  const some = await read(four(), "2-3");
+  expect(some.text).toBe("[page 2]\nThis is page two.\n\n[page 3]\nThis is page three.\n");
+  expect(some.shown).toEqual({ first: "page 2", last: "page 3" });
+  expect(pages((await read(four(), "3-")).text)).toEqual(["three", "four"]);
+  expect((await read(four(), "1-3", "name", 60)).next).toEqual({ part: "2-3" });
+  expect((await read(four(), "4-9")).text).toBe("[page 4]\nThis is page four.\n");
+  await expect(read(four(), "5")).rejects.toThrow("There is no page 5: the document has 4 pages.");
+});
+
+test("what is filled in on a page is told, and a page without text is named", async () => {
+  const bytes = file([
+    { ...line("Name below, please"), fields: { name: "Ann", empty: "" } },
+    { content: "", fields: { city: "Ulm" } },
+    line("12 letters.."),
+    line("eleven ltrs"),
+  ]);
+  expect((await read(bytes)).text.split("\n\n[")).toEqual([
+    "[page 1]\nName below, please\n\n- field name: Ann",
+    "page 2]\n- field city: Ulm",
+    "page 3]\n12 letters..",
+    "page 4]\n(A page without text: a picture or a scan.)\n",
+  ]);
+});
+
+test("a PDF that is locked or damaged is told as what it is", async () => {
+  const key = "<".concat("00".repeat(32), ">");
+  const trailer = `/ID[<00><00>]/Encrypt<</Filter/Standard/V 1/R 2/P -4/O ${key}/U ${key}>>`;
+  await expect(read(file([line("x")], { trailer }))).rejects.toMatchObject({
+    code: "unsupported",
+    message: "The PDF is locked with a password.",
+  });
+  await expect(read(Buffer.from("%PDF-1.4 nothing"))).rejects.toMatchObject({
+    code: "unsupported",
+    message: expect.stringMatching(/^The PDF is damaged: /),
+  });
+});
+
+/** The size of a picture, and the colours of its quarters, from the upper left on. */
+async function seen({ data }: Picture) {
+  const content = Buffer.from(data, "base64");
+  const { width, height } = await new Bun.Image(content).metadata();
+  const png = Buffer.from(await new Bun.Image(content).resize(2, 2, { fit: "fill" }).png().bytes());
+  const at = png.indexOf("IDAT");
+  const lines = inflateSync(png.subarray(at + 4, at + 4 + png.readUInt32BE(at - 4)));
+  const quarters = [1, 5, 10, 14].map((place) => {
+    const [red = 0, green = 0, blue = 0] = lines.subarray(place, place + 3);
+    if (green > 150) return "white";
+    return red > blue ? "red" : "blue";
+  });
+  return { size: `${width} × ${height}`, quarters };
+}
+
+test("pages without text are drawn as they are, the right side up, in their colours, and blank ones are told", async () => {
+  const red = { content: "1 0 0 rg 0 400 300 400 re f 0 0 1 rg 300 0 312 400 re f" };
+  const bytes = file([line("There is text here."), red, { content: "" }, { ...red, size: [800, 400] }]);
+  const { text, pictures } = await read(bytes, undefined, "show");
+  expect(text).toBe(
+    "[page 1]\nThere is text here.\n\n[page 2]\n(A page without text: see its picture.)\n\n[page 3]\n(An empty page.)\n\n[page 4]\n(A page without text: see its picture.)\n",
+  );
+  const quarters = ["red", "white", "white", "blue"] as const;
+  expect(await Promise.all(pictures.map(seen))).toEqual([
+    { size: expect.stringMatching(/^15\d\d × (?:1999|2000)$/), quarters: [...quarters] },
+    { size: "2000 × 1000", quarters: expect.anything() },
+  ]);
+  const drawn = await read(bytes, "1-2", "draw");
+  expect([drawn.pictures.length, drawn.text]).toEqual([2, "[page 1]\nThere is text here.\n\n\n[page 2]\n\n"]);
+});
