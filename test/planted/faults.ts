@@ -12931,6 +12931,8 @@ export const faults: readonly Fault[] = [
     becomes: "present * (rounds - course.round)",
     harm: "The debaters use up the budget, and the agent that should judge gets none.",
     tests: ["flows/src/debate/held"],
+  },
+  {
     id: "begins-while-parking",
     file: "shared/src/durable/replay/execution.ts",
     find: "    if (this.#waiting.parking !== undefined) await this.#waiting.parking;\n",
