@@ -17,12 +17,12 @@ function picture(width: number, height: number): Buffer {
   return bytes;
 }
 
-type Response = { status?: number; headers?: Record<string, string>; url?: string; fromWorker?: boolean };
+type SiteAnswer = { status?: number; headers?: Record<string, string>; url?: string; fromWorker?: boolean };
 
 /** A page that opens what it is sent to, and is told of these responses meanwhile; or fails. */
-function pageForTest(responses: readonly Response[] = [], { url = "about:blank", fails = "", title = "" } = {}) {
+function pageForTest(responses: readonly SiteAnswer[] = [], { url = "about:blank", fails = "", title = "" } = {}) {
   const listeners: ((response: object) => void)[] = [];
-  const asResponse = ({ status = 200, headers = {}, url: at = "http://a.example/", fromWorker = false }: Response) => ({
+  const asResponse = ({ status = 200, headers = {}, url: at = "http://a.example/", fromWorker = false }: SiteAnswer) => ({
     ...{ status: () => status, headers: () => headers, url: () => at, fromServiceWorker: () => fromWorker },
   });
   const shots: object[] = [];
@@ -110,7 +110,7 @@ test("a picture of a page is as long as the page, up to 16,000 pixels, and one t
 
 const ours = { "proxy-status": "manyhands; error=http_request_denied" };
 const blank = "about:blank";
-test.each<readonly [string, readonly Response[], string, readonly string[] | undefined, RegExp]>([
+test.each<readonly [string, readonly SiteAnswer[], string, readonly string[] | undefined, RegExp]>([
   ["a site that answers", [{}], blank, undefined, /^The page is now/],
   ["a site that fails", [{ status: 400 }], blank, undefined, /The server answered 400\.$/],
   ["our proxy, which refuses", [{ status: 403, headers: ours }], blank, [], /not asked: this system refused/],
