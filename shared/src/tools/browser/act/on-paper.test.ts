@@ -22,7 +22,12 @@ type SiteAnswer = { status?: number; headers?: Record<string, string>; url?: str
 /** A page that opens what it is sent to, and is told of these responses meanwhile; or fails. */
 function pageForTest(responses: readonly SiteAnswer[] = [], { url = "about:blank", fails = "", title = "" } = {}) {
   const listeners: ((response: object) => void)[] = [];
-  const asResponse = ({ status = 200, headers = {}, url: at = "http://a.example/", fromWorker = false }: SiteAnswer) => ({
+  const asResponse = ({
+    status = 200,
+    headers = {},
+    url: at = "http://a.example/",
+    fromWorker = false,
+  }: SiteAnswer) => ({
     ...{ status: () => status, headers: () => headers, url: () => at, fromServiceWorker: () => fromWorker },
   });
   const shots: object[] = [];
