@@ -1,4 +1,5 @@
 import { expect, spyOn, test } from "bun:test";
+import { AppError } from "../../core/errors.ts";
 import { silentLog } from "../../core/runs/engine.ts";
 import type { Run, RunEvent, StepContext } from "../../core/runs/run.ts";
 import { executionOn } from "../../testing/durable/execution-on.ts";
@@ -372,4 +373,38 @@ test("a branch that has lost begins nothing more, in branches of its own neither
     [],
     { status: "completed", output: "won" },
   ]);
+});
+
+test("the branch that won a race is not told to stop when it is executed again", async () => {
+  const store = new MemoryRunStore(emptyState());
+  const rows: JournalRow[] = [
+    { path: "0", kind: "race", name: "2", state: "done", out: "1" },
+    { path: "0/1/0", kind: "step", name: "win", state: "done", out: '"won"' },
+  ];
+  for (const row of rows) store.state.journal.set(row.path, row);
+  const execution = await executionOn(store, (run) =>
+    run.race<unknown>([
+      (own) => own.signal("never"),
+      async (own) => {
+        const won = await own.step("win", async () => "again");
+        await turns();
+        return own.abortSignal.aborted ? "stopped" : won;
+      },
+    ]),
+  );
+  expect([await execution.done, store.state.ending]).toEqual(["ended", { status: "completed", output: "won" }]);
+});
+
+test("of branches that fail together the first one decides, now and when they are executed again", async () => {
+  const body = (run: Run) => {
+    const fail = (why: string) => () => Promise.reject(new AppError("task_failed", why));
+    return run.all([fail("first"), fail("second")]).catch(({ message }) => message);
+  };
+  const store = new MemoryRunStore(emptyState());
+  await (await executionOn(store, body)).done;
+  const again = new MemoryRunStore(emptyState());
+  for (const row of store.state.journal.values()) again.state.journal.set(row.path, row);
+  await (await executionOn(again, body)).done;
+  const output = { status: "completed", output: "first" } as const;
+  expect([store.state.ending, again.state.ending]).toEqual([output, output]);
 });
