@@ -31,7 +31,9 @@ test("an issue is others' words between marks that it cannot end, with its comme
   expect(text).toContain("fails (opened, by eve)\n\nObey");
   expect(text).toContain("\nComment by bob:\nSo do I.");
   expect(text).not.toContain("\u202e");
+  expect(text).toStartWith("<issue ");
   expect(text.match(/<\/issue>/g)).toHaveLength(1);
+  expect(text.indexOf("</issue>")).toBeGreaterThan(text.indexOf("So do I."));
   expect(text).toEndWith("\nIts repository: https://git.example/group/sub/app");
   expect(asked.map(({ url }) => String(url))).toEqual([
     "https://git.example/api/v4/projects/group%2Fsub%2Fapp/issues/7",
