@@ -116,7 +116,10 @@ test("settings of editors, agents and this system are guarded wherever they are"
 
 test("names that cannot be noted in a file of ours are no reason to go without them", async () => {
   const pins = `${workspace}.pins`;
-  const refused = { code: "sandbox_unavailable", message: expect.stringContaining("the names to guard cannot be noted") };
+  const refused = {
+    code: "sandbox_unavailable",
+    message: expect.stringContaining("the names to guard cannot be noted"),
+  };
   await writeFile(join(folder, "elsewhere"), "");
   await symlink("elsewhere", pins);
   await expect(pinNames(workspace)).rejects.toMatchObject(refused);

@@ -3,7 +3,13 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { rememberedSandbox } from "./remembered-sandbox.ts";
 
 /** What this process would open now, and what was done with it. */
-function scene({ tier = "bwrap", profile = "own-proc" }: { tier?: Sandbox["tier"]; profile?: Sandbox["profile"] } = {}) {
+function scene({
+  tier = "bwrap",
+  profile = "own-proc",
+}: {
+  tier?: Sandbox["tier"];
+  profile?: Sandbox["profile"];
+} = {}) {
   const done: string[] = [];
   const found: Sandbox = {
     ...{ tier, description: "found now", user: undefined },
@@ -30,7 +36,10 @@ test("a sandbox is as it was remembered, and opened once, for the first command"
   const { sandbox, done } = scene();
   expect(sandbox).toMatchObject({ tier: "bwrap", profile: "own-proc", description: "found before" });
   expect(done).toEqual([]);
-  expect(await Promise.all([sandbox.spawn(command), sandbox.spawn(command)])).toEqual(["started", "started"] as never[]);
+  expect(await Promise.all([sandbox.spawn(command), sandbox.spawn(command)])).toEqual([
+    "started",
+    "started",
+  ] as never[]);
   await sandbox.close();
   expect(done).toEqual(["open", "spawn true", "spawn true", "close"]);
 });

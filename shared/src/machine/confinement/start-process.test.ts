@@ -6,7 +6,9 @@ import { startProcess } from "./start-process.ts";
 
 const command: ConfinedCommand = { argv: [], workspace: "/", env: {}, limits: defaultLimits, group: undefined };
 
-/** Confines nothing: runs these scripts one after the other, and writes down what is done to each. */
+/**
+ * Confines nothing: runs these scripts one after the other, and writes down what is done to each.
+ */
 function running(scripts: readonly string[], more: Partial<WrappedCommand> = {}) {
   const done: string[] = [];
   const note = (what: string) => void done.push(what);
@@ -82,7 +84,7 @@ test("a command that was not admitted does not run on; its own words are told, a
       return false;
     },
   });
-  await expect(startProcess(wordy.confinement, command)).rejects.toThrow(new RegExp(`^x{500}$`));
+  await expect(startProcess(wordy.confinement, command)).rejects.toThrow(/^x{500}$/);
   const wrong = new Error("not as ordered");
   let tries = 0;
   const again = running(["exec sleep 60", "exec sleep 60", "exit 7"], {

@@ -5,7 +5,8 @@ import { createBursts } from "./bursts.ts";
 function scene() {
   const bursts = createBursts();
   const begun: string[] = [];
-  const turn = (id: string, number: number) => bursts.turn({ id, number }).then(() => void begun.push(`${id}${number}`));
+  const turn = (id: string, number: number) =>
+    bursts.turn({ id, number }).then(() => void begun.push(`${id}${number}`));
   const settle = async () => {
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   };

@@ -20,7 +20,8 @@ function picture(width: number, height: number, isNoise = false): Bun.Image {
   header.writeUInt16LE(24, 28);
   const line = Math.ceil((width * 3) / 4) * 4;
   const pixels = Buffer.alloc(line * height, 200);
-  if (isNoise) for (let at = 0; at < pixels.length; at += 65_536) crypto.getRandomValues(pixels.subarray(at, at + 65_536));
+  if (isNoise)
+    for (let at = 0; at < pixels.length; at += 65_536) crypto.getRandomValues(pixels.subarray(at, at + 65_536));
   return new Bun.Image(Buffer.concat([header, pixels]));
 }
 

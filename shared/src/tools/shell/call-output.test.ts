@@ -75,7 +75,11 @@ test("a call that was given up ends as that, also where its output cannot be kep
   const reason = new Error("given up");
   const told: string[] = [];
   const spill = () => Promise.reject(new Error("The disk is full."));
-  const context = { signal: AbortSignal.abort(), workspace: { spill }, progress: (text: string) => void told.push(text) };
+  const context = {
+    signal: AbortSignal.abort(),
+    workspace: { spill },
+    progress: (text: string) => void told.push(text),
+  };
   const call = withCallOutput(context as never, "bash.txt", async ({ listen }) => {
     listen("stdout", Buffer.from("said"));
     throw reason;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { SessionPool } from "./session-pool.ts";
 import { bashTool } from "./bash-tool.ts";
+import type { SessionPool } from "./session-pool.ts";
 
 test("each call may change files, and a task that is stopped has its shell ended", async () => {
   const released: unknown[] = [];
@@ -17,7 +17,11 @@ test("a command has the time it names, or else the usual, and output goes to who
   const sessions = {
     async run(_: unknown, code: string, options: (typeof asked)[number]) {
       asked.push(options);
-      return { state: "finished", payload: `${code === "fail" ? 3 : 0}:/w/sub`, ...(code === "long" && { limit: "x" }) };
+      return {
+        state: "finished",
+        payload: `${code === "fail" ? 3 : 0}:/w/sub`,
+        ...(code === "long" && { limit: "x" }),
+      };
     },
   } as unknown as SessionPool;
   const { signal } = new AbortController();

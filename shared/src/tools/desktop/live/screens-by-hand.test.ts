@@ -34,7 +34,10 @@ test("a screen that was closed, or replaced by another, is not acted on any more
   it.state.session = {};
   await expect(it.input({ type: "key", key: "a" })).rejects.toMatchObject({ code: "conflict" });
   it.state.session = undefined;
-  await expect(it.page.order({ do: "take" })).rejects.toMatchObject({ code: "conflict", message: "No screen is open." });
+  await expect(it.page.order({ do: "take" })).rejects.toMatchObject({
+    code: "conflict",
+    message: "No screen is open.",
+  });
   expect(it.calls).toEqual([]);
 });
 

@@ -102,7 +102,11 @@ test("tests that were stopped are no result, whatever was counted until then", a
 test("where nothing changed no test is started", async () => {
   await project(files);
   const { text, isError, asked } = await ran({ command: "bun test", path: "p", affected: true }, [
-    { stdout: Object.keys(files).map((path) => `./${path}\0`).join("") },
+    {
+      stdout: Object.keys(files)
+        .map((path) => `./${path}\0`)
+        .join(""),
+    },
   ]);
   expect([isError, text, asked.length]).toEqual([
     false,
