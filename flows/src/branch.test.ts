@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { AppError } from "manyhands";
 import { workBranch } from "./branch.ts";
-import { paperFlow } from "./testing/paper-flow.ts";
+import { paperAnswer, paperFile, paperFlow } from "./testing/paper-flow.ts";
 
 const branch = { name: "1", agent: "one", message: { text: "Do it" }, deadlineMs: 50 };
 const throwing = (error: Error) => paperFlow({ ask: () => Promise.reject(error) }).flow;
@@ -22,4 +22,22 @@ test("an agent is asked with its branch's deadline, and as the flow's answer onl
   await workBranch(flow, branch);
   await workBranch(flow, { ...branch, deadlineMs: undefined, isAnswer: true });
   expect(shown.asks.map(({ options }) => options)).toEqual([{ isAnswer: false, deadlineMs: 50 }, { isAnswer: true }]);
+});
+
+test("what a branch came to has all that its agent handed over, and why it did not complete", async () => {
+  const made = { taskId: "t1", files: [paperFile("a.txt")], artifacts: [{ name: "a", parts: [] }], data: { rows: 3 } };
+  const error = { code: "stuck", message: "No way on." } as const;
+  const { flow } = paperFlow(
+    {},
+    { asked: [paperAnswer("Found", made), paperAnswer("Half", { ...made, state: "failed", error })] },
+  );
+  const came = { branch, isBound: false, ...made };
+  expect(await workBranch(flow, branch)).toEqual({ ...came, answer: "Found", outcome: "completed", reason: "" });
+  expect(await workBranch(flow, branch)).toEqual({
+    ...came,
+    answer: "Half",
+    outcome: "failed",
+    reason: expect.stringContaining("No way on."),
+    error,
+  });
 });

@@ -42,7 +42,7 @@ async function connected(partner: Partner) {
       MANUS_URL: `${url}/manus`,
       MANYHANDS_TOKEN: "own-token-here",
     },
-    MANYHANDS_GATEWAY_PUBLIC_URL: "https://team.example",
+    ...{ MANYHANDS_GATEWAY_PUBLIC_URL: "https://team.example", MANYHANDS_AGENTS_MANUS_PUBLIC_URL: "https://m.example" },
   };
   const config = await loadConfig({ cwd: home, env });
   const made: unknown[] = [];
@@ -63,7 +63,7 @@ async function connected(partner: Partner) {
 const throughGateway = (name: string) => [[`/a2a/${name}`, true, `https://team.example/a2a/${name}`]];
 
 test("an agent of this system is spoken to directly, or through the gateway if the run is the gateway's", async () => {
-  expect(await connected({ agent: "manus" })).toEqual([["/manus", true, undefined]]);
+  expect(await connected({ agent: "manus" })).toEqual([["/manus", true, "https://m.example"]]);
   expect(await connected({})).toEqual(await connected({ agent: "manus" }));
   expect(await connected({ agent: "manus", byGateway: true })).toEqual(throughGateway("manus"));
 });

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ let count = 0;
 async function settingsOver(
   mcpServers: object,
   mcp: Partial<Record<"login" | "approve" | "open", (...given: never[]) => unknown>> = {},
-  { toml = "", patienceMs = 60_000 } = {},
+  { toml = "", patienceMs = undefined as number | undefined } = {},
 ) {
   const cwd = join(root, String(++count));
   await mkdir(cwd);
@@ -37,9 +37,11 @@ async function settingsOver(
     using++;
     return work(mcp as unknown as OpenedMcp).finally(() => using--);
   };
-  const settings: McpSettings = mcpSettings(config, { env: {} } as WithMcpDeps, { use, patienceMs });
+  const settings: McpSettings = mcpSettings(config, { env: {} } as WithMcpDeps, {
+    ...{ use, ...(patienceMs !== undefined && { patienceMs }) },
+  });
   const stored = async () => (JSON.parse(await readFile(path, "utf8")) as { mcpServers: object }).mcpServers;
-  return { settings, stored, using: () => using };
+  return { settings, stored, path, using: () => using };
 }
 
 /** A server that offers these tools, of which some changed. */
@@ -54,7 +56,7 @@ const offering = (tools: readonly string[], changed: readonly string[] = []) => 
 test("servers are listed with their kind, the agents that have them, and no password or header", async () => {
   const { settings } = await settingsOver(
     {
-      local: { command: "true", args: ["--url", "https://ann:sesame@db.example/x"] },
+      local: { command: "true", args: ["https://ann:sesame@db.example/x", "HTTPS://bob:sesame@db.example/y"] },
       open: { command: "true", trust: "unconfined", disabled: true },
       web: { url: "https://web.example/mcp", headers: { A: "sesame" } },
       old: { url: "https://old.example/sse", type: "sse" },
@@ -69,7 +71,7 @@ test("servers are listed with their kind, the agents that have them, and no pass
     ["web", "http", true, undefined, expect.arrayContaining(["manus", "swe"])],
     ["old", "sse", true, undefined, ["manus"]],
   ]);
-  expect(listed[0]?.command).toContain("https://(secret)@db.example/x");
+  expect(listed[0]?.command).toContain("https://(secret)@db.example/x HTTPS://(secret)@db.example/y");
   expect(JSON.stringify(listed)).not.toContain("sesame");
 });
 
@@ -151,6 +153,26 @@ test("a server that is silent until patience ends has failed, and is not approve
     error: "It did not answer within 0.02 seconds.",
   });
   await expect(settings.approve("s", "seen", never)).rejects.toMatchObject({ code: "timeout" });
+});
+
+test("each look at a server has a minute, and whoever leaves is not kept, also while tools are approved", async () => {
+  const seen: AbortSignal[] = [];
+  const approve = async (_: string, signal: AbortSignal) => seen.push(signal);
+  const { settings } = await settingsOver({}, { open: async () => offering(["a"]), approve });
+  using limits = spyOn(AbortSignal, "timeout");
+  const gone = new AbortController();
+  const { seen: shown = "" } = await settings.inspect("s", gone.signal);
+  expect(await settings.approve("s", shown, gone.signal)).toBe(1);
+  expect(limits.mock.calls).toEqual([[60_000], [60_000], [60_000]]);
+  expect(seen[0]?.aborted).toBe(false);
+  gone.abort();
+  expect(seen[0]?.aborted).toBe(true);
+});
+
+test("where the settings name a file of servers that is not there yet, there are none", async () => {
+  const { settings, path } = await settingsOver({});
+  await rm(path);
+  expect(await settings.list()).toEqual([]);
 });
 
 test("a sign-in gives its address in the principal's name and goes on, and the list says how it went", async () => {

@@ -1,10 +1,13 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { callerNamed } from "../core/caller.ts";
 import { silentLog } from "../core/runs/engine.ts";
+import { Database } from "../durable/postgres/database.ts";
 import { systemClock } from "../models/clock.ts";
 import { createLimiter } from "../models/limiter.ts";
 import { createQuotas } from "../runs/quotas.ts";
 import { noPostgres, postgresPrograms, startPostgres } from "../testing/durable/postgres-process.ts";
+import { until } from "../testing/durable/until.ts";
+import { authRows } from "./auth-rows.ts";
 import { openSharedRows } from "./shared-rows.ts";
 
 if (postgresPrograms === undefined) console.warn(noPostgres);
@@ -123,6 +126,76 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
       "the-key",
     ]);
     await expect(pair.one.secretText("agents")?.read()).rejects.toThrow("another key");
+  });
+
+  test("what another process changes while it is sealed anew stays changed", async () => {
+    await using pair = await two();
+    const text = pair.one.secretText("agents");
+    await text?.change(() => "before");
+    await using sql = new Bun.SQL({ url: pair.url, max: 1, connection: { search_path: "manyhands" } });
+    const waiting = async (count: number) =>
+      (await pair.sql`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`).length === count;
+    let done: Promise<unknown> | undefined;
+    await sql.begin(async (held) => {
+      await held`SELECT pg_advisory_xact_lock(hashtextextended('agents', 6))`;
+      const changed = pair.other.secretText("agents")?.change(() => "after");
+      await until(() => waiting(1));
+      // By then it has read what is there.
+      done = Promise.all([changed, pair.one.reseal()]);
+      await until(() => waiting(2));
+    });
+    await done;
+    expect(await text?.read()).toBe("after");
+  });
+
+  test("work done alone may change its text meanwhile, and so may others", async () => {
+    await using pair = await two();
+    const [mine, theirs] = [pair.one.text("credentials"), pair.other.text("credentials")];
+    await mine.alone("a", async () => {
+      await mine.change(() => "mine");
+      await theirs.change((now) => `${now} and theirs`);
+    });
+    expect(await mine.read()).toBe("mine and theirs");
+  });
+
+  test("when a token was used last is kept to the minute, for that token alone", async () => {
+    await using pair = await two();
+    const database = new Database({ url: pair.url, schema: "manyhands", connections: 1, log: silentLog });
+    const tokens = authRows(database);
+    const [secret] = [
+      await tokens.add({ name: "one", principal: "alice", scopes: [] }),
+      await tokens.add({ name: "other", principal: "alice", scopes: [] }),
+    ];
+    /**
+     * How long ago the tokens were used, after the first is used again so long after its last use.
+     */
+    const used = async (agoMs: number) => {
+      await database.query("UPDATE tokens SET used = now_ms() - $1::bigint", [agoMs]);
+      await tokens.find(secret);
+      // Statements of one connection are carried out in turn.
+      const rows = await database.query<{ ago: string }>("SELECT now_ms() - used AS ago FROM tokens ORDER BY name");
+      return rows.map(({ ago }) => Math.round(Number(ago) / 10_000) * 10);
+    };
+    expect([await used(50_000), await used(70_000)]).toEqual([
+      [50, 50],
+      [0, 70],
+    ]);
+    await database.close();
+  });
+
+  test("a token and a session let nobody in from the moment at which they are over, and until then they do", async () => {
+    await using pair = await two();
+    const { tokens } = pair.one;
+    const secret = await tokens.add({ name: "t", principal: "alice", scopes: [], lifeMs: 60_000 });
+    const session = await tokens.signIn(callerNamed("bob", []), 60_000);
+    await tokens.signIn(callerNamed("bob", []), 60_000);
+    const found = async () => [(await tokens.find(secret))?.principal, (await tokens.session(session))?.principal];
+    expect(await found()).toEqual(["alice", "bob"]);
+    await pair.sql`UPDATE tokens SET expires = now_ms() - 1`;
+    await pair.sql`UPDATE sessions SET expires = now_ms() - 1`;
+    expect(await found()).toEqual([undefined, undefined]);
+    // What is over is still listed, until somebody revokes it.
+    expect((await tokens.list()).map(({ name }) => name)).toEqual(["t"]);
   });
 
   test("work that must not happen twice at once takes turns", async () => {

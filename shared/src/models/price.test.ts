@@ -101,3 +101,29 @@ test("a list's prices by size begin above their size, and count what was written
     expect(cost).toBeCloseTo(listed?.total_price ?? Number.NaN, 8);
   }
 });
+
+test("what a list has no price for costs what the list says: cached and written like input, answers of none nothing", () => {
+  const [openAi, google] = ["https://api.openai.com/v1", "https://generativelanguage.googleapis.com"];
+  for (const [name, baseUrl] of [
+    ...["gpt-4", "gpt-4o", "text-embedding-3-small"].map((one) => [one, openAi] as const),
+    ["claude-sonnet-4-5", "https://api.anthropic.com"],
+    ["gemini-2.5-pro", google],
+  ] as const)
+    for (const [inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens] of [
+      [1_000, 400, 500, 50],
+      [300_000, 150_000, 100_000, 10_000],
+      [300_000, 250_000, 0, 210_000],
+    ] as const) {
+      const tokens = { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens };
+      const listed = calcPrice(
+        {
+          ...{ input_tokens: inputTokens, cache_read_tokens: cachedInputTokens },
+          ...{ cache_write_tokens: cacheWriteTokens, output_tokens: outputTokens },
+        },
+        name,
+        { providerApiUrl: baseUrl },
+      );
+      const cost = costOf(tokens, { name, baseUrl, price: undefined });
+      expect([name, cost]).toEqual([name, expect.closeTo(listed?.total_price ?? Number.NaN, 8)]);
+    }
+});

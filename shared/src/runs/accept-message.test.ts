@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { AppError } from "../core/errors.ts";
 import type { IncomingMessage, IncomingPart } from "../core/message.ts";
 import type { Engine, RunRecord, StartRequest } from "../core/runs/engine.ts";
+import type { RunDefinition } from "../core/runs/run.ts";
 import { sha256Of } from "../core/text/sha256.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { createArtifactStore } from "../machine/workspace/artifacts/artifact-store.ts";
@@ -40,6 +41,9 @@ function place() {
       const events = await engine.events(id);
       return events.flatMap(({ event }) => (event.type === "message-received" ? [event.messageId] : []));
     },
+    /** What is stored of these texts. */
+    texts: (texts: readonly string[]) =>
+      Promise.all(texts.map(async (text) => (await intake.artifacts.get(sha256Of(text)))?.text())),
     files: async () => (await readdir(folder, { recursive: true }).catch(() => [])).length,
     async ended({ id }: RunRecord) {
       await engine.deliver(id, "end", null);
@@ -111,7 +115,7 @@ test("a start that is refused stores no file, whatever it is refused for; one th
     { type: "file", name: "a.txt", mediaType: "text/markdown", size: 2 },
   ];
   expect(input).toMatchObject({ message: { parts: kept } });
-  expect(await at.files()).toBeGreaterThan(0);
+  expect(await at.texts(["a", "ab"])).toEqual(["a", "ab"]);
 });
 
 test("a run that is over at once is known whole to whoever reads it then, without reading its events", async () => {
@@ -181,11 +185,51 @@ test("a further message goes to the sender's own run of this kind and conversati
   // case.
   await at.say(run, next, { ...ann, quota: { runsAtOnce: 0 } }, "c");
   expect(await at.heard(run)).toEqual(["m", "n"]);
+  expect(await at.texts(["a"])).toEqual(["a"]);
   const over = await at.ended(run);
   await at.say(over, next, { ...ann, quota: { tokensPerDay: 0 } });
   const stored = await at.files();
   expect(await codeOf(at.say(over, message("o", file("too late"))))).toBe("run_ended");
   expect(await at.files()).toBe(stored);
+});
+
+test("an answer reaches its question though the run tells something at that moment, and none that is gone", async () => {
+  await using at = place();
+  const execute: RunDefinition["execute"] = async (run) => {
+    for (;;) {
+      run.emit({ type: "notice-given", kind: "stuck", text: `${await run.signal("tell")}` });
+    }
+  };
+  at.engine.work([{ kind: "asking", execute }]);
+  const asked = { type: "question-asked", question: "Which?", kind: "question" };
+  const { run } = await at.engine.start({
+    kind: "asking",
+    input: null,
+    principal: "ann",
+    contextId: "c",
+    events: [asked],
+  });
+  let tells = 2;
+  const telling: Engine = {
+    ...at.engine,
+    async deliver(id, ...rest) {
+      const before = (await at.engine.get(id))?.lastEvent ?? 0;
+      if (tells-- > 0) await at.engine.deliver(id, "tell", "This and that.", { id: `tell ${tells}` });
+      while (tells >= 0 && (await at.engine.get(id))?.lastEvent === before) await Bun.sleep(1);
+      return at.engine.deliver(id, ...rest);
+    },
+  };
+  const answer = (messageId: string, questionEvent: number) =>
+    continueRun(
+      { ...at.intake, engine: telling, kind: "asking" },
+      { id: run.id, contextId: "", questionEvent },
+      message(messageId, words("this")),
+      ann,
+    );
+  expect(await codeOf(answer("a", 2))).toBe("conflict");
+  expect(await codeOf(answer("b", 1))).toBe("accepted");
+  expect([tells, await at.heard(run)]).toEqual([-1, ["b"]]);
+  expect(await codeOf(answer("c", 1))).toBe("conflict");
 });
 
 test("a message that is canceled before it arrives starts nothing when it does, and one that arrived is found", async () => {

@@ -22,6 +22,7 @@ test.each([
   ["of another principal", "r1", { principal: "bob" }, "There is no run r1."],
   ["of another principal, asked for by its kind", "r1", { principal: "bob", kind: "manus" }, "There is no run r1."],
   ["of another kind", "r1", { principal: "alice", kind: "swe" }, "There is no run r1."],
+  ["of a kind that another's name begins with", "r1", { principal: "alice", kind: "man" }, "There is no run r1."],
   ["that never was", "r2", { principal: "alice", called: "task" }, "There is no task r2."],
 ] as const)("a run %s looks like one that never existed", async (_, id, own, message) => {
   await expect(ownRun(engine, id, own)).rejects.toMatchObject({ code: "not_found", message });

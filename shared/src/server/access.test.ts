@@ -158,7 +158,7 @@ test("requests are counted where all servers count them, and the store of tokens
   await rm(home, { recursive: true });
 });
 
-test("a server without a token answers everybody, and its card asks for a client certificate if it wants one", async () => {
+test("a server without a token answers everybody, and a card asks for a client certificate where one is wanted", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-access-"));
   const config = await loadConfig({ cwd: home, env: { MANYHANDS_HOME: home } });
   const open = await openAuthentication(config, await openShared(config), silentLog);
@@ -166,6 +166,14 @@ test("a server without a token answers everybody, and its card asks for a client
   const server = { ...config.server, tls: clientCa as unknown as typeof config.server.tls };
   const { facts } = await openAuthentication({ ...config, server }, await openShared(config), silentLog);
   expect(Object.keys(facts.security?.securitySchemes ?? {})).toHaveLength(1);
+  const withToken = { ...config, server: { ...server, token: "long-enough" } };
+  const both = await openAuthentication(withToken, await openShared(config), silentLog);
+  const wanted = both.facts.security?.securityRequirements.map(({ schemes }) => Object.keys(schemes));
+  expect(wanted).toEqual([
+    ["mutualTls", "bearer"],
+    ["mutualTls", "apiKey"],
+  ]);
+  await both.close();
   await rm(home, { recursive: true });
 });
 

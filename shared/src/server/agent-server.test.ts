@@ -4,12 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import * as children from "../a2a/ask/cancel-children.ts";
+import type { PeersOptions } from "../a2a/ask/peers.ts";
+import * as pushes from "../a2a/push/push-run.ts";
+import * as apps from "../a2a/server/agent-app.ts";
 import { defineAgent } from "../agent/define-agent.ts";
 import * as releases from "../agent/release-tools.ts";
 import { agentNamed } from "../config/agents/named-agent.ts";
-import { loadConfig } from "../config/config.ts";
+import { type Config, loadConfig } from "../config/config.ts";
+import type { Recall } from "../core/memory.ts";
 import type { Engine } from "../core/runs/engine.ts";
+import { homeMark } from "../http/home-mark.ts";
 import * as serving from "../http/serve.ts";
+import * as deleting from "../runs/deletions.ts";
 import * as access from "./access.ts";
 import { startAgentServer } from "./agent-server.ts";
 import { openMachine } from "./machine/open-machine.ts";
@@ -40,6 +46,24 @@ const worked: Parameters<Engine["work"]>[] = [];
 const said: string[] = [];
 /** What parts of it were given. */
 const told: unknown[][] = [];
+/** The lines of its log. */
+const logged: string[] = [];
+/** What its parts were made of. */
+const made: Partial<{
+  config: Config;
+  app: apps.AgentAppDeps;
+  push: pushes.PushDeps;
+  deletions: Parameters<typeof deleting.createDeletions>[0];
+  model: Parameters<typeof models.openModel>;
+  asking: Omit<PeersOptions, "fetch">;
+  engine: Parameters<typeof engines.openEngine>[1];
+  released: Engine;
+  recall: Recall | undefined;
+}> = {};
+const recall: Recall = async () => undefined;
+/** Nobody reads it: the server listens without it here. */
+const tls = { cert: "a certificate", key: "a key", client: {} };
+const shareLimits = () => undefined;
 const guard = () => undefined;
 const drained = async () => undefined;
 let url = "";
@@ -73,11 +97,15 @@ runs_at_once = 1
 `;
   await Bun.write(join(home, "manyhands.toml"), settings);
   const env = { PORT: "0", MANYHANDS_TOKEN: "long-enough", SANDBOX: "off", MANYHANDS_BROWSER_ENABLED: "0" };
-  const config = await loadConfig({ cwd: home, env, agent: "tester" });
+  const loaded = await loadConfig({ cwd: home, env, agent: "tester" });
+  const server = { ...loaded.server, tls, cors: ["https://page.example"], card: "strict" as const };
+  const config = { ...loaded, server, notes: ["The settings say so."] } as unknown as Config;
+  made.config = config;
   risky = agentNamed(config, "tester").risky;
   const machine = await openMachine(join(home, "workspaces"), config.sandbox);
   const { openEngine } = engines;
   spyOn(engines, "openEngine").mockImplementation(async (...given) => {
+    made.engine = given[1];
     const engine = noting("engine", await openEngine(...given));
     const work: Engine["work"] = (...given) => {
       worked.push(given);
@@ -86,16 +114,28 @@ runs_at_once = 1
     return { ...engine, work };
   });
   const { openShared } = shares;
-  spyOn(shares, "openShared").mockImplementation(async (...given) => noting("shared", await openShared(...given)));
+  spyOn(shares, "openShared").mockImplementation(async (...given) => {
+    const shared = { ...(await openShared(...given)), shareLimits, note: "It is shared." };
+    return noting("shared", shared as unknown as shares.Shared);
+  });
   const { openMemory } = memories;
-  spyOn(memories, "openMemory").mockImplementation((...given) => noting("memory", openMemory(...given)));
+  spyOn(memories, "openMemory").mockImplementation((...given) => noting("memory", { ...openMemory(...given), recall }));
   const { openModel } = models;
-  spyOn(models, "openModel").mockImplementation(async (...given) => noting("model", await openModel(...given)));
-  const { openMcp } = mcp;
+  spyOn(models, "openModel").mockImplementation(async (...given) => {
+    made.model = given;
+    const [config, { shareLimits: _, ...own }, roles] = given;
+    return noting("model", await openModel(config, own, roles));
+  });
+  const { openMcp, checkServers } = mcp;
+  spyOn(mcp, "checkServers").mockImplementation((...given) => {
+    told.push(["checked", ...given.slice(0, 2)]);
+    return checkServers(...given);
+  });
   spyOn(mcp, "openMcp").mockImplementation(async (...given) => noting("mcp", await openMcp(...given)));
   const { openPeers } = peers;
   spyOn(peers, "openPeers").mockImplementation((...given) => {
     const opened = openPeers(...given);
+    made.asking = given[2];
     return opened && noting("peers", opened);
   });
   const { openAuthentication } = access;
@@ -110,9 +150,9 @@ runs_at_once = 1
       end();
     };
   });
-  spyOn(access, "openLocalUsers").mockResolvedValue({ guard });
-  spyOn(grpcs, "openGrpc").mockImplementation(async (port, { guard: kept }) => {
-    told.push(["grpc", port, kept]);
+  spyOn(access, "openLocalUsers").mockResolvedValue({ guard, note: "Others use it." });
+  spyOn(grpcs, "openGrpc").mockImplementation(async (port, { guard: kept, tls }) => {
+    told.push(["grpc", port, kept, tls]);
     return { stop: drained, interfaceAt: () => ({ address: "127.0.0.1:19998", tenant: "" }) };
   });
   const { cancellingChildren, engineCancellingChildren } = children;
@@ -128,17 +168,35 @@ runs_at_once = 1
   spyOn(tasks, "openTasks").mockImplementation((parts) => {
     told.push(["approval", parts.approval({ name: "bash" } as never), parts.approval({ name: "ls" } as never)]);
     told.push(["risky", parts.risky]);
-    return openTasks(parts);
+    made.recall = parts.recall;
+    return openTasks(parts).then((opened) => noting("tasks", opened));
   });
   const { releasingEngine } = releases;
   spyOn(releases, "releasingEngine").mockImplementation((...given) => {
     told.push(["releases"]);
-    return releasingEngine(...given);
+    made.released = releasingEngine(...given);
+    return made.released;
+  });
+  const { agentApp } = apps;
+  spyOn(apps, "agentApp").mockImplementation((deps) => {
+    made.app = deps;
+    return agentApp(deps);
+  });
+  const { pushRun } = pushes;
+  spyOn(pushes, "pushRun").mockImplementation((deps) => {
+    made.push = deps;
+    return pushRun(deps);
+  });
+  const { createDeletions } = deleting;
+  spyOn(deleting, "createDeletions").mockImplementation((deps) => {
+    made.deletions = deps;
+    return createDeletions(deps);
   });
   const { serve } = serving;
   spyOn(serving, "serve").mockImplementation((...given) => {
-    told.push(["http", given[1].guard, given[1].drain]);
-    const served = serve(...given);
+    const [app, options] = given;
+    told.push(["http", options.guard, options.drain, options.tls]);
+    const served = serve(app, { ...options, tls: undefined });
     stop = served.stop;
     return served;
   });
@@ -148,7 +206,7 @@ runs_at_once = 1
   });
   try {
     const options = { name: "tester", mcpStdio: false };
-    const logger = pino({ level: "silent" });
+    const logger = pino({}, { write: (line: string) => void logged.push(line) });
     const start = { config, logger, machine: { ...machine, sandbox: noting("sandbox", machine.sandbox) }, options };
     await startAgentServer({ name: "tester", source: agent }, start);
   } finally {
@@ -175,6 +233,7 @@ test("an agent's server is ready where it listens, and its card says what it is 
   expect(Object.keys(card.securitySchemes ?? {})).toEqual(expect.arrayContaining(["bearer", "apiKey"]));
   expect((await ask("/.well-known/jwks.json")).status).toBe(200);
   expect((await fetch(new URL("/tasks", url))).status).toBe(401);
+  expect(await Bun.file(join(home, "mcp-mount-key")).exists()).toBe(true);
   expect((await ask("/mcp", { method: "POST", body: "{}" })).status).toBe(404);
 });
 
@@ -192,19 +251,50 @@ test("a task is done", async () => {
 });
 
 test("its parts have what the settings say, and both its ports one guard", async () => {
-  expect(told).toContainEqual(["grpc", 19_998, guard]);
-  expect(told).toContainEqual(["http", guard, drained]);
+  expect(told).toContainEqual(["grpc", 19_998, guard, tls]);
+  expect(told).toContainEqual(["http", guard, drained, tls]);
   expect(told).toContainEqual(["approval", "ask", "allow"]);
   expect(told.find(([what]) => what === "risky")?.[1]).toBe(risky);
-  for (const one of [["cancels children", "tester"], ["engine cancels children", "tester"], ["releases"]])
-    expect(told).toContainEqual(one);
+  const others = [["cancels children", "tester"], ["engine cancels children", "tester"], ["releases"]];
+  for (const one of [...others, ["checked", "tester", []]]) expect(told).toContainEqual(one);
+  expect(made.recall).toBe(recall);
   const card = (await (await fetch(new URL("/.well-known/agent-card.json", url))).json()) as object;
   expect(JSON.stringify(card)).toContain('"url":"127.0.0.1:19998"');
+});
+
+test("what answers its requests has what the settings say, and what it shares with others", () => {
+  const { config, app, push, deletions, model, asking, engine, released } = made;
+  expect(app).toMatchObject({ hostname: config?.server.host, cors: ["https://page.example"], cardStyle: "strict" });
+  expect([app?.engine === released, deletions?.engine === released]).toEqual([true, true]);
+  expect(app?.facts).toMatchObject({ home: homeMark(home), publicUrl: new URL(url).origin });
+  expect([app?.facts.mcp?.(), app?.metrics?.families?.().length]).toEqual([expect.any(Object), expect.any(Number)]);
+  expect(push).toMatchObject({ kind: "tester", publicUrl: new URL(url).origin });
+  expect(push?.keys).toBe(app?.facts.keys);
+  expect(push?.webhooks).toBe(app?.webhooks);
+  expect(model?.[1]).toMatchObject({ logger: push?.log, shareLimits });
+  expect(model?.[2]).toBe(agentNamed(config as Config, "tester").roles);
+  expect([asking?.admit, engine?.port]).toEqual([expect.any(Function), 0]);
+});
+
+test("its log says what there is to be known of its settings, and what was deleted", () => {
+  for (const said of ["The settings say so.", "It is shared.", "Others use it."])
+    expect(logged.filter((line) => line.includes(said))).toHaveLength(1);
+  made.deletions?.audit?.({ runs: ["a run"] } as never);
+  expect(logged.at(-1)).toContain("a run");
+  expect(made.deletions?.files).toBeDefined();
 });
 
 test("when it stops, all that it opened is closed, and the store of runs before what runs use", async () => {
   await stop();
   expect(closed.slice(0, 3)).toEqual(["peers", "sweeping", 'engine {"graceMs":5000}']);
-  expect(closed.slice(3).toSorted()).toEqual(["authentication", "mcp", "memory", "model", "sandbox", "shared"]);
+  expect(closed.slice(3).toSorted()).toEqual([
+    "authentication",
+    "mcp",
+    "memory",
+    "model",
+    "sandbox",
+    "shared",
+    "tasks",
+  ]);
   expect(closed.at(-1)).toBe("shared");
 });

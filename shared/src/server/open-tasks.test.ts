@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +14,7 @@ import { shell, web } from "../tools/families.ts";
 import type { ToolFamily } from "../tools/family.ts";
 import { openMachine } from "./machine/open-machine.ts";
 import { openTasks, type TaskParts } from "./open-tasks.ts";
+import * as toolboxes from "./toolbox.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-open-tasks-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -69,7 +70,10 @@ async function opened(over: Partial<TaskParts> = {}, env: Record<string, string>
 }
 
 test("an agent's tasks have its own tools, and delegate if it may ask others, but for those left out or not chosen", async () => {
-  const { names, run, deps, live, notes } = await opened();
+  const profiles = { of: () => Promise.reject(new Error("not asked here")) } as unknown as TaskParts["profiles"];
+  using opening = spyOn(toolboxes, "openToolbox");
+  const { names, run, deps, live, notes } = await opened({ profiles });
+  expect(opening.mock.calls[0]?.[2]).toBe(profiles);
   expect(names).toEqual(expect.arrayContaining(["bash", "web_search", "web_fetch", "special", "delegate"]));
   expect([run.kind, deps.model.name, notes]).toEqual(["tester", "m", []]);
   expect(live).toEqual({ browser: undefined, desktop: undefined });

@@ -88,6 +88,15 @@ to = ["me@example.com"]
     allowed.push(hosts);
     return { post: async () => undefined };
   };
-  await one.another({ webhooks });
+  const work: unknown[] = [];
+  await one.another({
+    webhooks,
+    engine: {
+      ...one.engine,
+      work: ([definition], options) => void work.push([definition?.kind, options]),
+    },
+  });
+  // They last as long as the runs that they tell of, and take no place from those.
+  expect(work).toEqual([["gateway/notify", { concurrency: 200, dedicatedPool: true }]]);
   expect(allowed).toEqual([["a.test:443", "b.test:80", "10.0.0.1:81"]]);
 });

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import type { Refusal } from "manyhands/internal/a2a/push/webhooks";
 import type { NotifyTarget } from "manyhands/internal/config/triggers/trigger-config";
 import { type FollowItem, type RunRecord, silentLog } from "manyhands/internal/core/runs/engine";
@@ -21,7 +21,7 @@ async function notify(
   parts: readonly (readonly RunEvent[])[],
   given: {
     answers?: readonly (Refusal | undefined)[];
-    bounds?: Partial<NotifyBounds>;
+    bounds?: Partial<NotifyBounds> | "usual";
     target?: string;
     principal?: string;
     isThere?: boolean;
@@ -78,7 +78,9 @@ async function notify(
         return left.shift();
       },
     },
-    bounds: { quietMs: 1, firstPauseMs: 10, longestPauseMs: 35, patienceMs: 100, ...given.bounds },
+    ...(given.bounds !== "usual" && {
+      bounds: { quietMs: 1, firstPauseMs: 10, longestPauseMs: 35, patienceMs: 100, ...given.bounds },
+    }),
   });
   const input = { taskId: "t", config: { url: `notify:${given.target ?? "ci"}` }, after: 0, snapshot: false };
   const outcome = await definition.execute(run, input).catch((error) => [error.code, error.message]);
@@ -129,4 +131,17 @@ test("who may not be named any more is told nothing, and of a run that is gone n
 test("of one run twenty questions are told, and then its end", async () => {
   const { told } = await notify([...Array(25).fill([asked]), [ended]]);
   expect(told.map(([type]) => type)).toEqual([...Array(20).fill("run.waiting"), "run.completed"]);
+});
+
+test("usually a target is tried for a day, at first after a second and then every ten minutes at most", async () => {
+  const { slept, outcome } = await notify([[ended]], { answers: Array(400).fill(busy), bounds: "usual" });
+  expect(slept.slice(0, 12)).toEqual(
+    [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600].map((seconds) => seconds * 1_000),
+  );
+  const day = 86_400_000;
+  expect(slept.reduce((sum, ms) => sum + ms)).toBeWithin(day, day + 600_000);
+  expect(outcome).toEqual(["unavailable", expect.any(String)]);
+  using timeout = spyOn(AbortSignal, "timeout").mockReturnValue(AbortSignal.abort());
+  await notify([[step], [ended]], { bounds: "usual" });
+  expect(timeout.mock.calls[0]).toEqual([30_000]);
 });

@@ -1,4 +1,5 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
+import { createServer } from "node:net";
 import type { EmailTarget } from "manyhands/internal/config/triggers/trigger-config";
 import { SMTPServer } from "smtp-server";
 import { sendMail } from "./send-mail.ts";
@@ -9,6 +10,8 @@ const mails: Mail[] = [];
 const refusals: { mail?: number; isSilent?: () => void } = {};
 const server = new SMTPServer({
   authOptional: true,
+  // Those who gave up do not hang up by themselves.
+  closeTimeout: 50,
   allowInsecureAuth: true,
   disabledCommands: ["STARTTLS"],
   onAuth({ username, password }, _, done) {
@@ -78,3 +81,72 @@ test("who gives up sending is not told of a refusal", async () => {
   await expect(send({}, end.signal)).rejects.toThrow(ends.message);
   delete refusals.isSilent;
 }, 10_000);
+
+/**
+ * What a server hears of a mail with this security; it offers TLS if `offers`, and takes no mail.
+ */
+async function heard(security: EmailTarget["security"], offers: boolean) {
+  const lines: string[] = [];
+  const listener = createServer((socket) => {
+    const answers: Readonly<Record<string, string>> = {
+      EHLO: offers ? "250-here\r\n250 STARTTLS" : "250 here",
+      ...(offers && { STARTTLS: "220 Go on" }),
+    };
+    if (security !== "tls") socket.write("220 here\r\n");
+    socket
+      .on("error", () => undefined)
+      .on("data", (data) => {
+        const isTls = data[0] === 0x16;
+        const verb = isTls ? "a TLS hello" : (data.toString().split(/[ \r]/)[0] ?? "");
+        lines.push(verb);
+        if (isTls) socket.destroy();
+        else socket.write(`${answers[verb] ?? "550 No"}\r\n`);
+      });
+  });
+  const listening = Promise.withResolvers<void>();
+  listener.listen(0, "127.0.0.1", listening.resolve);
+  await listening.promise;
+  const { port } = listener.address() as { port: number };
+  const refusal = await send({ security, port, login: undefined });
+  listener.close();
+  return [lines.filter((line) => line !== "QUIT"), refusal !== undefined];
+}
+
+test("a mail goes over TLS from the first byte, or from the second sentence on, or not at all, as it was said", async () => {
+  expect(await heard("tls", true)).toEqual([["a TLS hello"], true]);
+  expect(await heard("starttls", true)).toEqual([["EHLO", "STARTTLS", "a TLS hello"], true]);
+  expect(await heard("none", true)).toEqual([["EHLO", "MAIL"], true]);
+  // A server that has no TLS gets neither the mail nor the password.
+  const [lines] = await heard("starttls", false);
+  expect(lines).toEqual(["EHLO", "STARTTLS"]);
+});
+
+test("a server whose certificate nobody vouches for gets no mail", async () => {
+  const received: string[] = [];
+  const safe = new SMTPServer({
+    // Its certificate is known to everybody.
+    ...{ secure: true, authOptional: true, logger: false },
+    onMailFrom({ address }, _, done) {
+      received.push(address);
+      done();
+    },
+  });
+  const listening = Promise.withResolvers<void>();
+  safe.on("error", () => undefined);
+  safe.listen(0, "127.0.0.1", listening.resolve);
+  await listening.promise;
+  const { port } = safe.server.address() as { port: number };
+  const refusal = await send({ security: "tls", host: "localhost", port });
+  await new Promise<void>((closed) => safe.close(() => closed()));
+  expect([refusal?.reason, refusal?.final, received]).toEqual([expect.stringContaining("certificate"), false, []]);
+});
+
+test("a server that says nothing for a minute has not taken the mail, and may be asked again", async () => {
+  const inTime = AbortSignal.timeout;
+  // A thousandth of the time.
+  using timeout = spyOn(AbortSignal, "timeout").mockImplementation((ms) => inTime(ms / 1_000));
+  refusals.isSilent = () => undefined;
+  expect(await send({}, new AbortController().signal)).toMatchObject({ final: false });
+  delete refusals.isSilent;
+  expect(timeout.mock.calls).toEqual([[60_000]]);
+});

@@ -148,3 +148,15 @@ test("each trigger that a delivery comes to starts a run of its own, and its tar
   expect(await of.told()).toEqual(["Same", "Same"]);
   expect((await of.engine.list({ kind: notifyKind, limit: 9 })).total).toBe(2);
 });
+
+test("of deliveries that come in the same moment without a name each is listed with the run that it started", async () => {
+  const toml = '[triggers.own]\ntype = "hmac"\nsecret_env = "S"\nstart = "echo"\ntask = "Same"\n';
+  await using one = await startsForTest({ S: "a secret" }, { at: "2026-11-02T12:00:00Z", toml });
+  const started: unknown[] = [];
+  for (const body of ["{}", "[]"]) {
+    const headers = new Headers({ "x-signature-256": mac(body).digest("hex") });
+    started.unshift(await one.triggers.receive("own", { headers, body: bytes(body) }));
+  }
+  const { firings } = await one.triggers.get("own", "local");
+  expect(firings.map(({ runId }) => ({ state: "started", runId }))).toEqual(started as never);
+});

@@ -332,6 +332,44 @@ test.each<[string, unknown, string, boolean]>([
   if (!may) expect(all.size).toBe(0);
 });
 
+test("a body that was read already is judged and answered like any other", async () => {
+  const { adapter, all } = served();
+  const read = async (message: object, headers?: Record<string, string>) => {
+    const request = post(message, headers);
+    return adapter(request, await request.json());
+  };
+  await expect(read(calling, { "x-scopes": "read" })).rejects.toMatchObject({ code: "forbidden" });
+  expect(all.size).toBe(0);
+  expect(await (await read(calling, { "mcp-protocol-version": "2025-06-18" })).text()).toContain("completed");
+  const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } };
+  const begun = await read({ ...ping, method: "initialize", params });
+  expect([begun.status, begun.headers.has("mcp-session-id")]).toEqual([200, true]);
+});
+
+test("who comes after all others have left is told of changes too", async () => {
+  const { adapter, agents } = served({ listMs: 5 });
+  for (const name of ["more", "most"]) {
+    let told = 0;
+    const client = new Client(
+      { name: "t", version: "1" },
+      {
+        versionNegotiation: { mode: "legacy" },
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => void told++ } },
+      },
+    );
+    const fetch = async (input: string | URL | Request, init?: RequestInit) =>
+      adapter(new Request(input as Request, init));
+    const transport = new StreamableHTTPClientTransport(new URL(place), { fetch });
+    await client.connect(transport);
+    agents.push({ name, type: "agent", title: name, description: "More." });
+    await until(() => told > 0);
+    await transport.terminateSession();
+    await client.close();
+    // The next look finds nobody there.
+    await Bun.sleep(20);
+  }
+});
+
 test("a request has ten megabytes at most, and names its conversation in a few characters", async () => {
   const { adapter } = served();
   await expect(adapter(post(`"${"x".repeat(10 * 1024 * 1024)}"`))).rejects.toMatchObject({ code: "too_large" });
@@ -368,6 +406,8 @@ bothModes("clients are told when agents come, once for each change, as long as t
   );
   await client.connect(new StreamableHTTPClientTransport(new URL(place), { fetch }));
   await client.listTools();
+  await Bun.sleep(20);
+  expect([told, prompts]).toEqual([0, 0]);
   agents.push({ name: "more", type: "agent", title: "More", description: "More." });
   await until(() => told > 0 && prompts > 0);
   await Bun.sleep(30);

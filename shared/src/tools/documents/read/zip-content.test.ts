@@ -31,9 +31,8 @@ test("a damaged archive, and one of more than twenty thousand files, is refused"
     code: "unsupported",
     message: expect.stringContaining("The archive is damaged: "),
   });
-  // Reading goes on by `setImmediate`. A matcher that waits for a promise does so within the
-  // current one, where Bun leaves others of the same turn waiting: the result is awaited before it
-  // is looked at.
+  // Reading goes on by `setImmediate`, and while a matcher waits for a promise Bun runs one of
+  // those whenever a timer is due: the result is awaited before it is looked at.
   const read = (count: number) =>
     zipContent(zipOf(Array.from({ length: count }, (_, at) => [`${at}`, ""] as const))).catch(
       (error: unknown) => error,

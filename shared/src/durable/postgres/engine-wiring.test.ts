@@ -1,0 +1,111 @@
+import { expect, spyOn, test } from "bun:test";
+import type { Dispatcher, DispatcherDeps } from "./dispatch/dispatcher.ts";
+import type { Pool } from "./dispatch/executor.ts";
+import { engineOn, type PostgresEngineOptions } from "./postgres-engine.ts";
+
+/** An engine whose database is nowhere, and what was asked of its dispatcher. */
+function wired(options: Partial<PostgresEngineOptions> = {}) {
+  const order: string[] = [];
+  const served: Pool[] = [];
+  let given: DispatcherDeps | undefined;
+  const state = { isIdle: true };
+  const dispatcher: Dispatcher = {
+    owner: "me",
+    get isIdle() {
+      order.push("idle?");
+      return state.isIdle;
+    },
+    reserve: () => undefined,
+    serve: (pool) => void served.push(pool),
+    runnable: () => undefined,
+    news: () => void order.push("news"),
+    async close() {
+      order.push("dispatcher closed");
+    },
+  };
+  const engine = engineOn({ url: "postgres://postgres@127.0.0.1:1/gone", ...options }, (deps) => {
+    given = deps;
+    return dispatcher;
+  });
+  if (given === undefined) throw new Error("The dispatcher is made with the engine.");
+  return { engine, deps: given, order, served, state };
+}
+
+type PoolOptions = { readonly max: number; readonly connectionTimeout: number };
+
+test("a process has as many connections as it may, and two more, and waits five seconds for each", async () => {
+  for (const [options, most] of [
+    [{}, 12],
+    [{ connections: 3 }, 5],
+  ] as const) {
+    const { engine, deps } = wired(options);
+    const { max, connectionTimeout } = deps.database.sql.options as unknown as PoolOptions;
+    expect([max, connectionTimeout]).toEqual([most, 5_000]);
+    await engine.close();
+  }
+});
+
+test("a worker may hang for fifteen seconds, or as long as it is said, and the schema has its usual name, or another", async () => {
+  const usual = wired();
+  expect([usual.deps.leaseMs, usual.deps.database.schema]).toEqual([15_000, "manyhands"]);
+  const other = wired({ leaseMs: 7, schema: "other" });
+  expect([other.deps.leaseMs, other.deps.database.schema]).toEqual([7, "other"]);
+  for (const { engine } of [usual, other]) await engine.close();
+});
+
+test("kinds share a pool of sixty-four places, unless they have one of their own, and each is served", async () => {
+  const { engine, served } = wired();
+  const kind = (name: string) => [{ kind: name, execute: async () => null }];
+  engine.work(kind("a"));
+  engine.work(kind("b"), { concurrency: 3, dedicatedPool: true });
+  engine.work(kind("c"), { concurrency: 9 });
+  const places = served.map(({ definitions, concurrency }) => [[...definitions.keys()].join(""), concurrency]);
+  expect(places).toEqual([
+    ["ac", 9],
+    ["b", 3],
+    ["ac", 9],
+  ]);
+  const alone = wired();
+  alone.engine.work(kind("a"));
+  expect(alone.served[0]?.concurrency).toBe(64);
+  for (const one of [engine, alone.engine]) {
+    await one.close();
+    expect(() => one.work(kind("d"))).toThrow("This engine is closed.");
+  }
+});
+
+test("an engine is closed once, in order: nothing is stored again, what is claimed comes to rest, then its place is given up", async () => {
+  const { engine, order, state } = wired();
+  state.isIdle = false;
+  if (engine.conversations === undefined) throw new Error("An engine for several machines has conversations.");
+  const held = spyOn(engine.conversations as unknown as { close(): void }, "close");
+  held.mockImplementation(() => void order.push("conversations closed"));
+  const closing = engine.close();
+  await Bun.sleep(20);
+  expect([order[0], order.includes("dispatcher closed")]).toEqual(["conversations closed", false]);
+  state.isIdle = true;
+  await Promise.all([closing, engine.close()]);
+  expect(order.filter((what) => what !== "idle?")).toEqual(["conversations closed", "dispatcher closed"]);
+  await engine.close();
+  expect(order.at(-1)).toBe("dispatcher closed");
+  await expect(engine.get("r")).rejects.toMatchObject({ code: "unavailable" });
+});
+
+test("who waits to come to rest is waited for no longer than was said, or five seconds", async () => {
+  let now = 0;
+  for (const [options, atMost] of [
+    [{ graceMs: 300 }, 300],
+    [undefined, 5_000],
+  ] as const) {
+    const { engine, state } = wired({ stopMs: 700 });
+    state.isIdle = false;
+    // Each look at the time is fifty milliseconds later.
+    using clock = spyOn(performance, "now").mockImplementation(() => (now += 50));
+    using asleep = spyOn(Bun, "sleep").mockImplementation(async () => undefined);
+    await engine.close(options);
+    clock.mockRestore();
+    // The runs that are left are waited for as long as a step may take to stop, and a second.
+    const waitedMs = asleep.mock.calls.filter(([ms]) => ms === 5).length * 50;
+    expect(waitedMs).toBeWithin(atMost + 1_700 - 200, atMost + 1_701);
+  }
+});
