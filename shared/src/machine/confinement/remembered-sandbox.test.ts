@@ -36,10 +36,8 @@ test("a sandbox is as it was remembered, and opened once, for the first command"
   const { sandbox, done } = scene();
   expect(sandbox).toMatchObject({ tier: "bwrap", profile: "own-proc", description: "found before" });
   expect(done).toEqual([]);
-  expect(await Promise.all([sandbox.spawn(command), sandbox.spawn(command)])).toEqual([
-    "started",
-    "started",
-  ] as never[]);
+  const started: unknown[] = await Promise.all([sandbox.spawn(command), sandbox.spawn(command)]);
+  expect(started).toEqual(["started", "started"]);
   await sandbox.close();
   expect(done).toEqual(["open", "spawn true", "spawn true", "close"]);
 });

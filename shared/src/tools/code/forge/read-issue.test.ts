@@ -62,7 +62,8 @@ test.each([
 test("an issue's address counts as read and as led to, and its repository as named by the user alone", async () => {
   const url = "https://git.example/ann/app/issues/7";
   expect(tool.reach).toMatchObject({ reads: true, led: true });
-  expect(tool.reach?.opens?.({ url })).toEqual([url]);
+  const { opens } = tool.reach ?? {};
+  expect(typeof opens === "function" && opens({ url })).toEqual([url]);
   expect(tool.effect({ url })).toBe("pure");
   const risk = (said: readonly string[], of = url) => tool.risk?.({ url: of }, riskContextForTest(workspace, { said }));
   expect(await risk(["Look at ann/app."])).toBeUndefined();
