@@ -23,8 +23,10 @@ test("requests begin in their order, however they arrive, and one burst does not
   expect(begun).toEqual(["b0", "a0", "a1", "a2"]);
   // One that comes again, late, sets nothing back.
   await turn("a", 1);
-  await turn("a", 3);
+  const next = turn("a", 3);
+  await settle();
   expect(begun.slice(4)).toEqual(["a1", "a3"]);
+  await next;
 });
 
 test("a request is not waited for longer than two seconds, and then the next ones go on from there", async () => {
@@ -41,9 +43,9 @@ test("of many bursts the latest are known", async () => {
   const { timeout } = AbortSignal;
   using _ = spyOn(AbortSignal, "timeout").mockImplementation((ms) => timeout.call(AbortSignal, ms / 20));
   for (let n = 0; n < 65; n++) await turn(`${n}-`, 0);
-  const waiting = turn("0-", 1);
   await turn("1-", 1);
+  const waiting = turn("0-", 1);
   await settle();
-  expect(begun.at(-1)).toBe("1-1");
+  expect([begun.includes("1-1"), begun.includes("0-1")]).toEqual([true, false]);
   await waiting;
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import type { Sandbox, SandboxCommand } from "../../machine/sandbox/sandbox.ts";
-import { type DisplayAnswer, displaysByHand, pictureOf } from "../../testing/desktop-by-hand.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
+import { type DisplayAnswer, displaysByHand, pictureOf } from "../../testing/sandbox/desktop-by-hand.ts";
 import { processByHand } from "../../testing/sandbox/process-by-hand.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { computerUse } from "./computer-use.ts";

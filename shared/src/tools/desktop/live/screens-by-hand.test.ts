@@ -1,6 +1,11 @@
 import { expect, spyOn, test } from "bun:test";
 import type { LiveFrame } from "../../../core/live-page.ts";
-import { type DisplayAnswer, type DisplayCall, displaysByHand, pictureOf } from "../../../testing/desktop-by-hand.ts";
+import {
+  type DisplayAnswer,
+  type DisplayCall,
+  displaysByHand,
+  pictureOf,
+} from "../../../testing/sandbox/desktop-by-hand.ts";
 import { shareScreens } from "./shared-screens.ts";
 
 const size = { width: 4, height: 2 };

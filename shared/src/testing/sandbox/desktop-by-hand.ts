@@ -1,6 +1,6 @@
-import type { Workspace } from "../core/workspace.ts";
-import type { SessionCallOptions } from "../machine/sandbox/session.ts";
-import type { PooledOutcome, SessionPool } from "../tools/shell/session-pool.ts";
+import type { Workspace } from "../../core/workspace.ts";
+import type { SessionCallOptions } from "../../machine/sandbox/session.ts";
+import type { PooledOutcome, SessionPool } from "../../tools/shell/session-pool.ts";
 
 /** A call on a display: the program with its arguments, and its bounds. */
 export type DisplayCall = { readonly argv: readonly string[]; readonly options: SessionCallOptions };
