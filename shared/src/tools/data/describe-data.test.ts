@@ -35,7 +35,8 @@ test("values are listed of texts of up to twelve, and of eight such columns", as
   const rows = Array.from({ length: 39 }, (_, row) => names.map((_, at) => `v${row % (at === 0 ? 13 : 12)}`).join());
   await scene.write("kinds.csv", `${names.join()}\n${rows.join("\n")}\n`);
   const { text } = await describe("kinds.csv");
-  expect(text.match(/^Values of \w+/gm)).toEqual(names.slice(1, 9).map((name) => `Values of ${name}`));
+  const listed = [...text.matchAll(/^Values of (\w+)/gm)].map(([, name = ""]) => name);
+  expect(listed).toEqual(names.slice(1, 9));
 });
 
 test("distinct values are counted unless there are very many rows", async () => {
