@@ -33,6 +33,7 @@ afterEach(() => rm(base, { recursive: true }));
 async function started(changes: Partial<BrowserSettings> = {}, own?: OwnStart) {
   const settings = { ...browserDefaults, folder: base, policy: { allow: [], deny: [], only: [] }, ...changes };
   const parent = join(base, "server");
+  for (const name of await readdir(join(base, "told"))) await rm(join(base, "told", name));
   await mkdir(parent, { recursive: true });
   await chmod(parent, 0o711);
   const launching = launchChromium(parent, executable, { proxyUrl: "http://127.0.0.1:1", settings, own });
