@@ -108,7 +108,10 @@ test.each([
   expect(steps).toEqual(done);
 });
 
-/** A run whose body asks an agent that is away when the run ends; what is begun, and which steps it took. */
+/**
+ * A run whose body asks an agent that is away when the run ends; what is begun, and which steps it
+ * took.
+ */
 async function ending(body: "asks" | "asks and fails" | "asks nothing", isAborted = false) {
   const started: unknown[] = [];
   const steps: string[] = [];
