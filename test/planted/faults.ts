@@ -2997,6 +2997,16 @@ export const faults: readonly Fault[] = [
     tests: auth,
   },
   {
+    id: "certificates-that-nobody-wants",
+    file: "shared/src/server/access.ts",
+    find: `tls?.clientCa !== undefined;
+  const quotas`,
+    becomes: `tls !== undefined;
+  const quotas`,
+    harm: "Every server with TLS says that it wants a certificate, and clients without one do not call.",
+    tests: auth,
+  },
+  {
     id: "sign-ins-around-the-proxy",
     file: "shared/src/server/protocols/open-mcp.ts",
     find: "createEgress(policy, { proxy })",
@@ -3093,6 +3103,38 @@ export const faults: readonly Fault[] = [
     becomes: "enough",
     harm: "An agent that says at once that it is done is looked at a minute later.",
     tests: asking,
+  },
+  {
+    id: "cards-kept-for-ever",
+    file: "shared/src/a2a/ask/peers.ts",
+    find: "performance.now() - known.at < cardAgeMs",
+    becomes: "known.at > 0",
+    harm: "An agent that moves, or that may no longer be used, is asked as before until the next start.",
+    tests: asking,
+  },
+  {
+    id: "answers-out-of-their-form",
+    file: "shared/src/a2a/ask/relay-question.ts",
+    find: "{ parts, hitl: answered.response }",
+    becomes: "{ parts }",
+    harm: "An agent of another system that asked about its calls waits for an answer for ever.",
+    tests: asking,
+  },
+  {
+    id: "silent-agents-subscribed-to",
+    file: "shared/src/a2a/ask/push-callbacks.ts",
+    find: ".pushNotifications !== true",
+    becomes: ".pushNotifications === false",
+    harm: "Agents that never said they notify are given an address and a token of ours.",
+    tests: asking,
+  },
+  {
+    id: "link-without-its-name",
+    file: "shared/src/a2a/wire-part.ts",
+    find: "{ ...part, filename: part.name });",
+    becomes: "part);",
+    harm: "A file that a message links to arrives without the name its sender gave it.",
+    tests: ["shared/src/a2a/wire-part"],
   },
   {
     id: "followed-past-the-deadline",
