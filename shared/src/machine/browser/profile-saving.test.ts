@@ -158,7 +158,9 @@ test("what changed is stored a moment after the last use, not while it is in use
     await pass(2_000);
     expect([saved.length, lost]).toEqual([2, []]);
     // What is done while it is stored is not in what is stored.
-    meanwhile = () => void (used.at = at);
+    meanwhile = () => {
+      used.at = at;
+    };
     used.at = 1;
     await pass(2_000);
     meanwhile = () => {};
