@@ -11618,6 +11618,22 @@ export const faults: readonly Fault[] = [
     tests: ["shared/src/machine/browser/browser-egress"],
   },
   {
+    id: "lone-returns-dropped",
+    file: "shared/src/tools/files/line-endings.ts",
+    find: 'return text.replaceAll("\\r\\n", "\\n");',
+    becomes: 'return text.replaceAll("\\r", "");',
+    harm: "An edit of a file with lone carriage returns lands beside its place.",
+    tests: ["shared/src/tools/files/edit-text"],
+  },
+  {
+    id: "session-s-limit-untold",
+    file: "shared/src/tools/python/python-execute.ts",
+    find: "limit: outcome.limit, note",
+    becomes: "limit: undefined, note",
+    harm: "A model is not told that its program was stopped for its limit, and runs it again.",
+    tests: ["shared/src/tools/python/python-calls"],
+  },
+  {
     id: "secret-program-to-the-log",
     file: "shared/src/machine/secrets/secret-source.ts",
     find: '    stderr: "ignore",\n',
