@@ -259,6 +259,23 @@ test("a tool that is called directly gets what a person answered", async () => {
   await client.close();
 });
 
+test("a prompt that asks first gets what a person answered", async () => {
+  const given: unknown[] = [];
+  const prompts = {
+    list: () => [],
+    get: (...all: unknown[]) => {
+      given.push(all);
+      return { messages: [] };
+    },
+  };
+  const { adapter } = served({ prompts } as never);
+  const client = await connect(adapter, { capabilities: { elicitation: { form: {} } } });
+  const inputResponses = { task: { action: "accept", content: { task: "Look." } } };
+  await client.getPrompt({ name: "p", arguments: { a: "1" }, requestState: "s", inputResponses } as never);
+  expect(given).toEqual([["p", { a: "1" }, { responses: inputResponses, state: "s" }]]);
+  await client.close();
+});
+
 test("a subscriber is told of each change until it unsubscribes or leaves, and only in a session", async () => {
   const { adapter, followed, reported } = served();
   const client = await connect(adapter, { mode: "legacy" });
@@ -388,6 +405,7 @@ test("resources come a page at a time, a hundred completions of all that there a
   const ref = { type: "ref/resource", uri: "manyhands://runs/{run}" } as const;
   const { completion } = await client.complete({ ref, argument: { name: "run", value: "r" } });
   expect([completion.values.length, completion.total, completion.hasMore]).toEqual([100, 101, true]);
+  expect(done.at(-1)).toEqual(["list", undefined, "bob"]);
   const uri = "manyhands://runs/r1";
   await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
   await client.callTool(task("x"));
