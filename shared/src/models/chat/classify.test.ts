@@ -145,6 +145,7 @@ test("a key of eight characters is hidden, a shorter one is an ordinary word", (
 test.each([
   ["GET https://x.example/v1?key=AIzaSy0123456789abc&alt=sse failed", "GET https://x.example/v1?key=[key]&alt=sse failed"],
   ["?alt=sse&api_key=short", "?alt=sse&api_key=[key]"],
+  ["?key=short&alt=sse", "?key=[key]&alt=sse"],
   ["?api-key=short and more", "?api-key=[key] and more"],
   ["the key AIzaSy0123456789abc is none", "the key [key] is none"],
   ["gsk_0123456789, xai-0123456789, sk-0123456789", "[key], [key], [key]"],
