@@ -21,3 +21,17 @@ test("each flow's example is a valid request, and its card describes the setting
     expect([flow.name, settings.properties.options.required]).toEqual([flow.name, undefined]);
   }
 });
+
+/** What a flow does where a caller sets nothing. */
+const defaults: Readonly<Record<string, object>> = {
+  planning: { approve: false, concurrency: 4, attempts: 2, replans: 2, maxSteps: 20 },
+  sequential: { onFailure: "stop" },
+  parallel: { policy: "all", rest: "cancel", concurrency: 8, aggregate: "concatenate" },
+  conditional: { classify: "both", unsure: "default", confidence: 0.5 },
+  loop: { instruction: "{goal}", maxIterations: 5 },
+  debate: { rounds: 3, converge: true, turnDeadlineMs: 300_000, concurrency: 5 },
+};
+
+test.each(flows.map((flow) => [flow.name, flow] as const))("%s has its own defaults", (name, flow) => {
+  expect(flow.options.parse({})).toEqual(defaults[name] as never);
+});

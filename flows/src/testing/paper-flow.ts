@@ -32,6 +32,14 @@ export const paperAnswer = (answer: string, changes: Partial<AskOutcome> = {}): 
   ...changes,
 });
 
+/** A run whose steps are made at once, and recorded nowhere. */
+const paperRun = {
+  id: "run-1",
+  abortSignal: new AbortController().signal,
+  step: async (_: string, work: (step: object) => unknown) => work({}),
+  race: (bodies: readonly ((run: unknown) => Promise<unknown>)[]) => Promise.race(bodies.map((body) => body(paperRun))),
+};
+
 /**
  * A flow without engine, model and agents, for tests of the texts that a body makes: it records
  * what they would have been shown, and answers as given. A file's excerpt is its hash.
@@ -45,8 +53,11 @@ export function paperFlow(
   } = {},
 ): { readonly flow: Flow; readonly shown: Shown } {
   const shown: Shown = { decisions: [], writings: [], ends: [], asks: [], told: [] };
-  const flow = {
-    run: { id: "run-1" },
+  const flow: object = {
+    run: paperRun,
+    over: () => flow,
+    all: (works: readonly ((each: unknown) => Promise<unknown>)[]) => Promise.all(works.map((work) => work(flow))),
+    cancelOpen: async () => undefined,
     goal: "The goal",
     files: [],
     earlier: "",

@@ -28,6 +28,7 @@ test("the doctor distinguishes a good endpoint from a refused key, a missing mod
   const other = await check("other", "right");
   const refused = await check("good", "wrong-key");
   const barred = await check("good", "barred");
+  const listless = await check("good", "right", `${server.url.origin}/other/`);
   await server.stop(true);
   const dead = await check("good", "right");
   const none = await checkModel(undefined);
@@ -36,6 +37,7 @@ test("the doctor distinguishes a good endpoint from a refused key, a missing mod
   expect(refused.text).toEndWith("refuses the key (HTTP 401). Check llm.api_key (OPENAI_API_KEY).");
   expect(refused.text).not.toContain("wrong-key");
   expect(barred).toMatchObject({ state: "fail", text: expect.stringContaining("refuses the key (HTTP 403)") });
+  expect(listless).toMatchObject({ state: "warn", text: expect.stringContaining("lists no models (HTTP 404)") });
   expect(dead.text).toEndWith("cannot be reached. Check OPENAI_BASE_URL and the network.");
   expect(none.text).toContain("rehearsal");
 });
@@ -114,9 +116,11 @@ test("a disabled browser, or one missing at its configured path, is reported", a
  */
 async function checkedWith(env: Record<string, string>, html: string | Error) {
   const rendered: [string, { timeoutMs?: number }][] = [];
+  const sites: string[] = [];
   let closed = 0;
   const browsers = {
     async render(url: string, options: { timeoutMs?: number }) {
+      sites.push(url);
       rendered.push([url.replace(/:\d+\/$/, ":port/"), options]);
       if (typeof html !== "string") throw html;
       return { html };
@@ -125,17 +129,21 @@ async function checkedWith(env: Record<string, string>, html: string | Error) {
     close: async () => void closed++,
   };
   using open = spyOn(opening, "openBrowser").mockResolvedValue({ browsers } as never);
-  const check = await checkBrowser(await configured({ HTTPS_PROXY: "http://127.0.0.1:9", ...env }));
+  const config = await configured(env);
+  const proxied = { ...config, browser: { ...config.browser, proxy: { server: "http://proxy.example:3128" } } };
+  const check = await checkBrowser(proxied as typeof config);
+  // The page is there for as long as it is looked at.
+  for (const site of sites.filter((one) => one.startsWith("http"))) await expect(fetch(site)).rejects.toThrow();
   const given = open.mock.calls[0]?.[0];
   expect([rendered[0]?.[1].timeoutMs, closed]).toEqual([20_000, 1]);
   return { check, url: rendered[0]?.[0], egress: given?.egress, proxy: given?.browser.proxy };
 }
 
 test("a browser here opens a page of this process past the operator's proxy, one elsewhere an empty page", async () => {
-  const proxied = { MANYHANDS_BROWSER_PROXY_SERVER: "http://proxy.example:3128" };
-  const near = await checkedWith(proxied, "<title>after</title>");
+  const near = await checkedWith({}, "<title>after</title>");
+  expect(near.proxy).toEqual({});
   expect(near).toMatchObject({
-    ...{ check: { state: "ok", text: "chromium 1, sandbox: on, policy: e" }, url: "http://127.0.0.1:port/", proxy: {} },
+    ...{ check: { state: "ok", text: "chromium 1, sandbox: on, policy: e" }, url: "http://127.0.0.1:port/" },
     egress: { allow: [expect.stringMatching(/^127\.0\.0\.1:\d+$/)], deny: [], only: [], proxy: undefined },
   });
   const scriptless = await checkedWith({}, "<title>before</title>");

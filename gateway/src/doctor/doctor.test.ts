@@ -1,5 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
+import * as files from "node:fs/promises";
+import { AppError } from "manyhands/internal/core/errors";
+import { freePort } from "manyhands/internal/http/free-port";
+import * as access from "manyhands/internal/server/access";
 import * as z from "zod";
+import * as up from "../session/is-up.ts";
 import { cliForTest } from "../testing/cli.ts";
 import { checkStarts } from "./check-starts.ts";
 
@@ -39,6 +44,12 @@ test("the doctor says whether other users of the machine are kept out", async ()
   });
 });
 
+test("where users of the machine cannot be told apart, that is a warning, and no words of safety", async () => {
+  using _ = spyOn(access, "openLocalUsers").mockResolvedValue({ note: "They cannot be told apart." });
+  const told = (await doctorsChecks({})).find(({ name }) => name === "local users");
+  expect(told).toMatchObject({ state: "warn", text: "They cannot be told apart." });
+});
+
 test("the doctor tells what starts by itself: when it is due next, and where webhooks are to go", () => {
   const common = { start: "swe", task: "Look", settings: {}, notify: [], principal: "local" };
   const timing = { cron: "0 7 * * *", timeZone: "UTC", missed: "once", overlap: "skip" } as const;
@@ -72,5 +83,46 @@ test("a model that cannot be reached fails the doctor; what the settings set to 
   expect(found.find(({ name }) => name === "home")).toMatchObject({
     state: "ok",
     text: expect.stringMatching(/GB free$/),
+  });
+});
+
+test("a port is fine that is free or this system's; one of another home, or of any other program, is named with its variable", async () => {
+  const listening = Array.from({ length: 3 }, () =>
+    Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() }),
+  );
+  const [ours, others, silent] = listening.map(({ port }) => String(port));
+  using asking = spyOn(up, "whoAnswers").mockImplementation(async (url) => {
+    const { port } = new URL(url);
+    if (port === ours) return "ours";
+    if (port === others) return "another home";
+    throw new AppError("unavailable", "It has not answered for 15 s.");
+  });
+  const ports = { MANUS_PORT: ours ?? "", SWE_PORT: others ?? "", BROWSER_PORT: silent ?? "" };
+  const free = { DATA_ANALYSIS_PORT: String(freePort()), GATEWAY_PORT: String(freePort()) };
+  const found = await doctorsChecks({ ...ports, ...free, MANUS_URL: `http://127.0.0.1:${ours}` });
+  await Promise.all(listening.map((server) => server.stop(true)));
+  const at = (port: string | undefined) => found.find(({ name }) => name === `port ${port}`);
+  expect([at(ours), at(others), at(silent), at(free.GATEWAY_PORT)]).toMatchObject([
+    { state: "ok", text: `manus is up at http://127.0.0.1:${ours}` },
+    { state: "fail", text: "in use by a server of another home. Stop it or set SWE_PORT." },
+    { state: "fail", text: "in use by a program that does not answer as browser. Stop it or set BROWSER_PORT." },
+    { state: "ok", text: "free for gateway" },
+  ]);
+  expect(asking).toHaveBeenCalledTimes(3);
+});
+
+test("a home with little room is a warning, one with almost none or that cannot be written fails", async () => {
+  const homeWith = async (gigabytes: number) => {
+    using _ = spyOn(files, "statfs").mockResolvedValue({ bavail: gigabytes * 1e6, bsize: 1_000 } as never);
+    return (await doctorsChecks({})).find(({ name }) => name === "home");
+  };
+  expect([await homeWith(1), await homeWith(0.99), await homeWith(0.09)]).toMatchObject([
+    { state: "ok", text: expect.stringMatching(/, 1\.0 GB free$/) },
+    { state: "warn", text: expect.stringContaining("Free some space or set MANYHANDS_HOME.") },
+    { state: "fail" },
+  ]);
+  using _ = spyOn(files, "access").mockRejectedValue(new Error("read-only file system"));
+  expect((await doctorsChecks({})).find(({ name }) => name === "home")).toMatchObject({
+    ...{ state: "fail", text: expect.stringContaining("is not writable (read-only file system)") },
   });
 });

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import type { Deliveries } from "manyhands/internal/a2a/push/deliveries";
 import { AppError } from "manyhands/internal/core/errors";
+import { notifyKind } from "../starts/notify/notify-run.ts";
 import { cliForTest } from "../testing/cli.ts";
-import { startGateway, type TestGateway } from "../testing/gateway.ts";
+import { echo, startGateway, type TestGateway } from "../testing/gateway.ts";
 import { noting, restForTest } from "../testing/rest.ts";
 import { deliveryRoutes } from "./delivery-routes.ts";
 
@@ -103,4 +104,25 @@ test("fifty deliveries that were given up are listed unless other or more are as
     ["list", "ann", { all: false, limit: 50 }],
     ["list", "ann", { all: true, limit: 200 }],
   ]);
+});
+
+test("deliveries are those of flows, of agents wherever their runs were started, and of the settings' targets", async () => {
+  const runnable = { ...echo, type: "agent", name: "helper", kind: "agent:helper", ownKind: "helper" } as const;
+  const other = { runnable, execute: async () => ({ answer: "" }) };
+  await using gateway = await startGateway({ flows: [other] });
+  const config = { id: "c", url: "https://hook.example/x" };
+  const kinds = ["echo/push", "agent:helper/push", "helper/push", notifyKind, "stranger/push"];
+  const ids: string[] = [];
+  for (const [at, kind] of kinds.entries()) {
+    const input = { taskId: `t${at}`, config, after: 0, snapshot: false };
+    const about = { kind, input, principal: "local", contextId: "c", canceled: true };
+    ids.push((await gateway.engine.start(about)).run.id);
+  }
+  const { deliveries } = (await (await fetch(`${gateway.url}/deliveries?state=all`)).json()) as {
+    deliveries: readonly { readonly id: string }[];
+  };
+  expect(deliveries.map(({ id }) => id).toSorted()).toEqual(ids.slice(0, 4).toSorted());
+  expect((await fetch(`${gateway.url}/deliveries/${ids[4]}`)).status).toBe(404);
+  const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+  expect(metrics).toContain('manyhands_receivers{agent="gateway",status="canceled"} 3');
 });

@@ -48,6 +48,8 @@ export async function ask(
     for (const source of [openWeb, ...(outcome.takenIn ?? [outcome.agent])]) state.takenIn.add(source);
     if (isAnswer && outcome.state === "completed") state.answerData = outcome.data;
     if (!mayPass(outcome) || attempt === retries) return agent.kind === "flow" ? forgetful(outcome) : outcome;
+    // The same ask comes once more: what the flow keeps for those after it stays theirs.
+    state.expected++;
     await run.sleep(pauseMs);
   }
 }

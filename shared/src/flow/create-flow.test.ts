@@ -1,4 +1,5 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
+import * as canceling from "../a2a/ask/cancel-remote-tasks.ts";
 import type { Flow } from "../core/flow.ts";
 import type { Part } from "../core/message.ts";
 import type { RunEvent } from "../core/runs/run.ts";
@@ -121,6 +122,26 @@ test("a branch that is given up while it waits for its turn never begins", async
   };
   await flow.all([branch("one"), branch("two"), branch("three")], { concurrency: 1 });
   expect(began).toEqual(["one", "three"]);
+});
+
+test("the tasks of branches that a failed one leaves are canceled, by the flow itself unless that is at its end", async () => {
+  const cancelOpen = spyOn(canceling, "cancelOpen").mockResolvedValue(undefined as never);
+  using _ = cancelOpen;
+  const peers = {} as FlowVerbDeps["peers"];
+  for (const isOver of [false, true]) {
+    const own = new AbortController();
+    const run = {
+      abortSignal: own.signal,
+      all: async () => {
+        if (isOver) own.abort(new Error("canceled"));
+        throw new Error("a branch failed");
+      },
+    };
+    const flow = createFlow(run as never, flowInMemory().state, { peers } as FlowVerbDeps);
+    await expect(flow.all([async () => 1])).rejects.toThrow("a branch failed");
+    expect(cancelOpen).toHaveBeenCalledTimes(1);
+    if (!isOver) expect(cancelOpen).toHaveBeenCalledWith(run as never, peers);
+  }
 });
 
 test("the card at an address that nobody knows yet is read in a step that may be repeated", async () => {

@@ -96,6 +96,10 @@ test("without a choice all agents are used, and no flow", async () => {
 
 test("a flow that asks only some agents works with those that are there, and knows no other", async () => {
   expect(await chooseAgents(undefined, registry, signal, ["swe", "gone"])).toEqual({ entries: [swe], known: [swe] });
+  expect(await chooseAgents(undefined, registry, signal, ["swe", "debate"])).toEqual({
+    entries: [swe],
+    known: [swe, debate],
+  });
   expect(await chooseAgents(undefined, registry, signal, ["gone"])).toEqual({ entries: [swe], known: [swe, debate] });
 });
 

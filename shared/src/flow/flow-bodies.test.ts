@@ -38,7 +38,7 @@ test("a run goes on with the former body and the options that its release knew, 
   await flow.say(old, "Rome");
   expect((await flow.until(old, "completed", "failed")).output).toEqual({ answer: "Salve Rome" });
   const young = await flow.start({ text: "Go" });
-  await flow.event(young, "question-asked");
+  expect(await flow.event(young, "question-asked")).toMatchObject({ kind: "question", question: "Where now?" });
   await flow.say(young, "Rome");
   expect((await flow.until(young, "completed", "failed")).output).toEqual({ answer: "Rome!" });
 });

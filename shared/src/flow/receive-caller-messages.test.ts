@@ -91,6 +91,26 @@ test("messages that came together are all heard, in order, with every source tha
   expect(state.said).toEqual(["Go", "One.\nTwo.", "null", "Three."]);
 });
 
+test("every wait for a person is left out of the flow's time, whatever comes of it", async () => {
+  let now = 0;
+  const answers = [{ messageId: "a", parts: [{ type: "text", text: "Yes." }] }, undefined];
+  const run = {
+    poll: async () => [],
+    emit: () => undefined,
+    step: async (_: string, work: (step: object) => unknown) => work({ now: () => now }),
+    signal: async () => {
+      now += 100;
+      return answers.shift() ?? { messageId: "b", parts: [] };
+    },
+  } as unknown as Run;
+  const begun = { goal: "Go", files: [], earlier: { text: "", files: [] }, startedAt: 0 } as unknown as StartedFlow;
+  const state = newState(begun, { hops: 0 });
+  const ask = () => askCaller(run, state, { question: "Which?", kind: "question" });
+  expect([await ask(), await ask()]).toEqual(["Yes.", ""]);
+  now += 50;
+  expect([state.pausedMs, workedMs(state, { now: () => now }), state.said]).toEqual([200, 50, ["Go", "Yes."]]);
+});
+
 test("what comes with a caller's messages and answers is the flow's: words, data, files, links, and their sources", async () => {
   using store = scratch();
   const engine = createEmbeddedEngine({ path: store.path });

@@ -79,6 +79,9 @@ export function deletingCases(cases: Cases): void {
         "canceled",
         "waiting",
       ]);
+      const exactly = await ended(engine);
+      const { updatedAt: endedBy = 0 } = (await engine.get(exactly)) ?? {};
+      expect((await engine.delete({ runIds: [exactly], endedBy })).runs).toEqual([exactly]);
       await engine.deliver(waiting.id, "go", null);
       await until(engine, waiting.id, "completed");
       await engine.delete({ runIds: [over, waiting.id], endedBy: Date.now() + withinMs });
@@ -117,6 +120,13 @@ export function deletingCases(cases: Cases): void {
       expect((await engine.get(two))?.status).toBe("canceled");
       await engine.delete({ runIds: [two], emptied });
       expect(told).toEqual([{ kind: "test", principal: "ann", contextId: "c1" }]);
+      // Of each kind and each principal, where several are emptied at once.
+      const others = [await ended(engine), await ended(engine, { principal: "bob" })];
+      const [kept] = (await engine.list({ kind: "other", limit: 1 })).runs;
+      const at = (await engine.delete({ runIds: [...others, kept?.id ?? ""] })).emptied;
+      expect(at.map(({ kind, principal }) => `${kind} of ${principal}`).toSorted()).toEqual([
+        ...["other of ann", "test of ann", "test of bob"],
+      ]);
     });
 
     test("a file is free once no run refers to it, and its principal's as long as one of its runs does", async () => {

@@ -154,6 +154,31 @@ withPostgres((server) => {
     expect(await pair.other.gone()).toEqual(["z"]);
   }, 60_000);
 
+  test("the last run of a conversation leaves its folder to be cleared away, and no other one does", async () => {
+    await using pair = await two();
+    const engine = createPostgresEngine({ url: pair.url, connections: 2 });
+    const about = { kind: "hands", input: null, principal: "ann", contextId: "c", canceled: true };
+    const start = async (over = {}) => (await engine.start({ ...about, ...over })).run.id;
+    const [first, last, bobs] = [await start(), await start(), await start({ principal: "bob" })];
+    pair.one.enter(row);
+    await pair.one.hold(conversation);
+    pair.one.enter({ ...row, principal: "bob" });
+    await pair.one.hold({ ...conversation, principal: "bob", folder: "bobs" });
+    const left = async () => [await pair.one.gone(), [...(await pair.one.unknown(["f", "bobs"]))]];
+    await engine.delete({ runIds: [first] });
+    expect(await left()).toEqual([[], []]);
+    await engine.delete({ runIds: [last] });
+    expect(await left()).toEqual([["f"], ["f"]]);
+    // Nothing of it is stored any more, though its worker still holds it.
+    expect(await pair.one.keep(conversation, 1, "late")).toBe(false);
+    await engine.delete({ runIds: [bobs] });
+    expect((await left()).map((folders) => folders.toSorted())).toEqual([
+      ["bobs", "f"],
+      ["bobs", "f"],
+    ]);
+    await engine.close();
+  }, 60_000);
+
   test("a worker that was taken for dead and has another name asks for its conversations anew", async () => {
     await using pair = await two();
     let name = "one";

@@ -50,16 +50,33 @@ test("all that act are done once, bring what the web says, and end with their ta
   expect(named(({ opens }) => opens === "pointer")).toBe("screenshot");
   expect(named(({ onPage }) => onPage.answersDialog)).toBe("handle_dialog");
   expect(named(({ onPage }) => onPage.judge)).toBe(
-    "click_element click_at hover drag input_text fill_form send_keys select_dropdown_option handle_dialog upload",
+    "click_element click_at hover drag input_text fill_form send_keys select_dropdown_option handle_dialog upload download",
   );
+  const kindOf = (input: object, risk?: string) =>
+    tools.flatMap(({ name, sameKind }) => {
+      const kind = sameKind?.(input, risk);
+      return kind === undefined ? [] : [`${name}: ${kind}`];
+    });
+  expect(kindOf({ url: "https://a.example/" })).toEqual(
+    ["go_to_url", "open_tab"].map((name) => `browser_${name}: with pages of a.example`),
+  );
+  expect(kindOf({ ref: "e1", text: "x" }, "Click “Buy” on a.example")).toEqual([
+    "browser_click_element: that clicks “Buy” on a.example",
+  ]);
+  expect(tools.filter(({ sameKind }) => sameKind === undefined)).toEqual([]);
   const reach = (name: string, input: Record<string, unknown>) => {
-    const { opens, asks, writes } = tools.find((tool) => tool.name === `browser_${name}`)?.reach ?? {};
-    return { opens: typeof opens === "function" ? opens(input) : opens, asks: asks?.(input), writes: writes?.(input) };
+    const { opens, asks, writes, finds } = tools.find((tool) => tool.name === `browser_${name}`)?.reach ?? {};
+    return {
+      finds,
+      opens: typeof opens === "function" ? opens(input) : opens,
+      asks: asks?.(input),
+      writes: writes?.(input),
+    };
   };
   const url = "https://a.example/";
   for (const name of ["go_to_url", "open_tab", "download"]) expect(reach(name, { url }).opens).toEqual([url]);
   expect(reach("download", { ref: "e1" }).opens).toEqual([]);
-  expect(reach("web_search", { query: "tea" })).toMatchObject({ asks: "tea", writes: "tea" });
+  expect(reach("web_search", { query: "tea" })).toMatchObject({ asks: "tea", writes: "tea", finds: true });
   expect(reach("input_text", { ref: "e1", text: "words" }).writes).toBe("words");
   expect(reach("handle_dialog", { accept: true, text: "Ada" }).writes).toBe("Ada");
   const fields = [

@@ -1,16 +1,19 @@
 import { afterEach, expect, test } from "bun:test";
 import type { LiveFrame, LiveOrder, LiveState } from "../../core/live-page.ts";
+import type { Tool } from "../../core/tools/tool.ts";
 import { sharedPages } from "../../machine/browser/live/shared-pages.ts";
 import { watchedPages } from "../../machine/browser/live/watched-pages.ts";
-import { createHolds, type HoldBounds } from "../../machine/live/holds.ts";
+import { createHolds, type HoldBounds, type Holds } from "../../machine/live/holds.ts";
 import { createLivePages } from "../../machine/live/live-pages.ts";
 import { browsersForTest } from "../../testing/browser/browsers.ts";
 import { until } from "../../testing/durable/until.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { startSite } from "../../testing/web/site.ts";
+import type { Observe } from "../family.ts";
 import { createSnapshotStates } from "../observation/elements/snapshot-state.ts";
 import { observe } from "../observation/observe.ts";
 import { browserTools } from "./browser-tools.ts";
+import { guided } from "./guided.ts";
 import { lookingInTurn, takingTurns } from "./take-turns.ts";
 
 const form = `<title>Sign in</title><style>input,button{position:fixed;left:20px;width:200px;height:30px}</style>
@@ -140,3 +143,92 @@ test("a fifth viewer is refused, and when the last has left no picture is taken 
   expect((await nothing.next()).value).toEqual({ page: "none", held: false });
   await nothing.return();
 }, 60_000);
+
+/**
+ * Holds by hand: who holds the page, whether it was used since, and what the agent is told to have
+ * seen.
+ */
+function holdsByHand({ isHeld = false, wasUsed = false } = {}) {
+  const done: string[] = [];
+  const signals: AbortSignal[] = [];
+  const holds = {
+    isHeld: () => isHeld,
+    seen: () => void done.push("seen"),
+    turn: async (_: unknown, signal: AbortSignal, work: (wasUsed: boolean) => Promise<unknown>) => {
+      signals.push(signal);
+      done.push("turn");
+      return await work(wasUsed);
+    },
+  } as unknown as Holds;
+  return { holds, done, signals };
+}
+
+test.each([
+  ["pure", false, "made"],
+  ["pure", true, "made"],
+  ["once", false, "made"],
+  ["once", true, "not made"],
+  ["idempotent", true, "not made"],
+] as const)("a call that is %s, on a page that a person used meanwhile (%p), is %s", async (effect, wasUsed, came) => {
+  const { holds, done, signals } = holdsByHand({ wasUsed, isHeld: wasUsed });
+  const told: string[] = [];
+  const tool = {
+    ...{ name: "act", onPage: {}, effect: () => effect },
+    call: async () => {
+      done.push("made");
+      return { text: "so", isError: false };
+    },
+    risk: async () => {
+      done.push("judged");
+      return "It pays.";
+    },
+  } as unknown as Tool;
+  const turning = takingTurns(tool, holds);
+  const context = { ...contextForTest({} as never), progress: (text: string) => void told.push(text) };
+  const result = await turning.call({}, context);
+  expect(result.isError).toBe(came !== "made");
+  expect(done).toEqual(["turn", "seen", ...(came === "made" ? ["made"] : [])]);
+  expect(told).toHaveLength(wasUsed ? 1 : 0);
+  // What the page would do is judged in the same turn, and ends with the task.
+  const judging = { ...contextForTest({} as never), said: [], given: [], takenIn: [] };
+  expect(await turning.risk?.({}, judging)).toBe("It pays.");
+  expect(done.slice(-2)).toEqual(["turn", "judged"]);
+  expect(signals).toEqual([context.signal, judging.signal]);
+});
+
+test("a tool that works on no page takes no turns, and one without a risk has none", () => {
+  const { holds } = holdsByHand();
+  const plain = { name: "read" } as unknown as Tool;
+  expect(takingTurns(plain, holds)).toBe(plain);
+  expect(takingTurns({ ...plain, onPage: {} } as unknown as Tool, holds)).not.toHaveProperty("risk");
+});
+
+test("while a person has the page nothing of it is seen, and what the agent saw before stays what it builds on", async () => {
+  const looked: unknown[] = [];
+  const look = async () => {
+    looked.push("look");
+    return { text: "The page", mark: "m" };
+  };
+  const options = { signal: new AbortController().signal, vision: false, recent: [], isFirst: true } as never;
+  const held = lookingInTurn(look, holdsByHand({ isHeld: true }).holds);
+  const nothing = "[A person has the browser's page. It is shown to you when they hand it back.]";
+  expect(await held({} as never, { ...(options as object), since: "m1" } as never)).toEqual({
+    text: nothing,
+    since: "m1",
+  });
+  expect(await held({} as never, { ...(options as object), since: undefined } as never)).toEqual({ text: nothing });
+  expect(looked).toEqual([]);
+  const free = holdsByHand({ wasUsed: true });
+  expect(await lookingInTurn(look, free.holds)({} as never, options)).toEqual({ text: "The page", mark: "m" });
+  expect([looked, free.done]).toEqual([["look"], ["turn", "seen"]]);
+});
+
+test("how to browse is told with the first look alone, and only while the browser is used", async () => {
+  const seen = async () => ({ text: "The page", mark: "m" });
+  const told = async (recent: readonly string[], isFirst: boolean, look: Observe = seen) =>
+    (await guided(look)({} as never, { recent, isFirst } as never)) as { text: string } | undefined;
+  expect((await told(["browser_wait"], true))?.text).toMatch(/^This is your browser: [^\n]*\n\nThe page$/);
+  expect(await told(["bash", "browser_wait"], false)).toEqual({ text: "The page", mark: "m" } as never);
+  expect([await told(["bash", "my_browser_x"], true), await told([], true)]).toEqual([undefined, undefined]);
+  expect(await told(["browser_wait"], true, async () => undefined)).toBeUndefined();
+});

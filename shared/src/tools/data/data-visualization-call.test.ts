@@ -58,8 +58,12 @@ test("a chart that cannot be drawn stops none, an end of the task and a fault of
   const { text, isError, images } = await tool.call({ charts: charts(2) }, context());
   expect(text).toBe("1 of 2 charts drawn.\n\n## T0\nNot drawn: No such column.\n\n## T1\ndrawn T1");
   expect([isError, images?.length]).toEqual([true, 1]);
-  spy.mockRejectedValueOnce(new AppError("unavailable", "The database ended."));
-  const ended = tool.call({ charts: charts(2) }, context({ signal: AbortSignal.abort("the end") }));
+  const stop = new AbortController();
+  spy.mockImplementationOnce(async () => {
+    stop.abort("the end");
+    throw new AppError("unavailable", "The database ended.");
+  });
+  const ended = tool.call({ charts: charts(2) }, context({ signal: stop.signal }));
   expect(await ended.catch((error) => error)).toBe("the end");
   spy.mockRejectedValueOnce(new TypeError("ours"));
   expect(await tool.call({ charts: charts(2) }, context())).toEqual({ isError: true, text: "ours" });

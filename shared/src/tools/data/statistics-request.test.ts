@@ -221,6 +221,8 @@ test("rows without a value are left out and counted, and what the files' reader 
   const { text } = await ask({ test: "outliers", from: "a b.csv", y: ["v"], x: ["w"] }, [{ v: "DOUBLE" }, rows]);
   expect(text).toContain("v: n = 3, mean 2.66667");
   expect(text).toContain("Rows left out because a value is missing: 3.\nNote: Mind.");
+  const one = await ask({ test: "outliers", from: "a b.csv", y: ["v"] }, [{ v: "DOUBLE" }, [[1], [2], [null]]]);
+  expect(one.text).toContain("Rows left out because a value is missing: 1.");
   const whole = await ask({ test: "outliers", from: "a b.csv", y: ["v"] }, [{ v: "DOUBLE" }, [[1], [2], [3]]]);
   expect(whole.text).not.toContain("left out");
 });

@@ -104,3 +104,8 @@ test("without a run that can wait, the tool fails and does not hang", async () =
   await using place = await workspaceForTest();
   expect((await askHuman().call({ inquire: "?" }, contextForTest(place.workspace))).isError).toBe(true);
 });
+
+test("a question belongs to the family it is approved by, may be asked again, and brings nothing from outside", () => {
+  const tool = askHuman();
+  expect([tool.family, tool.brings, tool.effect({ inquire: "?" })]).toEqual(["human", [], "pure"]);
+});

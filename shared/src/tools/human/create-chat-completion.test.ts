@@ -7,7 +7,7 @@ import { createChatCompletion } from "./create-chat-completion.ts";
 test("without a schema the answer is text", async () => {
   await using place = await workspaceForTest();
   const tool = createChatCompletion();
-  expect(tool.endsTask).toBe(true);
+  expect([tool.endsTask, tool.brings, tool.effect({})]).toEqual([true, [], "pure"]);
   expect(tool.inputSchema).toMatchObject({ type: "object", properties: { response: { type: "string" } } });
   expect(await tool.call({ response: "Hello." }, contextForTest(place.workspace))).toEqual({
     text: "Hello.",

@@ -2,6 +2,7 @@ import type { ElementHandle, Frame } from "playwright";
 import { within } from "../../core/async/within.ts";
 import { callIsolated, type IsolatedProgram, isolatedElement } from "../../machine/browser-process/isolated-world.ts";
 import type { SeenElement } from "./elements/refs.ts";
+import * as allWords from "./in-page/all-words.ts";
 import * as drawnElement from "./in-page/drawn-element.ts";
 import * as elementNumbers from "./in-page/element-numbers.ts";
 import type { SecretOrder, SecretOutcome } from "./in-page/fill-secret.ts";
@@ -25,6 +26,7 @@ import * as visibility from "./in-page/visibility.ts";
  * value.
  */
 const modules: readonly object[] = [
+  allWords,
   drawnElement,
   elementNumbers,
   fillSecret,

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { estimateText } from "../../models/tokens.ts";
 import { refOf, startDesk } from "../../testing/browser/desk.ts";
+import { wordsIn } from "./looking.ts";
 
 const rows = (count: number) =>
   Array.from(
@@ -75,6 +76,10 @@ const desk = await startDesk(
     <input aria-label=Name value="Ann "><input aria-label=Plain value=Bob><textarea aria-label=Note> two
 lines</textarea><input type=password aria-label=Key value="secret ">`,
     "/long": `<p>${"words ".repeat(500)}</p>`,
+    "/words": `<p>in <b>pie</b>ces</p><x-a>put <i slot=s>in a slot</i></x-a><input value=open><textarea>area</textarea><input type=password value=hidden1>
+    <input value=hidden2 data-manyhands-covered><textarea data-manyhands-covered>hidden3</textarea><script>
+    document.querySelector("x-a").attachShadow({ mode: "open" }).innerHTML = "sha<b>ded</b> <slot name=s></slot> <x-b></x-b><input value=within><input type=password value=hidden4>";
+    document.querySelector("x-a").shadowRoot.querySelector("x-b").attachShadow({ mode: "open" }).innerHTML = "deep"</script>`,
   },
   { patienceMs: 2_000 },
 );
@@ -348,6 +353,15 @@ test("a control without words is described in its place, under one ref", async (
   expect(text).toMatch(/- button "Print" \[e\d+\]\n/);
   expect(text.match(/^ *- i\.icon \[e\d+\]/gm)).toHaveLength(3);
   for (const words of ["trash", "div.star", "span.icon.gear"]) expect(text.split(words)).toHaveLength(2);
+});
+
+test("the words that a page shows are those of all its texts and open fields, in shadow trees too, and of no covered one", async () => {
+  await desk.open("/words");
+  const words = await wordsIn(desk.browsing().active().page.mainFrame(), 5_000);
+  for (const shown of ["in pieces", "shaded", "in a slot", "deep", "open", "area", "within"])
+    expect(words).toContain(shown);
+  const fields = words.split("\n").slice(-3);
+  expect(fields.toSorted()).toEqual(["area", "open", "within"]);
 });
 
 test("an empty field that accepts only one format shows it", async () => {

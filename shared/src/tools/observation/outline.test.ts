@@ -21,6 +21,12 @@ const shown: readonly (readonly [what: string, html: string, ...lines: readonly 
     'checkbox "Every 5 days" [e]',
   ],
   [
+    "a label with fields in it that were typed into by a person, or hold a secret",
+    `<label><input type=checkbox> Card <input value=4111 aria-label=x data-manyhands-covered> <input type=number value=4112 aria-label=y data-manyhands-covered>
+    <textarea aria-label=z data-manyhands-covered>4113</textarea> <input type=password value=4114 aria-label=p><input aria-label=e data-manyhands-covered>!</label>`,
+    'checkbox "Card ••• ••• ••• !" [e]',
+  ],
+  [
     "a placeholder",
     "<input placeholder=Mail><input aria-label=Name placeholder=Ann>",
     'textbox "Mail" [e]',
@@ -170,7 +176,7 @@ for (const [index, [what, , ...lines]] of shown.entries())
     for (const line of lines)
       if (typeof line === "string") expect(all).toContain(line);
       else expect(text.replaceAll(/ \[e\d+\]/g, " [e]")).toMatch(line);
-    expect(text).not.toMatch(/folded|closed|gone/);
+    expect(text).not.toMatch(/folded|closed|gone|411\d/);
   });
 
 test("a page that replaces what scripts call, and names its fields after properties, cannot give its elements other names", async () => {

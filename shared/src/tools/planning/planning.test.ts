@@ -122,6 +122,10 @@ test("a call repeated with its key gets the same answer and is carried out once"
   expect(await place.call(nameless, "run/1")).toBe(first);
   expect(await place.call(nameless, "run/2")).not.toBe(first);
   expect((await readPlans(place.workspace)).plans).toHaveLength(2);
+  // Not where tools could change it.
+  const { root, metaRoot } = place.workspace;
+  const there = [root, metaRoot].map((folder) => Bun.file(`${folder}/plans.json`).exists());
+  expect(await Promise.all(there)).toEqual([false, true]);
 });
 
 test("plans outlive the process, and another conversation has its own", async () => {
@@ -147,7 +151,7 @@ test("calls made at once all take effect", async () => {
 test("only reading commands are pure", () => {
   const tool = createPlanning();
   expect(tool.effect({ command: "list" })).toBe("pure");
-  expect(tool.effect(made)).toBe("idempotent");
+  expect([tool.effect(made), tool.brings]).toEqual(["idempotent", []]);
 });
 
 test("a change of one plan leaves the others, and a step keeps its status where it was", async () => {
@@ -174,7 +178,7 @@ test("the fifty newest changes are remembered, whatever is read between them", a
   const first = await add(0);
   for (let n = 1; n < 50; n++) {
     await add(n);
-    await place.call({ command: "get" }, `look/${n}`);
+    await place.call({ command: n % 2 === 0 ? "get" : "list" }, `look/${n}`);
   }
   expect(await add(0)).toBe(first);
   await add(50);
@@ -199,6 +203,22 @@ test("a result shows its plan whole; of one that is out of date what was done st
   });
   expect((await place.result({ command: "list" })).shows).toBeUndefined();
   expect(formatPlan({ id: "p", title: "Empty", steps: [] })).toContain("Progress: 0/0 steps completed (0%)");
+});
+
+test("what a model fills in with nothing is left out, and a step says something", async () => {
+  await using place = await setUp();
+  const { call } = place;
+  const [, id = ""] = /with ID: (plan_[0-9a-f]{8})\n/.exec(await call({ ...made, plan_id: "" })) ?? [];
+  expect(id).not.toBe("");
+  await call({ command: "mark_step", step_index: 0, step_status: "completed", step_notes: "in May" });
+  await call({ command: "mark_step", step_index: 1, step_status: "completed" });
+  await call({ command: "mark_step", step_index: 2, step_status: "in_progress" });
+  expect(
+    await call({ command: "mark_step", plan_id: "", step_index: 0, step_status: "completed", step_notes: "" }),
+  ).toContain("0. [✓] Book\n   Notes: in May\n");
+  expect(await call({ command: "update", title: "", steps: [] })).toContain("Plan: Trip");
+  expect(await call({ command: "list" })).toContain(`${id} (active): Trip - 2/3 steps completed`);
+  expect((await place.result({ ...made, steps: ["a", ""] })).isError).toBe(true);
 });
 
 test("a step whose text only begins like another's is a new one", async () => {

@@ -6,7 +6,8 @@ import { createSentBook } from "./sent-book.ts";
 
 /** A page at this address with nothing in focus, and perhaps an open dialog. */
 function situation(address: string, { dialog, open = false }: { dialog?: string; open?: boolean } = {}): Situation {
-  const page = { url: () => address, frames: () => [], evaluate: async () => undefined };
+  const nothing = { evaluateHandle: async () => ({ asElement: () => null }) };
+  const page = { url: () => address, frames: () => [], evaluate: async () => undefined, mainFrame: () => nothing };
   const browsing = {
     active: () => ({ page }),
     dialog: () => (dialog === undefined ? undefined : { kind: "confirm", message: dialog }),
@@ -68,7 +69,7 @@ test.each<[string, Situation, readonly { x: number; y: number }[], string | unde
   ["a straight drag on a named host", situation(named), [], undefined, undefined],
   ["a line on any host", situation(foreign, { open: true }), [at], undefined, undefined],
 ])("a drag is judged: %s", async (_, where, through, risk, bits) => {
-  const judged = await judgeDrag({ to: at, through }, where);
+  const judged = await judgeDrag({ from: at, to: at, through }, where);
   if (risk === undefined) expect(judged.risk).toBeUndefined();
   else expect(judged.risk).toStartWith(risk);
   expect(judged.prices?.map((price) => price.bits)).toEqual(
@@ -82,15 +83,19 @@ test("a point tells a foreign host 20 bits, and a named one or no page nothing",
     expect((await judgePointing({ ref: at }, where)).prices).toEqual([]);
 });
 
-test.each(["Tab", "Shift+Tab", "ctrl+Home", "PageDown", "pgup", "Escape", "F5", "ArrowLeft Tab down"])(
-  "%p only moves, and costs four bits a key",
-  async (keys) => {
-    const bits = 4 * keys.split(" ").length;
-    expect(await judgeKeys({ keys }, situation(foreign))).toEqual({ prices: [{ site: "other.example", bits }] });
-    expect(await judgeKeys({ keys }, situation(named))).toEqual({ prices: [] });
-    expect(await judgeKeys({ keys }, nowhere)).toEqual({});
-  },
-);
+test.each([
+  ...["Tab", "Shift+Tab", "ctrl+Home", "PageDown", "pgup", "Escape", "F5", "ShiftLeft+End", "Alt"].map(
+    (key) => [key, 1] as const,
+  ),
+  ["ArrowLeft Tab down", 3],
+  ["ControlOrMeta+Shift Tab", 2],
+  ["ArrowLeft+ArrowUp+Shift+down", 3],
+] as const)("%p only moves, and costs four bits for each of %d keys, whatever is held with it", async (keys, count) => {
+  const bits = 4 * count;
+  expect(await judgeKeys({ keys }, situation(foreign))).toEqual({ prices: [{ site: "other.example", bits }] });
+  expect(await judgeKeys({ keys }, situation(named))).toEqual({ prices: [] });
+  expect(await judgeKeys({ keys }, nowhere)).toEqual({});
+});
 
 test("a click at a point is judged by what is at that point of the window, not of a picture that was scaled down", async () => {
   const looked: unknown[] = [];

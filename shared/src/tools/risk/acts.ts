@@ -37,8 +37,8 @@ export type Judgement = {
   readonly risk?: string | undefined;
   readonly prices?: readonly Price[];
   readonly pressed?: ActionTarget | undefined;
-  /** The page that receives a secret. */
-  readonly secretAt?: URL | undefined;
+  /** The pages that receive a secret. */
+  readonly secretsAt?: readonly URL[];
 };
 
 /** The information in a point of a window of usual size, in bits. */
@@ -63,12 +63,7 @@ export async function judgeClickAt(
   at: { readonly x: number; readonly y: number },
   situation: Situation,
 ): Promise<Judgement> {
-  const { browsing } = situation;
-  if (browsing === undefined) return {};
-  const { page } = browsing.browsing.active();
-  const { scale } = browsing.looks;
-  const factor = scale?.page === page ? scale.factor : 1;
-  const place = await placeAt(page, { x: at.x * factor, y: at.y * factor });
+  const place = await placeOf(at, situation);
   return place === undefined ? {} : judgePress(place, situation, pointBits);
 }
 
@@ -77,16 +72,44 @@ function judgePress(place: ActionTarget, { scope, browsing }: Situation, leastBi
   return { risk, prices: pricesOf(place, scope, leastBits), pressed: place };
 }
 
-/** `browser_input_text`. */
-export async function judgeInput(
-  { ref, text, submit }: { readonly ref: string; readonly text: string; readonly submit: boolean },
+/** `browser_download`: the file of a link or a button comes by a click. */
+export async function judgeDownload(
+  { ref }: { readonly ref?: string | undefined },
+  situation: Situation,
+): Promise<Judgement> {
+  return ref === undefined ? {} : judgeClickOn({ ref }, situation);
+}
+
+/**
+ * `browser_select_dropdown_option`. What a page draws itself is opened and chosen from by clicks,
+ * wherever on the page the entry is.
+ */
+export async function judgeChoice(
+  { ref, text }: { readonly ref: string; readonly text: string },
   situation: Situation,
 ): Promise<Judgement> {
   const place = await placeOf(ref, situation);
+  if (place?.action.tag === "select" && !hasConsequence(text)) return { prices: pricesOf(place, situation.scope) };
+  return judgeClickOn({ ref, text }, situation);
+}
+
+/** What is typed into a field, and how. */
+type Typing = { readonly ref: string; readonly text: string; readonly clear: boolean; readonly submit: boolean };
+
+/** `browser_input_text`. */
+export async function judgeInput({ ref, text, clear, submit }: Typing, situation: Situation): Promise<Judgement> {
+  const place = await placeOf(ref, situation);
   if (place === undefined) return {};
   const typed = judgeTyping(place, situation.scope, { ...situation.words, text });
-  const risk = typed ?? (submit ? judgeEnter(place, situation.scope) : undefined);
-  return { risk, secretAt: isSecret(place) ? place.url : undefined };
+  // A text that is appended is typed: a line break in it presses Enter.
+  const presses = submit || (!clear && /[\r\n]/.test(text));
+  const risk = typed ?? (presses ? judgeEnter(place, situation.scope) : undefined);
+  return { risk, secretsAt: secretsAmong([place]) };
+}
+
+/** The addresses of the documents with fields for secrets. */
+function secretsAmong(places: readonly (ActionTarget | undefined)[]): URL[] {
+  return places.flatMap((place) => (place !== undefined && isSecret(place) ? (place.url ?? []) : []));
 }
 
 /** `browser_fill_form`. */
@@ -96,17 +119,18 @@ export async function judgeForm(
 ): Promise<Judgement> {
   const { scope, words } = situation;
   const places = await Promise.all(fields.map(({ ref }) => placeOf(ref, situation)));
-  const risks = places.map(
-    (place, at) => place && judgeTyping(place, scope, { ...words, text: String(fields[at]?.value) }),
-  );
+  const risks = places.map((place, at) => {
+    if (place === undefined || place.action.tag === "select") return undefined;
+    if (!place.action.takesText) return judgePress(place, situation).risk;
+    return judgeTyping(place, scope, { ...words, text: String(fields[at]?.value) });
+  });
   const chosen = places.flatMap((place) =>
     place === undefined || place.action.takesText ? [] : pricesOf(place, scope),
   );
-  const secretAt = places.find((place) => place !== undefined && isSecret(place))?.url;
   return {
     risk: [...new Set(risks.filter((risk) => risk !== undefined))].join("; ") || undefined,
     prices: chosen,
-    secretAt,
+    secretsAt: secretsAmong(places),
   };
 }
 
@@ -119,17 +143,23 @@ export async function judgePointing({ ref }: { readonly ref: Where }, situation:
   return { prices: pricesOnPage(situation, pointBits) };
 }
 
-/** `browser_drag`: a drawn line is judged like written text. */
+/**
+ * `browser_drag`: a drawn line is judged like written text, and a drag that ends on what it began
+ * on like the click that it is.
+ */
 export async function judgeDrag(
-  { to, through }: { readonly to: Where; readonly through: readonly Where[] },
+  { from, to, through }: { readonly from: Where; readonly to: Where; readonly through: readonly Where[] },
   situation: Situation,
 ): Promise<Judgement> {
   const url = pageUrl(situation);
   if (through.length > 0 && isForeign(url, situation.scope)) return { risk: `Draw on ${hostOf(url)}${unnamed}` };
-  const goal = typeof to === "string" ? await placeOf(to, situation) : undefined;
+  const [start, goal] = await Promise.all([placeOf(from, situation), placeOf(to, situation)]);
+  const prices = pricesOnPage(situation, 2 * pointBits);
+  if (goal !== undefined && Bun.deepEquals(start?.action, goal.action))
+    return { ...judgePress(goal, situation), prices };
   const said = goal && sayingOf(goal);
   const risk = said === undefined ? undefined : `Drop something on ${quoted(said)} on ${hostOf(goal?.url)}`;
-  return { risk, prices: pricesOnPage(situation, 2 * pointBits) };
+  return { risk, prices };
 }
 
 /** `browser_upload`. */
@@ -143,31 +173,34 @@ export async function judgeUpload(
 }
 
 /**
- * Keys that only move the focus or the view. Any other key may write, or paste what was copied
- * elsewhere.
+ * Keys that only move the focus or the view, and those that are held with others. Any key beside
+ * these and Enter may write, or paste what was copied elsewhere.
  */
-const moving =
-  /^(?:(?:shift|control|ctrl|alt|meta|cmd)\+)*(?:tab|escape|esc|arrow\w+|up|down|left|right|page(?:up|down)|pgup|pgdn|home|end|f\d+)$/i;
+const moving = /^(?:tab|escape|esc|arrow\w+|up|down|left|right|page(?:up|down)|pgup|pgdn|home|end|f\d+)$/i;
+const held = /^(?:shift|control|ctrl|controlormeta|alt|meta|cmd)(?:left|right)?$/i;
 const pressing = /^(?:enter|return|space|spacebar|numpadenter)$/i;
-const chordBits = 4;
+const keyBits = 4;
 
 /** `browser_send_keys`. */
 export async function judgeKeys({ keys }: { readonly keys: string }, situation: Situation): Promise<Judgement> {
   const { browsing, scope } = situation;
   const chords = keys.split(/\s+/);
   if (browsing === undefined) return {};
-  const prices = pricesOnPage(situation, chords.length * chordBits);
-  if (chords.every((chord) => moving.test(chord))) return { prices };
+  // Each key of a chord goes down, one after the other.
+  const pressed = chords.flatMap((chord) => chord.split(/\+(?=.)/));
+  const told = Math.max(chords.length, pressed.filter((key) => !held.test(key)).length);
+  const prices = pricesOnPage(situation, told * keyBits);
+  if (pressed.every((key) => moving.test(key) || held.test(key))) return { prices };
   const place = await focusedPlace(browsing.browsing.active().page);
   if (place === undefined) return { prices };
+  const presses = pressed.some((key) => pressing.test(key));
   // After a key that moves the focus, it is unknown what the next key would press.
-  if (chords.length > 1 && chords.some((chord) => moving.test(chord)) && chords.some((chord) => pressing.test(chord)))
+  if (presses && pressed.some((key) => moving.test(key)))
     return {
       risk: `Press ${quoted(chords.join(" "))} on ${hostOf(place.url)}, which presses something not known yet`,
     };
-  const writes = !chords.every((chord) => moving.test(chord) || pressing.test(chord));
+  const writes = !pressed.every((key) => moving.test(key) || held.test(key) || pressing.test(key));
   const typed = writes ? (judgeTyping(place, scope) ?? judgeShortcut(place, scope)) : undefined;
-  const presses = chords.some((chord) => pressing.test(chord));
   return { risk: typed ?? (presses ? judgeEnter(place, scope) : undefined), prices };
 }
 
@@ -201,6 +234,11 @@ function pageUrl({ browsing }: Situation): URL | undefined {
   return url !== null && /^https?:$/.test(url.protocol) ? url : undefined;
 }
 
-function placeOf(ref: string, { browsing }: Situation): Promise<ActionTarget | undefined> {
-  return browsing === undefined ? Promise.resolve(undefined) : placeOfRef(browsing.browsing, browsing.looks, ref);
+async function placeOf(where: Where, { browsing }: Situation): Promise<ActionTarget | undefined> {
+  if (browsing === undefined) return undefined;
+  if (typeof where === "string") return placeOfRef(browsing.browsing, browsing.looks, where);
+  const { page } = browsing.browsing.active();
+  const { scale } = browsing.looks;
+  const factor = scale?.page === page ? scale.factor : 1;
+  return placeAt(page, { x: where.x * factor, y: where.y * factor });
 }

@@ -8,7 +8,7 @@ import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest, riskContextForTest } from "../../testing/tool-context.ts";
 import { webToolsForTest } from "../../testing/web/web-tools.ts";
 import { createSnapshotStates } from "../observation/elements/snapshot-state.ts";
-import { judgeGoing, judgePrices } from "./going.ts";
+import { addressesOf, judgeGoing, judgePrices } from "./going.ts";
 import { createGuard } from "./guard.ts";
 import type { TrustScope } from "./scope.ts";
 
@@ -244,4 +244,17 @@ test("of what a task cannot afford the sites are named that it would tell someth
   expect(judgePrices(prices, undefined)).toBeUndefined();
   expect(judgePrices(prices.slice(3), scope({ spent: new Map([["c.example", 96]]) }))).toContain("c.example");
   expect(judgePrices(prices.slice(3), scope({ spent: new Map([["c.example", 95]]) }))).toBeUndefined();
+});
+
+test.each<[unknown, readonly string[]]>([
+  [undefined, []],
+  ["https://a.example/", ["https://a.example/"]],
+  [{ to: ["https://a.example/1", { deep: "or https://a.example/2" }], n: 1, none: null }, ["/1", "/2"]],
+  [{ text: "see\nhttps://a.example/1\thttps://a.example/2" }, ["/1", "/2"]],
+  [{ "https://a.example/1": true }, ["/1"]],
+  // A text may be JSON itself.
+  [{ body: JSON.stringify({ text: 'go\nhttps://a.example/1 "https://a.example/2"' }) }, ["/1", "/2"]],
+  [{ body: '{"url":"https:\\/\\/a.example\\/1"}' }, ["/1"]],
+])("the addresses anywhere in %j are those that a call may open", (input, found) => {
+  expect(addressesOf({ opens: "named" }, input)).toEqual(found.map((one) => new URL(one, "https://a.example").href));
 });

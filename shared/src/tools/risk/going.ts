@@ -7,8 +7,20 @@ import { isAffordable, type Price, priceOf, priceOfQuery } from "./scope.ts";
 
 /** The addresses that a call opens, as its tool declares them. */
 export function addressesOf({ opens }: Reach, input: unknown): readonly string[] {
-  if (opens === "named") return linksIn(JSON.stringify(input ?? "").replaceAll("\\", " "));
+  if (opens === "named") return textsIn(input).flatMap((text) => linksIn(unescaped(text)));
   return opens?.(input) ?? [];
+}
+
+/** Every text in a value, the names of its fields included. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => [name, ...textsIn(inner)]);
+}
+
+/** A text that may be JSON itself, where escapes stand before an address or in it. */
+function unescaped(text: string): string {
+  return text.replaceAll("\\/", "/").replaceAll(/\\./g, " ");
 }
 
 /**

@@ -12,9 +12,19 @@ import { webToolsForTest } from "../../testing/web/web-tools.ts";
 import { browserTools } from "../browser/browser-tools.ts";
 import { createSnapshotStates } from "../observation/elements/snapshot-state.ts";
 import { observe } from "../observation/observe.ts";
-import { judgeClickOn, judgeDrag, judgeForm, judgeKeys, judgePointing, judgeUpload, type Situation } from "./acts.ts";
+import {
+  judgeClickAt,
+  judgeClickOn,
+  judgeDrag,
+  judgeForm,
+  judgeKeys,
+  judgePointing,
+  judgeUpload,
+  type Situation,
+} from "./acts.ts";
 import { createGuard } from "./guard.ts";
 import { judgeClick } from "./judge-action.ts";
+import { judgeSecret } from "./judge-secret.ts";
 import type { JudgingDeps } from "./judging.ts";
 import { addressesNamedIn } from "./named-hosts.ts";
 import { createSentBook } from "./sent-book.ts";
@@ -46,8 +56,13 @@ const pages: Record<string, string> = {
   "/login": `<form><label>Name <input></label><label>Password <input type=password></label><button>Log in</button></form>`,
   "/many": `<h1>Many</h1>${Array.from({ length: 1_000 }, (_, n) => `<a href="OTHER/p/${n}">${n}</a>`).join(" ")}`,
   "/frame": `<h1>Ours</h1><iframe width=600 height=200></iframe><form action=OTHER/take><label>Mail <input></label><button>Join</button></form>
-    <script>document.querySelector('iframe').src = 'OTHER/inner'</script>`,
-  "/inner": "<label>Inner <input></label>",
+    <label>Own <input type=password></label><script>document.querySelector('iframe').src = 'OTHER/inner'</script>`,
+  "/inner": "<label>Inner <input></label><label>Key <input type=password></label><button>Order now</button>",
+  "/presses": `<form action=OTHER/take><label>Mail <input></label><label>Word <input type=password></label><button>Join</button></form>
+    <form action=/order><label>Coupon <input></label><button>Place order</button></form><button id=pay style="width:90px;height:40px">Pay now</button>
+    <button>Colour</button><a href=/data.csv>Data</a><a href=/delete>Delete account</a><label>Sort <select><option>Price</select></label>
+    <input type=checkbox aria-label="Delete all"><input type=checkbox aria-label=News><p>The end</p>
+    <iframe srcdoc="<button>Buy</button><label>Within <input></label>"></iframe>`,
   "/framing": `<p style="height:60px">Ours</p><iframe src=/framed width=700 height=400></iframe>`,
   "/framed": `<p style="height:60px">Within</p><button>Order now</button><br><iframe src=/deeper width=500 height=200 style="padding-top:50px"></iframe>`,
   "/deeper": "<button>Pay now</button>",
@@ -176,6 +191,8 @@ test("a button whose name only screen readers announce is judged by that name", 
   expect(await click('button "Delete draft"')).toBe(`Click “Delete draft” on ${site.url.host}`);
   // Words that appear only in the style sheet are in no text of the page.
   expect(await click('button "Erase it all')).toContain("Click “Erase it all");
+  const drawn = { ref: refIn(open.seen, 'button "Erase it all'), text: "7" };
+  expect(await risk(open, "browser_click_element", drawn)).toContain("Click “Erase it all");
   // The picture's name is also the button's name.
   const ref = /button \[(e\d+)\]: img "Delete all drafts"/.exec(open.seen)?.[1];
   expect(await risk(open, "browser_click_element", { ref })).toBe(`Click “Delete all drafts” on ${site.url.host}`);
@@ -321,16 +338,24 @@ test("each act is judged by all the elements it is for, and by all that it tells
   expect(await judgeForm({ fields }, foreign)).toMatchObject({
     risk: `Type into “Name” ${here}; Type into the password field “Password” ${here}`,
     prices: price,
-    secretAt: { host },
+    secretsAt: [{ host }],
   });
   const given = at([`Log in at ${origin} with tulip-92`]);
-  expect(await judgeForm({ fields }, given)).toMatchObject({ risk: undefined, prices: [], secretAt: { host } });
-  expect((await judgeForm({ fields: fields.slice(0, 1) }, given)).secretAt).toBeUndefined();
+  expect(await judgeForm({ fields }, given)).toMatchObject({
+    risk: undefined,
+    prices: [],
+    secretsAt: [{ host }],
+  });
+  expect((await judgeForm({ fields: fields.slice(0, 1) }, given)).secretsAt).toEqual([]);
   expect(await judgePointing({ ref: name }, foreign)).toEqual({ prices: price });
-  expect((await judgeDrag({ to: button, through: [] }, named)).risk).toBe(
-    `Drop something on “Delete account” on ${host}`,
-  );
-  expect((await judgeDrag({ to: name, through: [] }, named)).risk).toBeUndefined();
+  expect(await judgeDrag({ from: name, to: button, through: [] }, foreign)).toEqual({
+    risk: `Drop something on “Delete account” on ${host}`,
+    prices: [{ site: "127.0.0.1", bits: 40 }],
+  });
+  expect((await judgeDrag({ from: button, to: name, through: [] }, named)).risk).toBeUndefined();
+  const box = await browsing.active().page.getByRole("button", { name: "Delete account" }).boundingBox();
+  const point = { x: (box?.x ?? 0) + 5, y: (box?.y ?? 0) + 5 };
+  expect(await judgeClickAt(point, foreign)).toMatchObject({ risk: words, prices: [{ site: "127.0.0.1", bits: 20 }] });
   const files = { ref: name, paths: ["a.txt", "b.txt"] };
   expect(await judgeUpload(files, named)).toEqual({ risk: `Upload “a.txt”, “b.txt” to ${host}` });
 
@@ -338,6 +363,95 @@ test("each act is judged by all the elements it is for, and by all that it tells
   for (const keys of ["NumpadEnter", "Space", "a Enter"])
     expect([keys, (await judgeKeys({ keys }, named)).risk]).toEqual([keys, words]);
   expect((await judgeKeys({ keys: "a Enter" }, foreign)).prices).toEqual([{ site: "127.0.0.1", bits: 8 }]);
+});
+
+test("whatever presses something is judged like a click on it: a download, a choice, a drag, a key that is held, an appended line", async () => {
+  const open = await conversation("presses", "/presses");
+  const { page } = open.browsing.active();
+  await page.frameLocator("iframe").getByRole("button").waitFor();
+  open.seen = await open.look();
+  const ref = (line: string) => refIn(open.seen, line);
+  const { host, origin } = site.url;
+  const box = await page.locator("#pay").boundingBox();
+  const at = (dx: number, dy: number) => `${Math.ceil(box?.x ?? 0) + dx},${Math.ceil(box?.y ?? 0) + dy}`;
+  const [pay, coupon] = [ref('button "Pay now"'), ref('textbox "Coupon"')];
+  const [paying, ordering, sending] = [
+    `Click “Pay now” on ${host}`,
+    `Press Enter, which clicks “Place order” on ${host}`,
+    `Send a form of ${host} to ${other.url.host}, a host you did not name`,
+  ];
+  const cases: readonly (readonly [tool: string, input: object, risk: string | undefined])[] = [
+    ["download", { ref: pay }, paying],
+    ["download", { ref: ref('link "Delete account"') }, `Click “Delete account” on ${host}`],
+    ["download", { ref: ref('link "Data"') }, undefined],
+    ["download", { url: `${origin}/data.csv` }, undefined],
+    ["select_dropdown_option", { ref: pay, text: "Red" }, paying],
+    ["select_dropdown_option", { ref: ref('button "Colour"'), text: "Red" }, undefined],
+    ["select_dropdown_option", { ref: ref('button "Colour"'), text: "Delete all" }, `Click “Delete all” on ${host}`],
+    ["select_dropdown_option", { ref: ref('combobox "Sort"'), text: "Price" }, undefined],
+    ["select_dropdown_option", { ref: ref('combobox "Sort"'), text: "Pay" }, `Click “Pay” on ${host}`],
+    ["fill_form", { fields: [{ ref: ref('checkbox "Delete all"'), value: true }] }, `Click “Delete all” on ${host}`],
+    ["fill_form", { fields: [{ ref: ref('checkbox "News"'), value: true }] }, undefined],
+    ["input_text", { ref: coupon, text: "x", clear: false }, undefined],
+    ["input_text", { ref: coupon, text: "x\n", clear: false }, ordering],
+    ["input_text", { ref: coupon, text: "x\ry", clear: false }, ordering],
+    // What replaces a text is set, not typed.
+    ["input_text", { ref: coupon, text: "x\n" }, undefined],
+    ["input_text", { ref: ref('textbox "Mail"'), text: "x" }, undefined],
+    ["input_text", { ref: ref('textbox "Mail"'), text: "x", submit: true }, sending],
+    ["input_text", { ref: ref('textbox "Word"'), text: "tulip-92" }, undefined],
+    ["input_text", { ref: ref('textbox "Word"'), text: "tulip-92", submit: true }, sending],
+    ["drag", { from: pay, to: pay }, paying],
+    ["drag", { from: at(5, 5), to: at(60, 20) }, paying],
+    ["drag", { from: ref('button "Colour"'), to: at(5, 5) }, `Drop something on “Pay now” on ${host}`],
+    ["drag", { from: pay, to: ref("The end") }, undefined],
+    ["click_element", { ref: ref('button "Buy"') }, `Click “Buy” on ${host}`],
+  ];
+  const said = [`On ${origin}`, "My word is tulip-92"];
+  for (const [name, input, wanted] of cases)
+    expect([name, input, await risk({ ...open, said }, `browser_${name}`, input)]).toEqual([
+      name,
+      input,
+      wanted as string,
+    ]);
+  const within = { ref: ref('textbox "Within"'), text: "x" };
+  expect(await risk({ ...open, said: ["Find a shop."] }, "browser_input_text", within)).toBe(
+    `Type into “Within” on ${host}, a host you did not name`,
+  );
+  await page.locator("#pay").focus();
+  for (const keys of ["Shift+Enter", "ControlLeft+Space", "Enter+a", "Meta+NumpadEnter"])
+    expect([keys, await risk(open, "browser_send_keys", { keys })]).toEqual([keys, paying]);
+  for (const keys of ["Tab+Enter", "Enter Tab", "Shift+Tab Space"])
+    expect([keys, await risk(open, "browser_send_keys", { keys })]).toEqual([
+      keys,
+      expect.stringContaining("presses something not known yet"),
+    ]);
+  expect(await risk(open, "browser_send_keys", { keys: "Shift Control+a" })).toBeUndefined();
+});
+
+test("a secret of the settings is judged by the host of its field, what Enter sends, and whether a person is to be asked", async () => {
+  const open = await conversation("secret", "/presses");
+  const { browsing, looks } = open;
+  const { host, origin } = site.url;
+  const scope = { led: true, private: false, chosen: [], shown: new Map(), spent: new Map(), given: [], trusted: [] };
+  const at = (...words: string[]): Situation => ({
+    browsing: { browsing, looks: looks.of(browsing), sent: createSentBook() },
+    scope: { ...scope, said: words },
+    words: { said: words, trusted: [] },
+  });
+  const named = at(`On ${origin}`);
+  const coupon = { ref: refIn(open.seen, 'textbox "Coupon"'), secret: "bank", submit: false };
+  const secretsAt = [new URL("/presses", site.url)];
+  const typed = `Type the secret “bank” on ${host}`;
+  expect(await judgeSecret(coupon, named, false)).toEqual({ risk: undefined, secretsAt });
+  expect(await judgeSecret(coupon, named, true)).toEqual({ risk: typed, secretsAt });
+  expect(await judgeSecret(coupon, at("Find a shop."), false)).toEqual({
+    risk: `${typed}, a host you did not name`,
+    secretsAt,
+  });
+  const ordering = `Press Enter, which clicks “Place order” on ${host}`;
+  expect((await judgeSecret({ ...coupon, submit: true }, named, false)).risk).toBe(ordering);
+  expect(await judgeSecret({ ...coupon, ref: "e999999" }, named, true)).toEqual({});
 });
 
 test("what stands in shadow trees is judged like the rest, and frames too deep to look into are not clicked", async () => {
@@ -436,6 +550,18 @@ test("on a page in scope, another host's frame and a form that submits there are
     `Send a form of ${site.url.host} to ${other.url.host}, a host you did not name`,
   );
   const said = [...open.said, other.url.origin];
+  const { page } = open.browsing.active();
+  const order = page.frameLocator("iframe").getByRole("button");
+  const box = await order.boundingBox();
+  const at = { x: (box?.x ?? 0) + 5, y: (box?.y ?? 0) + 5 };
+  expect(await risk(open, "browser_click_at", at)).toBe(`Click “Order now” on ${other.url.host}`);
+  await order.focus();
+  expect(await risk(open, "browser_send_keys", { keys: "Enter" })).toBe(`Click “Order now” on ${other.url.host}`);
+  const fields = ["Own", "Key"].map((name) => ({ ref: refIn(open.seen, `textbox "${name}"`), value: "x" }));
+  const looks = open.looks.of(open.browsing);
+  const situation = { browsing: { browsing: open.browsing, looks, sent: createSentBook() }, scope: undefined };
+  const { secretsAt } = await judgeForm({ fields }, { ...situation, words: { said, trusted: [] } });
+  expect(secretsAt?.map(({ host }) => host)).toEqual([site.url.host, other.url.host]);
   expect(await risk({ ...open, said }, "browser_input_text", inner)).toBeUndefined();
   expect(await risk({ ...open, said }, "browser_click_element", join)).toBeUndefined();
 });
@@ -545,7 +671,9 @@ test("a repository is cloned from a host the user named or from a forge; any oth
 });
 
 test("what a page shows to a log-in that a profile kept is private, and what others show is not", async () => {
-  const tabs = ["https://shop.example/orders", "https://news.example/"].map((url) => ({ page: { url: () => url } }));
+  const tabs = ["https://news.example/", "about:blank", "https://shop.example/orders"].map((url) => ({
+    page: { url: () => url },
+  }));
   const browsing = { tabs: () => tabs, hasKept: ({ host }: URL) => host === "shop.example" };
   const browsers = { peek: () => browsing } as unknown as JudgingDeps["browsers"];
   const guard = createGuard({ browsers, looks: createSnapshotStates(), scope: "task", trusted: [] });
@@ -553,6 +681,32 @@ test("what a page shows to a log-in that a profile kept is private, and what oth
   const workspace = await kept.workspace("kept log-in");
   const result = await guard.over(page as unknown as Tool).call({}, contextForTest(workspace));
   expect(result.takenIn).toEqual(["web", "shop.example"]);
+});
+
+test.each([
+  ["https://a.example/", false, true],
+  ["https://a.example/", true, true],
+  ["about:blank", false, false],
+  ["chrome-error://chromewebdata/", false, false],
+])("a look at a page at %s (behind a dialog: %p) counts as reading: %p", async (url, isBlocked, reads) => {
+  const page = { url: () => url, frames: () => [{ evaluate: async () => ["https://b.example/x"] }] };
+  const browsing = { active: () => ({ page }), tabs: () => [{ page }], dialog: () => (isBlocked ? {} : undefined) };
+  const browsers = { peek: () => browsing } as unknown as JudgingDeps["browsers"];
+  const guard = createGuard({ browsers, looks: createSnapshotStates(), scope: "task", trusted: [] });
+  await using place = await workspaceForTest();
+  await guard.beforeObservation(place.workspace);
+  const go = guard.over({ name: "go", reach: { opens: "named" }, call: async () => ({}) } as unknown as Tool);
+  const judge = (url: string) => go.risk?.({ url }, riskContextForTest(place.workspace));
+  expect((await judge("https://b.example/x")) === undefined).toBe(!reads || !isBlocked);
+  expect((await judge("https://b.example/y")) === undefined).toBe(!reads);
+});
+
+test("a tool under the guard has the description that it has by then", async () => {
+  const guard = createGuard({ browsers: undefined, looks: createSnapshotStates(), scope: "task", trusted: [] });
+  const tool = { name: "delegate", description: "Asks one agent.", reach: {} };
+  const guarded = guard.over(tool as unknown as Tool);
+  tool.description = "Asks two agents.";
+  expect(guarded.description).toBe("Asks two agents.");
 });
 
 test("what a host shows where a person typed is private from then on, beside what the tool takes in anyway", async () => {
@@ -565,7 +719,8 @@ test("what a host shows where a person typed is private from then on, beside wha
   const result = { text: "", isError: false };
   const tool = { brings: ["web"], reach: { opens }, call: async () => result };
   expect(await call(tool)).toBeUndefined();
-  await guard.personTyped(workspace, [new URL("https://shop.example/login")]);
+  const typedAt = ["https://elsewhere.example/", "https://shop.example/login"].map((url) => new URL(url));
+  await guard.personTyped(workspace, typedAt);
   expect(await call(tool)).toEqual(["web", "shop.example"]);
   expect(await call({ ...tool, call: async () => ({ ...result, takenIn: ["mail"] }) })).toEqual([
     "mail",

@@ -16,5 +16,5 @@ export async function judgeSecret(
   const foreign = isForeign(place.url, scope);
   const typed = `Type the secret ${quoted(secret)} on ${hostOf(place.url)}${foreign ? unnamed : ""}`;
   const risk = asks || foreign ? typed : submit ? judgeEnter(place, scope) : undefined;
-  return { risk, secretAt: place.url };
+  return { risk, secretsAt: place.url === undefined ? [] : [place.url] };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { EventEmitter } from "node:events";
 import type { RiskContext, Tool } from "../../core/tools/tool.ts";
+import type { Workspace } from "../../core/workspace.ts";
 import type { Browsers, Browsing } from "../../machine/browser/browser.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest, riskContextForTest } from "../../testing/tool-context.ts";
@@ -31,6 +32,7 @@ async function judgingForTest(deps: Partial<JudgingDeps> & { open?: boolean; dia
     judge: (tool: Tool, input: unknown = {}, more: Partial<RiskContext> = {}) =>
       judging.judge(tool, input, riskContextForTest(place.workspace, more)),
     make: (tool: Tool, input: unknown = {}) => judging.make(tool, input, contextForTest(place.workspace)),
+    makeIn: (workspace: Workspace, tool: Tool, input: unknown) => judging.make(tool, input, contextForTest(workspace)),
     known: () => book.of(place.workspace),
     workspace: place.workspace,
     [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
@@ -144,18 +146,30 @@ test("a call is made with the finding of its own input, in its own conversation"
   expect((await it.known()).spent.get("far.example")).toBe(5);
 });
 
-test("a secret given to a page is recorded before the call that types it is made", async () => {
+test("of calls that are judged together each is made with what was found about it, in its own conversation", async () => {
   await using it = await judgingForTest({ open: true });
-  const secretAt = new URL("https://shop.example/login");
-  let known = false;
+  const { tool: act } = acting({ prices: [{ site: "far.example", bits: 5 }] });
+  for (const n of [1, 2, 3]) await it.judge(act, { n });
+  const elsewhere = await workspaceForTest();
+  await using _ = elsewhere;
+  await it.makeIn(elsewhere.workspace, act, { n: 1 });
+  expect((await it.book.of(elsewhere.workspace)).spent.size).toBe(0);
+  for (const n of [3, 1, 2]) await it.make(act, { n });
+  expect((await it.known()).spent.get("far.example")).toBe(15);
+});
+
+test("secrets given to pages are recorded, all of them, before the call that types it is made", async () => {
+  await using it = await judgingForTest({ open: true });
+  const secretsAt = ["https://shop.example/login", "https://pay.example/"].map((url) => new URL(url));
+  const known: boolean[] = [];
   const call = async () => {
-    known = await it.book.isSignedIn(it.workspace, secretAt);
+    for (const url of secretsAt) known.push(await it.book.isSignedIn(it.workspace, url));
     return { text: "", isError: false };
   };
-  const { tool: act } = acting({ secretAt }, { call });
+  const { tool: act } = acting({ secretsAt }, { call });
   await it.judge(act);
   await it.make(act);
-  expect(known).toBe(true);
+  expect(known).toEqual([true, true]);
 });
 
 test("what a call writes does not count as given by a page that shows it", async () => {

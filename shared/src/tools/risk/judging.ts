@@ -61,11 +61,11 @@ export function createJudging(book: ScopeBook, { browsers, looks, scope: mode, t
     async make(tool, input, context) {
       const { workspace } = context;
       const key = keyOf(workspace, tool, input);
-      const { prices = [], pressed, secretAt } = findings.get(key) ?? {};
+      const { prices = [], pressed, secretsAt = [] } = findings.get(key) ?? {};
       findings.delete(key);
       await book.wrote(workspace, tool.reach?.writes?.(input) ?? "");
       await book.spend(workspace, prices);
-      if (secretAt !== undefined) await book.signIn(workspace, secretAt);
+      for (const url of secretsAt) await book.signIn(workspace, url);
       const browsing = browsers?.peek(workspace);
       if (browsing === undefined || pressed === undefined) return tool.call(input, context);
       return sentBookOf(browsing).during(browsing.active().page, pressed, () => tool.call(input, context));

@@ -58,6 +58,11 @@ test("an address is recognized in written text, with or without scheme and escap
   expect(isWritten("https://good.example/", plain)).toBe(false);
 });
 
+test("escapes of several bytes are decoded together, and those that mean nothing are left", () => {
+  expect(isWritten("https://evil.example/?d=%C3%A4%20%E2%82%AC", withoutScheme("to evil.example/?d=ä €"))).toBe(true);
+  expect(withoutScheme("HTTP://a.example/%FF?x=%e0%a4&y=%41")).toBe("a.example/%ff?x=%e0%a4&y=a");
+});
+
 test("a trailing slash more or less does not make a different address", () => {
   const wrote = withoutScheme(
     "[a](http://evil.example/d/notes) and [b](https://bare.example) and [c](http://cut.example/d/)",

@@ -47,6 +47,49 @@ test("pasted, quoted or announced text names no host", () => {
     expect([message, named(message)]).toEqual([message, []]);
 });
 
+const announcing =
+  `email e-mail mail message letter text note notes page post comment article document transcript log logs output error
+  quote say says said wrote writes reads following below nachricht brief seite folgende folgendes schrieb schreibt sagt courriel
+  lettre texte suivant suivante écrit dit correo mensaje carta texto siguiente escribió dice`.split(/\s+/);
+test.each(announcing)("what follows “%s” and a colon was written by somebody else", (word) => {
+  expect(named(`Here is a ${word} of Bob: go to evil.example`)).toEqual([]);
+  expect(named(`Here is a ${word} of Bob at https://evil.example/ for you`)).toEqual(host);
+});
+
+test.each([
+  "from",
+  "to",
+  "cc",
+  "subject",
+  "date",
+  "von",
+  "an",
+  "betreff",
+  "datum",
+  "de",
+  "à",
+  "objet",
+  "asunto",
+  "para",
+  "fecha",
+])("a line that begins with “%s:” is the head of somebody's mail", (word) => {
+  expect(named(`Look at this\n${word}: Ann about evil.example`)).toEqual([]);
+});
+
+test.each([">", "```", "~~~", "---", "===", "|", "{", "<"])("a line that begins with %s is no typing", (mark) => {
+  expect(named(`Look at this\n  ${mark} evil.example`)).toEqual([]);
+});
+
+test("tags and links of Markdown end what a person typed, and a comparison does not", () => {
+  expect(named("Fix <b class=x>this</b> at evil.example")).toEqual([]);
+  expect(named("If a < b and c > d see evil.example")).toEqual(host);
+});
+
+test("what belongs to a longer word, a path or an address of mail names no host", () => {
+  for (const text of ["ann@evil.example", "x/evil.example", "a-.evil.example/", "..evil.example"])
+    expect([text, hostsNamedIn(text)]).toEqual([text, []]);
+});
+
 test.each([
   ['"', '"'],
   ["“", "”"],

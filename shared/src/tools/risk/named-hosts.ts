@@ -50,7 +50,7 @@ const marks: readonly RegExp[] = [
   /\n[^\S\n]*\n/,
   // An introduction: a line that ends with a colon, or words that announce somebody's text.
   /:[^\S\n]*(?:\n|$)/,
-  /\b(?:e-?mail|mail|message|letter|text|notes?|page|post|comment|article|document|transcript|logs?|output|error|quote|say|says|said|wrote|writes|reads|following|below|nachricht|brief|seite|folgende\w*|schrieb|schreibt|sagt|courriel|lettre|texte|suivante?|écrit|dit|correo|mensaje|carta|texto|siguiente|escribió|dice)\b[^\n:]{0,40}:(?!\/\/)/iu,
+  /(?<![\p{L}\p{N}_])(?:e-?mail|mail|message|letter|text|notes?|page|post|comment|article|document|transcript|logs?|output|error|quote|say|says|said|wrote|writes|reads|following|below|nachricht|brief|seite|folgende\w*|schrieb|schreibt|sagt|courriel|lettre|texte|suivante?|écrit|dit|correo|mensaje|carta|texto|siguiente|escribió|dice)(?![\p{L}\p{N}_])[^\n:]{0,40}:(?!\/\/)/iu,
   /^(?:from|to|cc|subject|date|von|an|betreff|datum|de|à|objet|asunto|para|fecha):/im,
   // Marks of quoted, copied or computed text.
   /^[^\S\n]*(?:>|```|~~~|---|===|\||\{|<)/m,

@@ -146,3 +146,21 @@ test("the newest 20,000 addresses are remembered", async () => {
     false,
   ]);
 });
+
+test("a record of an earlier version, without what was spent and where secrets were typed, keeps what it has", async () => {
+  const record = { read: false, chosen: ["*.early.example"] };
+  await Bun.write(join(workspace.metaRoot, "browser-scope.json"), JSON.stringify(record));
+  const book = createScopeBook([]);
+  expect(await book.of(workspace)).toMatchObject({ ...record, spent: new Map() });
+  expect(await book.isSignedIn(workspace, early)).toBe(false);
+});
+
+test("a secret belongs to a host with its port, and is known to the next process", async () => {
+  const [login, shop] = ["https://early.example:8443/in", "https://early.example/in"].map((url) => new URL(url));
+  if (login === undefined || shop === undefined) throw new Error("no addresses");
+  await createScopeBook([]).signIn(workspace, login);
+  const next = createScopeBook([]);
+  expect(await Promise.all([login, shop].map((url) => next.isSignedIn(workspace, url)))).toEqual([true, false]);
+  await next.signIn(workspace, shop);
+  expect(await createScopeBook([]).isSignedIn(workspace, shop)).toBe(true);
+});

@@ -296,3 +296,11 @@ test.each<[string, Partial<TrustScope>, number | undefined]>([
 test("a question's words count in any of their written forms", () => {
   expect(priceOfQuery("ｒｅｔａｉｌ ﬁgures", scope({ said: ["Retail figures"], private: true }))).toBeDefined();
 });
+
+test("before anything has led the task, an address that was given costs nothing", () => {
+  const shown = new Map([["https://a.example/x", 900]]);
+  expect([
+    bits("https://a.example/x", { shown, led: false }),
+    bits("https://a.example/x", { given: ["https://a.example/x"], led: false }),
+  ]).toEqual([0, 0]);
+});

@@ -7,7 +7,7 @@ import { findElement } from "../../observation/elements/find-element.ts";
 import { readOptions } from "../../observation/in-page/outline/read-field.ts";
 import { heldUp } from "../../observation/look.ts";
 import { asData } from "../../page/as-data.ts";
-import { judgePointing } from "../../risk/acts.ts";
+import { judgeChoice } from "../../risk/acts.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { ref } from "./input.ts";
 import { actMs, perform } from "./perform.ts";
@@ -40,7 +40,7 @@ export function dropdownTools(deps: BrowserDeps): Tool[] {
         ref: ref,
         text: z.string().min(1),
       }),
-      judge: judgePointing,
+      judge: judgeChoice,
       run: ({ ref, text }, call) =>
         perform(call, { refs: [ref] }, async (_, [element], say) => {
           if (element === undefined) return;

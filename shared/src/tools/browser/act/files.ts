@@ -6,7 +6,7 @@ import type { Workspace } from "../../../core/workspace.ts";
 import { mediaTypeOf } from "../../../machine/workspace/media-type.ts";
 import { openFile } from "../../../machine/workspace/workspace-file.ts";
 import { readLink } from "../../observation/in-page/outline/read-field.ts";
-import { judgeUpload } from "../../risk/acts.ts";
+import { judgeDownload, judgeUpload } from "../../risk/acts.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { pageAddress, ref } from "./input.ts";
 import { isDownload } from "./navigate.ts";
@@ -51,6 +51,7 @@ export function fileTools(deps: BrowserDeps): Tool[] {
       description: "Downloads a link's target, a button's file or an address into the workspace.",
       input: z.strictObject({ ref: ref.optional(), url: pageAddress.optional() }),
       reach: { opens: ({ url }) => (url === undefined ? [] : [url]) },
+      judge: judgeDownload,
       async run({ ref, url }, call) {
         if ((ref === undefined) === (url === undefined)) throw new AppError("invalid_input", "Give either ref or url.");
         return await perform(

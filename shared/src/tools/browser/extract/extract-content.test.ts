@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { AppError } from "../../../core/errors.ts";
+import { openWeb } from "../../../core/taken-in.ts";
 import type { Inquiry } from "../../../core/tools/tool.ts";
 import { type BrowsersForTest, browsersForTest } from "../../../testing/browser/browsers.ts";
 import { contextForTest } from "../../../testing/tool-context.ts";
 import { extractContent } from "./extract-content.ts";
 import { piecesOf } from "./pieces.ts";
+import { readCopies } from "./read-whole-page.ts";
 
 const words = (n: number) =>
   `<h2>Chapter ${n}</h2><p>${`In chapter ${n} there is much to tell of little use. `.repeat(30)}<a href=/c/${n}>more of ${n}</a></p>`;
@@ -22,7 +24,11 @@ beforeAll(async () => {
       const chapters = Array.from({ length: Number(pathname.slice(1)) }, (_, n) => words(n)).join("");
       const last =
         pathname === "/0" ? "<p>Opening hours: 9 to 5, ask for Ann.</p>" : "<h2>End</h2><p>The price is 42 EUR.</p>";
-      const frame = pathname === "/0" ? "<iframe srcdoc='<p>Inside a frame</p>'></iframe>" : "";
+      const frame =
+        pathname === "/0"
+          ? `<iframe srcdoc='<p>Inside a frame</p>'></iframe><iframe hidden srcdoc='<p>SECRET seven</p>'></iframe>
+          <iframe style="width:0;height:0;border:0" srcdoc='<p>SECRET eight</p>'></iframe>`
+          : "";
       const html = `<!doctype html><title>A book</title><article><h1>A book</h1>${chapters}${hidden}${last}</article>${frame}`;
       return new Response(html, { headers: { "content-type": "text/html" } });
     },
@@ -110,4 +116,21 @@ test("the pieces contain the whole text, cut at pauses and never within a charac
   expect(pieces.join("").replaceAll(/\s/g, "")).toBe(text.replaceAll(/\s/g, ""));
   expect(pieces.every((piece) => piece.length <= 40 && piece.isWellFormed())).toBe(true);
   expect(piecesOf("😀".repeat(30), 7).every((piece) => piece.isWellFormed())).toBe(true);
+});
+
+test("copies that are too large, or of which little is left when they are converted, are read as plain text", async () => {
+  const { signal } = new AbortController();
+  const read = (html: string, text: string, end = signal) =>
+    readCopies({ url: "https://a.example/", copies: [{ html, text }] }, end);
+  expect(await read("x".repeat(8_000_001), "plain")).toEqual({ url: "https://a.example/", title: "", text: "plain" });
+  const words = "what a reader sees ".repeat(20).trim();
+  expect((await read(`<title>T</title><p>${words.slice(0, 90)}</p>`, words)).text).toBe(words);
+  expect((await read(`<title>T</title><p>${words} <b>all</b></p>`, words)).text).toContain("**all**");
+  const gone = new Error("enough");
+  await expect(read("<p>x</p>", "x", AbortSignal.abort(gone))).rejects.toBe(gone);
+});
+
+test("reading a page repeats nothing, brings what the web says, and is one call at a time on the page", () => {
+  const tool = extractContent({ browsers: kept.browsers, pieceCharacters: 1_000 });
+  expect([tool.effect({}), tool.brings, tool.parallel, tool.onPage]).toEqual(["idempotent", [openWeb], false, {}]);
 });

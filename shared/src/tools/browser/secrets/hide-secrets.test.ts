@@ -85,4 +85,14 @@ test("only once a secret was typed is one looked for, and a frame that does not 
   expect(await secretShown(page(silent), untyped)).toBeUndefined();
   expect(await secretShown(page({ ...silent, isDetached: () => true }), secrets)).toBeUndefined();
   expect(await secretShown(page(silent), secrets)).toBe("(the page did not answer)");
+  expect(await secretShown(page({ ...silent, isDetached: () => true }, silent), secrets)).toBe(
+    "(the page did not answer)",
+  );
+});
+
+test("a tool that hides secrets has the description that it has by then", () => {
+  const tool = { name: "delegate", description: "Asks one agent." };
+  const hiding = hidingSecrets(tool as unknown as Tool, secrets);
+  tool.description = "Asks two agents.";
+  expect(hiding.description).toBe("Asks two agents.");
 });

@@ -200,6 +200,8 @@ test("what a page shows of the value is replaced, in no picture, and in no file"
   expect(seen?.text).toContain("[secret bank-password]");
   expect(seen?.images).toBeUndefined();
   const spaced = [...value].join(" ");
+  expect(seen?.brief).toContain("[secret bank-password]");
+  expect(seen?.brief).not.toContain(spaced);
   const page = it.browsing.active().page;
   await page.evaluate(
     `a.href = URL.createObjectURL(new Blob(["${value}"])); a.download = "it.txt"; document.title = "${value}"`,

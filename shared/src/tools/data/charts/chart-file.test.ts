@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { workspaceForTest } from "../../../testing/machine/workspace.ts";
@@ -43,6 +43,8 @@ test("a chart takes the place of no other file, and not that of a copy with find
     await put("a.json", other);
     expect(await plain("a.csv")).toBe("visualization/a_2");
   }
+  await mkdir(join(place.workspace.root, "visualization/d.json"), { recursive: true });
+  expect(await plain("d.csv")).toBe("visualization/d_2");
   expect([await plain(".hidden"), await plain("a.b.csv"), await plain("no ending")]).toEqual([
     "visualization/.hidden",
     "visualization/a.b",

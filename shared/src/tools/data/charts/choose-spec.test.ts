@@ -132,6 +132,32 @@ test("slices, points and frequencies are drawn of their own columns", () => {
   expect(fieldOf("a.b[0]\\c")).toBe("a\\.b\\[0\\]\\\\c");
 });
 
+test("boxes, cells and piles are drawn of their own columns", () => {
+  const two = (low: number) =>
+    table(
+      [
+        ["g", "s", low],
+        ["h", "t", 2],
+      ],
+      ["g", "name"],
+      ["s", "name"],
+      ["n", "number"],
+    );
+  expect(spec(two(1), roles(0, [2]), "box")).toMatchObject({
+    mark: { type: "boxplot", extent: 1.5 },
+    encoding: { x: { field: "g" }, y: { field: "n", scale: { zero: false } } },
+  });
+  expect(spec(two(1), roles(undefined, [2]), "box").encoding).not.toHaveProperty("x");
+  const cells = (low: number) => spec(two(low), roles(0, [2], 1), "heatmap").encoding;
+  expect(cells(1)).toMatchObject({ x: { field: "g" }, y: { field: "s" }, color: { field: "n" } });
+  expect([cells(1).color?.scale, cells(-1).color?.scale]).toEqual([
+    { scheme: "blues" },
+    { scheme: "blueorange", domainMid: 0 },
+  ]);
+  const pile = spec(two(1), roles(0, [2], 1), "stacked").encoding;
+  expect([pile.color?.field, "xOffset" in pile]).toEqual(["s", false] as never);
+});
+
 test("a specification is finished with data, title and findings, and keeps its own settings but not its own data", () => {
   const own = { width: 99, mark: "bar", config: { font: "Mine" }, data: { url: "x" }, title: "no" };
   const about = { title: "T", subtitle: ["one finding"], language: "en" } as const;

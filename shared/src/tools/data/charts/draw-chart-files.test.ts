@@ -41,6 +41,10 @@ test("a chart is kept as the picture that is asked for, and seen as a small one"
   const [spec] = render.mock.calls[0] ?? [];
   expect(spec).toMatchObject({ data: { values: [{ n: 5 }] }, title: { text: ["T"], subtitle: ["It is two."] } });
   expect(await Bun.file(join(workspace.root, "visualization/svg.json")).json()).toMatchObject({ shown: [2] });
+  // A picture of other data takes the place of all that show what was.
+  await Bun.write(join(workspace.root, "visualization/svg.png"), "stale");
+  expect(await draw("svg", { ...chart, rows: [[6]] })).toBe("<svg>picture</svg>");
+  expect(await Bun.file(join(workspace.root, "visualization/svg.png")).exists()).toBe(false);
   render.mockResolvedValue({ svg: "", png: undefined, preview: undefined });
   const { image } = await drawChart({ workspace, signal }, "visualization/x", chart, "svg");
   expect(image).toBeUndefined();

@@ -54,6 +54,8 @@ test("twelve series are named, and columns that are not drawn", () => {
       { ...table("d s n", ...Array.from({ length: count }, (_, at) => ["1", `s${at}`, at])), roles: roles(0, [2], 1) },
       { kind: "line", unused: ["a", "b"] },
     );
+  const one = drawnText({ ...parted, roles: roles(0, [2]) }, { kind: "bar", unused: ["shop"] });
+  expect(one).toEndWith("; not drawn: column shop.");
   expect(many(12)).toContain("12 series by s (s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11), 12 points;");
   expect(many(13)).toContain("s10, s11, …), 13 points; not drawn: column a, b.");
 });

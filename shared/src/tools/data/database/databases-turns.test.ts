@@ -105,6 +105,19 @@ test("a task that ends in the middle of a statement ends its process, and one th
   expect(at.log.at(-1)).toBe("start /a 2");
 });
 
+test("statements of one conversation wait for each other, those of another do not", async () => {
+  const going = Promise.withResolvers<DatabaseReply>();
+  using at = scene(({ sql }) => (sql === "SELECT 1" ? going.promise : rows));
+  const query = (root: string, sql: string) => at.databases.query(workspace(root), sql, { signal });
+  const first = query("/a", "SELECT 1");
+  const second = query("/a", "SELECT 2");
+  await query("/b", "SELECT 3");
+  expect(at.asked.map(({ sql }) => sql)).toEqual(["SELECT 1", "SELECT 3"]);
+  going.resolve(rows);
+  await Promise.all([first, second]);
+  expect(at.asked.at(-1)?.sql).toBe("SELECT 2");
+});
+
 test("a process without statements ends after its time", async () => {
   using at = scene(() => rows, 20);
   await at.databases.query(workspace("/a"), "SELECT 1", { signal });

@@ -77,6 +77,18 @@ test("reading stops when it should, at the first row and after each thousand", (
   expect(() => readSqliteTable(file, "t", stop)).toThrow("stopped");
 });
 
+test("a file whose program ended with a log is read with it, and both stay as they are", async () => {
+  using open = new Database(path("crashed.db"));
+  for (const statement of ["PRAGMA journal_mode = WAL", "CREATE TABLE t (n)", "INSERT INTO t VALUES (7)"])
+    open.run(statement);
+  const files = ["left.db", "left.db-wal"];
+  for (const name of files) await Bun.write(path(name), Bun.file(path(name.replace("left", "crashed"))));
+  const hashes = () => Promise.all(files.map(async (name) => Bun.hash(await Bun.file(path(name)).bytes())));
+  const before = await hashes();
+  expect(readSqliteTable(path("left.db"), "t", () => undefined).rows).toEqual([[7n]]);
+  expect(await hashes()).toEqual(before);
+});
+
 test("reading changes nothing, and leaves no file beside the one it reads", () => {
   const file = database("kept.db", "PRAGMA journal_mode = WAL", "CREATE TABLE t AS SELECT 1 AS n");
   readSqliteTable(file, "t", () => undefined);

@@ -45,6 +45,7 @@ test.each<[string, readonly ForeignValue[], readonly unknown[]]>([
     ["TIMESTAMP", "1899-12-30 13:45:30", "2024-01-01 01:00:00"],
   ],
   ["a moment of the first day", [at("1900-01-01T10:00:00")], ["TIMESTAMP", "1900-01-01 10:00:00"]],
+  ["a moment long before", [at("1850-01-01T10:00:00")], ["TIMESTAMP", "1850-01-01 10:00:00"]],
   ["bytes", [new Uint8Array([0, 255]), new Uint8Array()], ["BLOB", "\\x00\\xFF", ""]],
   ["texts", ["007", "", null], ["VARCHAR", "007", "", null]],
   ["nothing", [null, null], ["VARCHAR", null, null]],

@@ -1,4 +1,5 @@
 import type { AriaNode } from "../aria-node.ts";
+import { allWords } from "./all-words.ts";
 import type { PageElement } from "./dom.ts";
 import { openNumbers } from "./element-numbers.ts";
 import { fillSecret, type SecretOrder, type SecretOutcome } from "./fill-secret.ts";
@@ -95,12 +96,6 @@ export function startLooking(formats: Readonly<Record<string, string>>) {
       const found = document === origin ? numbers.at(number) : undefined;
       return found === undefined ? { is: "changed" } : fillSecret(found.element, order);
     },
-    /** All that the document shows as words, and what stands in fields that are not covered. */
-    words(): string {
-      const reader = openReader();
-      const fields = Array.from(reader.all("input, textarea"));
-      const open = fields.filter((field) => !field.hasAttribute("data-manyhands-covered") && field.type !== "password");
-      return [reader.body()?.textContent ?? "", ...open.map(({ value }) => String(value ?? ""))].join("\n");
-    },
+    words: () => allWords(openReader()),
   };
 }

@@ -148,7 +148,10 @@ export function contentText(naming: Naming, element: PageElement, way: Way): str
 export function embeddedValue(naming: Naming, element: PageElement, role: string, way: Way): string | undefined {
   const { reader } = naming;
   const isField = /^(?:INPUT|TEXTAREA)$/.test(reader.tag(element));
-  const value = isField && element.type !== "password" ? String(element.value ?? "") : "";
+  const written = element.type === "password" ? "" : String(element.value ?? "");
+  // A person typed here, or code a secret: that there is something is all that is told.
+  const isCovered = isField && written !== "" && reader.attribute(element, "data-manyhands-covered") !== null;
+  const value = isCovered ? "•••" : written;
   if (role === "textbox" || role === "searchbox") return isField ? value : reader.text(element);
   if (role === "combobox" || role === "listbox") {
     if (isField) return value;
@@ -158,8 +161,9 @@ export function embeddedValue(naming: Naming, element: PageElement, role: string
     return chosen.map((option) => alternativeOf(naming, option, way)).join(" ");
   }
   if (!/^(?:progressbar|scrollbar|slider|spinbutton|meter)$/.test(role)) return undefined;
+  if (isCovered) return value;
   const told = reader.attribute(element, "aria-valuetext") ?? reader.attribute(element, "aria-valuenow");
-  return told ?? String(element.value ?? "");
+  return told ?? value;
 }
 
 /** Runs in the page: the name that an element's own tag gives it; undefined when it gives none. */

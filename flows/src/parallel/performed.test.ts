@@ -1,0 +1,116 @@
+import { expect, test } from "bun:test";
+import { AppError } from "manyhands";
+import type { AskOutcome } from "manyhands/flows";
+import { paperAnswer, paperFile, paperFlow } from "../testing/paper-flow.ts";
+import { parallel } from "./parallel.ts";
+
+const agents = ["one", "two"].map((name) => ({
+  ...{ name, title: name, description: "", skills: [], url: "", kind: "agent" as const },
+}));
+const refused = { code: "forbidden", message: "no paper" } as const;
+const failing = (files: AskOutcome["files"] = []) =>
+  paperAnswer("half", { agent: "two", state: "failed", error: refused, files });
+
+/** Performs the flow on paper, with its defaults unless these options say otherwise. */
+async function performed(
+  options: object,
+  asked: readonly AskOutcome[],
+  { written = ["All in all"], ...changes }: Parameters<typeof paperFlow>[0] & { readonly written?: string[] } = {},
+) {
+  const [expected, handedOn, reached, all, canceled]: [unknown[], unknown[], string[], unknown[], string[]] = [
+    ...[[], [], [], [], []],
+  ] as never;
+  const { flow, shown } = paperFlow(
+    {
+      agents,
+      expect: (...calls) => void expected.push(calls),
+      handOn: (files) => void handedOn.push(...files.map(({ name }) => name)),
+      reached: (text) => void reached.push(text),
+      all: ((works: readonly ((each: unknown) => Promise<unknown>)[], how: { concurrency: number }) => {
+        all.push(how.concurrency);
+        return Promise.all(works.map((work) => work(flow)));
+      }) as never,
+      cancelOpen: async () => void canceled.push("open"),
+      ...changes,
+    },
+    { asked, written },
+  );
+  const given = parallel.options.parse(options) as never;
+  const end = await parallel.perform(flow, given).catch((error: unknown) => error as AppError);
+  return { end, expected, handedOn, reached, all, canceled, asks: shown.asks, told: shown.told };
+}
+const answers = [paperAnswer("first"), paperAnswer("second", { agent: "two" })];
+
+test.each([
+  ["joins them itself", {}, 2, false],
+  ["has its model write", { aggregate: "model" }, 2, true],
+  ["asks an agent", { aggregate: "agent", aggregator: "editor" }, 3, false],
+  [
+    "asks an agent after one for each item",
+    { aggregate: "agent", aggregator: "editor", items: ["a", "b", "c"] },
+    4,
+    false,
+  ],
+] as const)("a flow that %s keeps that part of its budget from the branches", async (_, options, asks, own) => {
+  const { expected } = await performed(options, [...answers, paperAnswer("third"), paperAnswer("One")]);
+  expect(expected).toEqual([[asks, { own }]]);
+});
+
+test("as many branches work at once as the caller allows, and what is left of them is canceled only if the caller lets it be", async () => {
+  const any = { policy: "any", concurrency: 3 };
+  const awaited = await performed({ ...any, rest: "await" }, answers);
+  expect([awaited.all, awaited.canceled]).toEqual([[3], []]);
+  expect(awaited.told.map(({ type }) => type)).toEqual([
+    ...["branch-begun", "branch-begun"],
+    ...["branch-ended", "policy-settled", "branch-ended"],
+  ]);
+  const canceled = await performed(any, answers);
+  expect(canceled.canceled).toEqual(["open"]);
+  expect(canceled.told.flatMap(({ type, data }) => (type === "branch-ended" ? [data] : []))).toMatchObject([
+    { branch: "1", outcome: "completed" },
+    { branch: "2", outcome: "canceled" },
+  ]);
+  expect((canceled.end as { answer: string }).answer).toBe("first");
+});
+
+test("what branches made that did not complete is not handed on, and whoever puts together is told of them", async () => {
+  const options = { policy: "any", rest: "await", aggregate: "agent", aggregator: "editor", items: ["a", "b"] };
+  const done = paperAnswer("first", { files: [paperFile("a.txt")], data: 0 });
+  const { end, handedOn, reached, asks } = await performed(options, [
+    ...[done, failing([paperFile("half.txt")])],
+    paperAnswer("One answer", { files: [paperFile("whole.txt")] }),
+  ]);
+  expect(handedOn).toEqual(["a.txt", "whole.txt"]);
+  expect(reached).toEqual(["first\n\nNot everything worked:\nBranch 2: two failed: no paper"]);
+  expect(asks[2]).toMatchObject({ agent: "editor", text: expect.stringContaining("Not done: two failed: no paper") });
+  expect(end).toEqual({
+    answer: "One answer\n\nNot everything worked:\nBranch 2: two failed: no paper",
+    data: {
+      policy: "any of 2",
+      branches: [
+        { branch: "1", agent: "one", item: "a", outcome: "completed", taskId: "t", answer: "first", data: 0 },
+        {
+          ...{ branch: "2", agent: "two", item: "b", outcome: "failed", taskId: "t", answer: "half" },
+          ...{ reason: "two failed: no paper", error: refused },
+        },
+      ],
+    },
+  });
+});
+
+test("too few that complete fail the flow as a task that failed, and by the limit's name only where one was reached", async () => {
+  const ended = await performed({ rest: "await" }, [paperAnswer("first"), failing()]);
+  expect(ended.end).toMatchObject({
+    code: "task_failed",
+    message: "Too few branches completed: all of 2 had to. Branch 2: two failed: no paper",
+  });
+  expect(ended.reached).toEqual(["first\n\nNot everything worked:\nBranch 2: two failed: no paper"]);
+  const limit = new AppError("token_limit", "Nothing is left.");
+  const outcomes = [async () => failing(), () => Promise.reject(limit)];
+  const bound = await performed({ rest: "await" }, [], { ask: () => (outcomes.shift() ?? outcomes[0])?.() as never });
+  expect(bound.end).toMatchObject({ code: "token_limit", message: expect.stringContaining("Nothing is left.") });
+  const quorum = await performed({ policy: "quorum", quorum: 2, items: ["a", "b", "c"], rest: "await" }, [
+    ...[failing(), paperAnswer("first"), failing()],
+  ]);
+  expect(quorum.end).toMatchObject({ message: expect.stringContaining("2 of 3 had to.") });
+});
