@@ -565,7 +565,10 @@ test("limits are told who asks for how much and what it took, those of the fallb
   ]);
   const needed = estimateTokens(request.messages, request.tools);
   expect([entered, ended]).toEqual([
-    [[0, "ann"], [needed, "ann"]],
+    [
+      [0, "ann"],
+      [needed, "ann"],
+    ],
     [0, 15],
   ]);
   expect(fetched).toEqual([away.url, other.url].map((url) => new URL(url).origin));

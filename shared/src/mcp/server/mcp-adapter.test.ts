@@ -349,42 +349,52 @@ test("a subscription that fails is a bug of ours, one that was left is none, and
 test("without a session nothing can be subscribed to, since nobody could be told", async () => {
   const { adapter, followed } = served();
   const params = { uri: "manyhands://runs/r1" };
-  const asked = post({ jsonrpc: "2.0", id: 3, method: "resources/subscribe", params }, { "mcp-protocol-version": "2025-06-18" });
+  const asked = post(
+    { jsonrpc: "2.0", id: 3, method: "resources/subscribe", params },
+    { "mcp-protocol-version": "2025-06-18" },
+  );
   expect(await (await adapter(asked)).text()).toContain("Changes are told in a session only");
   expect(followed).toEqual([]);
 });
 
-bothModes("a call belongs to the conversation and the trace that it came with, its own word before its headers (%s)", async (mode) => {
-  const asked: { contextId?: string; trace?: { traceparent: string } }[] = [];
-  const runs = {
-    start: async (_: object, one: object, principal: string) => {
-      asked.push(one);
-      return { id: "r1", principal, status: "completed", lastEvent: 0 };
-    },
-    settled: async (run: object) => run,
-    view: async () => ({ id: "r1", name: "echo", status: "completed", files: [], input: "" }),
-  };
-  const traceOf = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
-  const { adapter } = served({ runs } as never);
-  const headers = { "Manyhands-Context": "ours", traceparent: traceOf("1") };
-  const client = await connect(adapter, { mode, headers });
-  await client.callTool(task("x"));
-  await client.callTool({ ...task("x"), _meta: { traceparent: traceOf("2") } });
-  expect(asked.map(({ contextId, trace }) => [contextId, trace?.traceparent])).toEqual([
-    ["ours", traceOf("1")],
-    ["ours", traceOf("2")],
-  ]);
-  await client.close();
-});
+bothModes(
+  "a call belongs to the conversation and the trace that it came with, its own word before its headers (%s)",
+  async (mode) => {
+    const asked: { contextId?: string; trace?: { traceparent: string } }[] = [];
+    const runs = {
+      start: async (_: object, one: object, principal: string) => {
+        asked.push(one);
+        return { id: "r1", principal, status: "completed", lastEvent: 0 };
+      },
+      settled: async (run: object) => run,
+      view: async () => ({ id: "r1", name: "echo", status: "completed", files: [], input: "" }),
+    };
+    const traceOf = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
+    const { adapter } = served({ runs } as never);
+    const headers = { "Manyhands-Context": "ours", traceparent: traceOf("1") };
+    const client = await connect(adapter, { mode, headers });
+    await client.callTool(task("x"));
+    await client.callTool({ ...task("x"), _meta: { traceparent: traceOf("2") } });
+    expect(asked.map(({ contextId, trace }) => [contextId, trace?.traceparent])).toEqual([
+      ["ours", traceOf("1")],
+      ["ours", traceOf("2")],
+    ]);
+    await client.close();
+  },
+);
 
 test("an answer goes to a run of one's own only, and what is not the client's fault is not told as such", async () => {
   const { adapter, done, all, reported } = served();
   const client = await connect(adapter, { capabilities: { elicitation: { form: {} } } });
-  const bob = await connect(adapter, { capabilities: { elicitation: { form: {} } }, headers: { "x-principal": "bob" } });
+  const bob = await connect(adapter, {
+    capabilities: { elicitation: { form: {} } },
+    headers: { "x-principal": "bob" },
+  });
   const byHand = { allowInputRequired: true } as const;
   const inputResponses = { answer: { action: "accept", content: { answer: "yes" } } };
   await client.callTool(task("ask"), byHand);
-  const answer = (requestState: string, more: object = { inputResponses }) => ({ ...task("ask"), requestState, ...more }) as never;
+  const answer = (requestState: string, more: object = { inputResponses }) =>
+    ({ ...task("ask"), requestState, ...more }) as never;
   for (const state of ["r1", "r9"])
     await expect(bob.callTool(answer(state), byHand)).rejects.toMatchObject({
       code: -32602,

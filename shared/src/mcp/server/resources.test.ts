@@ -118,7 +118,10 @@ test("a file is read as text or as bytes, by its name's type; one that is too la
     expect(await read(bytes)).toEqual([{ ...about, blob: Buffer.from(bytes).toString("base64") }]);
   const large = (size: number) => ({ size, bytes: async () => new Uint8Array([97]) });
   expect(await read(large(7_000_000))).toHaveLength(1);
-  await expect(read(large(7_000_001))).rejects.toMatchObject({ code: "too_large", message: expect.stringContaining(uri) });
+  await expect(read(large(7_000_001))).rejects.toMatchObject({
+    code: "too_large",
+    message: expect.stringContaining(uri),
+  });
   for (const other of [`${uri}?x=1`, uri.replace("aaa", "A"), uri.replaceAll(/a{64}/g, "b".repeat(64))])
     expect([other, await read("x", other)]).toEqual([other, undefined]);
 });

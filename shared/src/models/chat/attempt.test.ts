@@ -185,7 +185,9 @@ test("a turn that must not call a tool calls none by its text either, and calls 
   };
   const calls = async (toolChoice: "auto" | "none") => {
     const request: ModelRequest = { messages: [], tools, toolChoice };
-    const { reply } = await endOf(attempt({ config, protocol }, request, traitsOf(config), new AbortController().signal));
+    const { reply } = await endOf(
+      attempt({ config, protocol }, request, traitsOf(config), new AbortController().signal),
+    );
     return [reply.text, reply.toolCalls.map(({ name }) => name)];
   };
   expect([await calls("none"), await calls("auto")]).toEqual([

@@ -143,7 +143,10 @@ test("a key of eight characters is hidden, a shorter one is an ordinary word", (
 });
 
 test.each([
-  ["GET https://x.example/v1?key=AIzaSy0123456789abc&alt=sse failed", "GET https://x.example/v1?key=[key]&alt=sse failed"],
+  [
+    "GET https://x.example/v1?key=AIzaSy0123456789abc&alt=sse failed",
+    "GET https://x.example/v1?key=[key]&alt=sse failed",
+  ],
   ["?alt=sse&api_key=short", "?alt=sse&api_key=[key]"],
   ["?key=short&alt=sse", "?key=[key]&alt=sse"],
   ["?api-key=short and more", "?api-key=[key] and more"],
