@@ -108,7 +108,7 @@ test("the variable of the template is completed from the principal's own runs", 
 
 test("a file is read as text or as bytes, by its name's type; one that is too large is to be fetched", async () => {
   const uri = `http://x/artifacts/${"a".repeat(64)}/a.csv`;
-  const read = async (content: BlobPart | { size: number }, at = uri) => {
+  const read = async (content: string | Uint8Array<ArrayBuffer> | { size: number }, at = uri) => {
     const file = content instanceof Object && "size" in content ? content : new Blob([content]);
     return open(file as Blob).resources.read(at, "bob");
   };
