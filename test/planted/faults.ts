@@ -3129,6 +3129,14 @@ export const faults: readonly Fault[] = [
     tests: asking,
   },
   {
+    id: "files-measured-by-their-pieces",
+    file: "shared/src/a2a/ask/take-files.ts",
+    find: "if (size > bytes)",
+    becomes: "if (chunk.byteLength > bytes)",
+    harm: "An agent that sends a file without end, in small pieces, fills the disk of its asker.",
+    tests: asking,
+  },
+  {
     id: "link-without-its-name",
     file: "shared/src/a2a/wire-part.ts",
     find: "{ ...part, filename: part.name });",
