@@ -61,7 +61,9 @@ test("a file that comes in pieces is as large as they are together, and no more 
     new Response(
       new ReadableStream({
         pull: (controller) => (left-- > 0 ? controller.enqueue(Buffer.from("1234")) : controller.close()),
-        cancel: () => void (isLeft = true),
+        cancel() {
+          isLeft = true;
+        },
       }),
     );
   using bounding = spyOn(AbortSignal, "timeout");
