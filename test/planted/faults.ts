@@ -11674,6 +11674,22 @@ export const faults: readonly Fault[] = [
     tests: ["shared/src/tools/python/python-calls"],
   },
   {
+    id: "printed-document-loads-and-runs",
+    file: "shared/src/machine/browser/render-page.ts",
+    find: "await page.setContent(quiet, {",
+    becomes: "await page.setContent(html, {",
+    harm: "A document that is printed loads what it names and runs its scripts.",
+    tests: ["shared/src/machine/browser/render-page"],
+  },
+  {
+    id: "printing-keeps-its-context",
+    file: "shared/src/machine/browser/render-page.ts",
+    find: "    void opening.then((browsing) => browsing.close()).catch(() => undefined);\n",
+    becomes: "",
+    harm: "Each page that is printed or rendered leaves a context in the browser until its memory is full.",
+    tests: ["shared/src/machine/browser/render-page"],
+  },
+  {
     id: "secret-program-to-the-log",
     file: "shared/src/machine/secrets/secret-source.ts",
     find: '    stderr: "ignore",\n',
