@@ -101,6 +101,9 @@ withPostgres((server) => {
     const engine = createPostgresEngine({ url: pair.url, connections: 2 });
     const { run } = await engine.start({ kind: "hands", input: null, principal: "ann", contextId: "c" });
     await engine.close();
+    // Nobody would take over what a worker gets that was declared dead.
+    await expect(pair.take(run.id, "gone")).rejects.toThrow("This worker is not known.");
+    expect(await pair.claim("gone")).toEqual([]);
     pair.one.enter(row);
     await pair.one.hold(conversation);
     expect(await pair.take(run.id, "other")).toEqual({ isElsewhere: true });

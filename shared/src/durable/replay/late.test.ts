@@ -408,3 +408,16 @@ test("of branches that fail together the first one decides, now and when they ar
   const output = { status: "completed", output: "first" } as const;
   expect([store.state.ending, again.state.ending]).toEqual([output, output]);
 });
+
+test("a step that had begun when its process stopped is not begun again, and what became of it is recorded", async () => {
+  const store = new MemoryRunStore(emptyState());
+  store.state.journal.set("0", { path: "0", kind: "step", name: "pay", state: "started" });
+  let paid = 0;
+  const body = (run: Run) => run.step("pay", async () => ++paid, { effect: "once" }).catch(({ code }) => code);
+  const execution = await executionOn(store, body);
+  expect([await execution.done, store.state.ending]).toEqual(["ended", { status: "completed", output: "interrupted" }]);
+  expect([paid, store.state.journal.get("0")]).toEqual([
+    0,
+    expect.objectContaining({ state: "done", error: expect.objectContaining({ code: "interrupted" }) }),
+  ]);
+});

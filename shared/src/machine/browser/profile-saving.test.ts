@@ -65,6 +65,24 @@ test("a browsing that was never used changes nothing that is stored", async () =
   expect(done).toEqual(["released"]);
 });
 
+test("a page that does not answer leaves what is stored as it is", async () => {
+  const { kept, browsing, used, done } = await scene();
+  kept.follow({ ...browsing, storage: async () => undefined as never });
+  used.at = 5;
+  await kept.end();
+  expect(done).toEqual(["released"]);
+});
+
+test("what a conversation logs in to on its way is not what it began with", async () => {
+  const { kept, browsing, used } = await scene();
+  kept.follow(browsing);
+  used.at = 5;
+  used.state = { ...stateOf("next"), origins: [{ origin: "https://new.example", localStorage: [] }] };
+  await kept.end();
+  expect(kept.state()).toEqual(used.state);
+  expect(kept.hasSomethingOf(new URL("https://new.example"))).toBe(false);
+});
+
 test("a profile that another conversation is using is read, not written, and the agent is told", async () => {
   const { kept, browsing, used, done, notices } = await scene({ isKept: false });
   expect(notices.take()[0]).toStartWith("Another conversation is using the browser profile work:");
