@@ -10143,7 +10143,7 @@ export const faults: readonly Fault[] = [
     find: "isFlow(address.url) ? undefined : registry.connect(address, signal ?? AbortSignal.timeout(connectMs))",
     becomes: "registry.connect(address, signal ?? AbortSignal.timeout(connectMs))",
     harm: "The gateway's own flows are looked for among the agents, and their token is not sent.",
-    tests: ["gateway/src/server/open-gateway-peers.test.ts"],
+    tests: ["gateway/src/server/open-gateway-peers"],
   },
   {
     id: "gateway-registry-without-policy",
@@ -10151,7 +10151,7 @@ export const faults: readonly Fault[] = [
     find: "policy: await openCardPolicy(config, keys, openKeySets(config, inside)),",
     becomes: "policy: async () => undefined,",
     harm: "Cards of agents are believed without a signature.",
-    tests: ["gateway/src/server/open-gateway-parts.test.ts"],
+    tests: ["gateway/src/server/open-gateway-parts"],
   },
   {
     id: "gateway-registry-names-copied",
@@ -10159,7 +10159,7 @@ export const faults: readonly Fault[] = [
     find: "reserved: flows.names",
     becomes: "reserved: [...flows.names]",
     harm: "An agent takes the name of a flow that was added later.",
-    tests: ["gateway/src/server/open-gateway-parts.test.ts"],
+    tests: ["gateway/src/server/open-gateway-parts"],
   },
   {
     id: "tokens-store-left-open",
@@ -10167,7 +10167,7 @@ export const faults: readonly Fault[] = [
     find: "      await store.close();",
     becomes: "",
     harm: "Each look at the tokens leaves their store open.",
-    tests: ["gateway/src/server/open-gateway-parts.test.ts"],
+    tests: ["gateway/src/server/open-gateway-parts"],
   },
   {
     id: "gateway-memory-opened-each-time",
@@ -10175,7 +10175,7 @@ export const faults: readonly Fault[] = [
     find: "store.get,",
     becomes: "async () => openMemoryStore(config, shared),",
     harm: "Every question about what is remembered opens the store anew, and none is closed.",
-    tests: ["gateway/src/server/open-gateway-parts.test.ts"],
+    tests: ["gateway/src/server/open-gateway-parts"],
   },
   {
     id: "stored-runs-left-open",
@@ -10183,7 +10183,7 @@ export const faults: readonly Fault[] = [
     find: "[Symbol.asyncDispose]: () => engine.close(),",
     becomes: "[Symbol.asyncDispose]: async () => undefined,",
     harm: "A command that reads runs from the disk leaves their store open.",
-    tests: ["gateway/src/tasks/stored-runs.test.ts"],
+    tests: ["gateway/src/tasks/stored-runs"],
   },
   {
     id: "read-card-unstoppable",
@@ -10191,7 +10191,7 @@ export const faults: readonly Fault[] = [
     find: "registry.connect({ name: url, url }, signal)",
     becomes: "registry.connect({ name: url, url }, new AbortController().signal)",
     harm: "Reading the card of an address cannot be given up.",
-    tests: ["gateway/src/flows/agents-of-registry.test.ts"],
+    tests: ["gateway/src/flows/agents-of-registry"],
   },
   {
     id: "shared-file-name-not-encoded",
@@ -10199,7 +10199,7 @@ export const faults: readonly Fault[] = [
     find: "encodeURIComponent(name)",
     becomes: "name",
     harm: "A shared file with a question mark or a slash in its name cannot be fetched.",
-    tests: ["gateway/src/shares/shared-routes.test.ts"],
+    tests: ["gateway/src/shares/shared-routes"],
   },
   {
     id: "breaker-late-try-counts",
@@ -10207,7 +10207,7 @@ export const faults: readonly Fault[] = [
     find: "openings = 0;\n    trying = false;\n    era++;",
     becomes: "openings = 0;\n    trying = false;",
     harm: "A try from before the breaker closed counts against the agent that is back.",
-    tests: ["gateway/src/registry/breaker.test.ts"],
+    tests: ["gateway/src/registry/breaker"],
   },
   {
     id: "task-list-without-version",
@@ -10215,7 +10215,7 @@ export const faults: readonly Fault[] = [
     find: 'const headers = { "A2A-Version": "1.0" };',
     becomes: "const headers = {};",
     harm: "An agent with several versions of A2A answers the list of tasks in another one.",
-    tests: ["gateway/src/tasks/a2a-agent-client.test.ts"],
+    tests: ["gateway/src/tasks/a2a-agent-client"],
   },
   {
     id: "partial-answer-trusted",

@@ -30,7 +30,7 @@ test("the registry has the agents of the settings, no names of flows, its cards 
   expect(given?.everyMs).toBe(7_000);
   expect([given?.inside === parts.inside, given?.report === parts.report]).toEqual([true, true]);
   expect([given?.reserved === flows.names, given?.policy === (policy as never)]).toEqual([true, true]);
-  const { credentials, isOwn } = config.agents.swe ?? {};
+  const { credentials, isOwn = false } = config.agents.swe ?? {};
   expect(given?.configured).toContainEqual({ name: "swe", url: "http://127.0.0.1:4098", credentials, isOwn });
   expect(checking.mock.calls).toEqual([[config, parts.keys, keySets]] as never);
   expect(sets.mock.calls).toEqual([[config, parts.inside]]);
@@ -40,14 +40,14 @@ test("the memory is opened once, when it is first asked for, and closed only if 
   const config = await configFor();
   const happened: unknown[] = [];
   const store = { close: async () => void happened.push("closed") };
-  const shared = { memory: undefined };
-  using _ = spyOn(memories, "openMemoryStore").mockImplementation(async (...given) => {
+  const shared = {} as never;
+  using _ = spyOn(memories, "openMemoryStore").mockImplementation((...given) => {
     happened.push(given[0] === config && given[1] === shared);
     return store as never;
   });
-  await openGatewayMemory(config, shared as never).close();
+  await openGatewayMemory(config, shared).close();
   expect(happened).toEqual([]);
-  const memory = openGatewayMemory(config, shared as never);
+  const memory = openGatewayMemory(config, shared);
   expect([await memory.open(), await memory.open()]).toEqual([store, store] as never);
   await memory.close();
   expect(happened).toEqual([true, "closed"]);
