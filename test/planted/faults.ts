@@ -15111,4 +15111,12 @@ export const faults: readonly Fault[] = [
     harm: "Where the clock was set a run changes at a time that never was, and lists lose their order.",
     tests: ["shared/src/durable/sqlite/tables/tables"],
   },
+  {
+    id: "answering-change",
+    file: "shared/src/tools/data/servers/server-worker.ts",
+    find: "{ ...(write ? { readwrite: true } : { readonly: true }), safeIntegers: true }",
+    becomes: "{ readwrite: true, safeIntegers: true }",
+    harm: "A statement that deletes and answers is carried out on a database that may only be read.",
+    tests: ["shared/src/tools/data/servers"],
+  },
 ];
