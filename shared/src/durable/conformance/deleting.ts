@@ -95,7 +95,12 @@ export function deletingCases(cases: Cases): void {
       const below = await ended(engine, { contextId: "c3", dedupe: under(`${asked.id}/2`) });
       const ofStranger = await ended(engine, { principal: "bob", dedupe: under(`${asker}/1`) });
       await until(engine, asked.id, "waiting");
+      const refused = (runIds: string[]) => engine.delete({ runIds }).catch(({ message }) => message);
       expect(await codeOf(engine.delete({ runIds: [asker] }))).toBe("conflict");
+      expect([await refused([asker]), await refused([asked.id])]).toEqual([
+        `The run ${asked.id}, which it asked for, has not ended. Cancel it first.`,
+        `The run ${asked.id} has not ended. Cancel it first.`,
+      ]);
       expect((await engine.list({ limit: 9 })).total).toBe(4);
       await engine.cancel(asked.id);
       const records = await Promise.all([asker, asked.id, below].map((id) => engine.get(id)));

@@ -328,6 +328,13 @@ test("a run is handed back although its storage hangs, after a step that stops h
 
 const stepAtWork = (run: Run) => run.step("work", () => new Promise<null>(() => undefined));
 
+test("a sleep that had begun goes on until the time that was stored, whatever is asked for now", async () => {
+  const store = new MemoryRunStore(emptyState());
+  store.state.journal.set("0", { path: "0", kind: "sleep", name: "", state: "started", out: "50000" });
+  const execution = await executionOn(store, (run) => run.sleep(9_000), { clock: () => 40_000 });
+  expect([await execution.done, store.state.parking?.wakeAt]).toEqual(["parked", 50_000]);
+});
+
 test("until when a run sleeps is stored as it begins to, also while it works beside that", async () => {
   const store = new MemoryRunStore(emptyState());
   const execution = await executionOn(store, (run) => run.all<unknown>([(own) => own.sleep(60_000), stepAtWork]));

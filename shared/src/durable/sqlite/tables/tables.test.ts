@@ -67,8 +67,9 @@ test("the run that has waited longest is claimed first, at most as many as there
   expect(row(late)).toMatchObject({ status: "queued", owner: null, epoch: 0 });
   tables.claims.handBack("w", at(7, 70));
   expect(row(early)).toMatchObject({ status: "queued", owner: null, due: 7, updated_at: 70, epoch: 1 });
-  tables.claims.claim(kinds("k"), "w", 9, at(9));
-  expect(row(early)?.epoch).toBe(2);
+  tables.claims.claim(kinds("k"), "w", 9, at(9, 90));
+  // With room for all of them it is the same.
+  expect(row(early)).toMatchObject({ ...idle, status: "running", owner: "w", epoch: 2, updated_at: 90 });
 });
 
 test("with little room principals take turns in the order of their names, whatever the kinds of their runs", () => {
@@ -224,7 +225,8 @@ test("signals are taken once, in the order of their arrival, each by one place, 
     false,
   ]);
   expect([signals.takeFirst(n, "go", "a"), signals.takeFirst(n, "go", "b")]).toEqual(['"1"', '"2"']);
-  expect(signals.takeAll(n, "go", "c")).toEqual(['"3"']);
+  signals.insert(n, "go", "0", '"last"');
+  expect(signals.takeAll(n, "go", "c")).toEqual(['"3"', '"last"']);
   expect([signals.isFree(n, "go"), signals.takeFirst(n, "go", "d")]).toEqual([false, undefined]);
   signals.giveBack(other, "a");
   expect(signals.isFree(n, "go")).toBe(false);
@@ -293,6 +295,10 @@ test("a worker beats while it is known, and is declared dead only if it has not 
   expect(workers.all().map(({ id }) => id)).toEqual(["v"]);
   workers.remove("v");
   expect(workers.all()).toEqual([]);
+  // What tells a process from a later one of its number.
+  const identity = { host: "here", pid: 7, processStart: "123" };
+  workers.insert("u", identity);
+  expect(workers.all()).toEqual([{ id: "u", beat: 0, ...identity }]);
 });
 
 test("what a principal uses is counted by day; runs that are over, or part of others, are not under way", () => {
