@@ -90,6 +90,16 @@ test("a server's own answer keeps its status and headers, and each of its messag
   expect(it.asked).toEqual([]);
 });
 
+test.each(["mcp.invalid", "127.evil.invalid", "localhost.evil.invalid", "127-0-0-1.invalid"])(
+  "%s is asked through the operator's proxy",
+  async (host) => {
+    using proxy = Bun.serve({ port: 0, fetch: (request) => new Response(new URL(request.url).host) });
+    const url = new URL(`http://${host}/mcp`);
+    const send = httpFetch({ url, egress: {} as Egress, proxy: proxy.url.href, maxMessageBytes: 99 });
+    expect(await (await send(url, { signal: AbortSignal.timeout(5_000) })).text()).toBe(host);
+  },
+);
+
 test("a redirect is returned and not followed, and an answer without a body has none", async () => {
   using it = places(({ url }) =>
     url.endsWith("/mcp") ? Response.redirect("/there", 307) : new Response(null, { status: 204 }),
