@@ -121,9 +121,11 @@ test("what changed is stored a moment after the last use, not while it is in use
   performance.now = () => at;
   try {
     let fails = false;
+    let meanwhile = () => {};
     const saved: StorageState[] = [];
     const { kept, browsing, used, done, lost, notices } = await scene({
       save: async (state) => {
+        meanwhile();
         if (fails) throw new Error("The disk is full.");
         saved.push(state);
         return true;
@@ -155,6 +157,15 @@ test("what changed is stored a moment after the last use, not while it is in use
     fails = false;
     await pass(2_000);
     expect([saved.length, lost]).toEqual([2, []]);
+    // What is done while it is stored is not in what is stored.
+    meanwhile = () => {
+      used.at = at;
+    };
+    used.at = 1;
+    await pass(2_000);
+    meanwhile = () => {};
+    await pass(3_000);
+    expect([saved.length, lost]).toEqual([4, []]);
   } finally {
     performance.now = now;
     jest.useRealTimers();

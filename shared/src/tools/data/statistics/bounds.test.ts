@@ -45,6 +45,7 @@ test("ranks that are tied are corrected for, and very many pairs are not laid ou
   expect(wilcoxon(sample("d", -1, 0, -3, 2, -4, 5, 8, 3, -4, -2)).lines[1]).toBe(
     "W = 21, p = 0.9054 (normal approximation, corrected for ties)",
   );
+  expect(wilcoxon(sample("d", 9, -1, 2, 4, 7)).lines[0]).toBe("5 pairs, median of the differences 4");
   const many = sample("a", ...upTo(2_001));
   expect(mannWhitney(many, many, 0.95).lines.join("\n")).not.toContain("Hodges-Lehmann");
 });
@@ -95,6 +96,9 @@ test("a trend is told from the first place to the last, and a point in no group 
   const series = { name: "S", labels, values: upTo(12).map((at) => 10 * at), ordered: true, adds: true };
   const trend = findInSeries(series).find(({ type }) => type === "overall_trend");
   expect(trend?.at).toEqual(["t0", "t11"]);
+  // Of the slopes between all pairs the middle one.
+  const bent = findInSeries({ ...series, values: upTo(12).map((at) => (at === 0 ? -80 : 10 * at)) });
+  expect(bent.find(({ type }) => type === "overall_trend")?.figures.slope).toBe(10);
   const heap = (from: number) =>
     upTo(200).map((at) => [from + (at % 10) / 10, from + Math.floor(at / 10) / 20] as const);
   const points = [...heap(0), ...heap(9).slice(1), [40, 40] as const];
