@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AppError } from "manyhands";
-import { workBranch } from "./branch.ts";
+import { canceledBranch, tellBranch, workBranch } from "./branch.ts";
 import { paperAnswer, paperFile, paperFlow } from "./testing/paper-flow.ts";
 
 const branch = { name: "1", agent: "one", message: { text: "Do it" }, deadlineMs: 50 };
@@ -40,4 +40,17 @@ test("what a branch came to has all that its agent handed over, and why it did n
     reason: expect.stringContaining("No way on."),
     error,
   });
+});
+
+test("how a branch ended is told in words: its agent, or why it failed", async () => {
+  const error = { code: "stuck", message: "No way on." } as const;
+  const { flow, shown } = paperFlow({}, { asked: [paperAnswer("Found"), paperAnswer("", { state: "failed", error })] });
+  for (const result of [await workBranch(flow, branch), await workBranch(flow, branch), canceledBranch(branch)])
+    tellBranch(flow, result);
+  const ended = shown.told.filter(({ type }) => type === "branch-ended");
+  expect(ended.map(({ note }) => note)).toEqual([
+    "Branch 1: one completed",
+    "Branch 1: one failed: No way on.",
+    "Branch 1: one canceled",
+  ]);
 });

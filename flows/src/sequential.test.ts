@@ -170,7 +170,10 @@ test("each step is told the task, its place, and all that came before; what was 
   }));
   const file = (name: string, text: string) => ({ type: "file", ...paperFile(name, text) }) as const;
   const asked = [
-    paperAnswer("first", { files: [paperFile("a", "old"), paperFile("b", "b")], data: 0 }),
+    paperAnswer("first", {
+      ...{ files: [paperFile("a", "old"), paperFile("b", "b")], data: 0 },
+      artifacts: [{ name: "figures", parts: [] }],
+    }),
     paperAnswer("half", {
       ...{ agent: "two", state: "failed", error: { code: "task_failed", message: "no paper" } },
       files: [paperFile("a", "new")],
@@ -181,7 +184,8 @@ test("each step is told the task, its place, and all that came before; what was 
   const { flow, shown } = paperFlow(
     {
       ...{ agents, earlier: "before", files: [file("given", "given")] },
-      handOn: (files) => void handedOn.push(files.map(({ sha256 }) => sha256)),
+      handOn: (files, artifacts = []) =>
+        void handedOn.push([...files.map(({ sha256 }) => sha256), ...artifacts.map(({ name }) => name)]),
       reached: (text) => void reached.push(text),
       expect: (...calls) => void expected.push(calls),
       receiveMessages: async () => (shown.asks.length === 1 ? ["quickly"] : []),
@@ -206,7 +210,7 @@ test("each step is told the task, its place, and all that came before; what was 
     [given, file("a", "old"), file("b", "b")],
     [given, file("a", "new"), file("b", "b")],
   ]);
-  expect([handedOn, reached, expected]).toEqual([[["old", "b"], ["new"], []], ["first", "last"], [[3]]]);
+  expect([handedOn, reached, expected]).toEqual([[["old", "b", "figures"], ["new"], []], ["first", "last"], [[3]]]);
   expect(answer).toBe("last\n\nNot everything worked:\nStep 2: two failed: no paper");
   expect(data).toMatchObject({
     steps: [{ state: "completed", data: 0 }, { state: "failed", error: { message: "no paper" } }, { answer: "last" }],

@@ -116,6 +116,17 @@ test.each([
   ]);
 });
 
+test("what the model makes of a person's words needs the same confidence", async () => {
+  const options = { unsure: "ask", confidence: 0.9, default: "code" } as const;
+  const unsure = model("data", 0.8);
+  const said = ["the sums", "those", "them"];
+  const made = await chosen(options, { said, decided: [unsure, unsure, unsure, unsure] });
+  expect(made.choice).toMatchObject({ way: "code", by: "default" });
+  expect((await chosen(options, { said, decided: [unsure, model("data", 0.9)] })).choice).toMatchObject({
+    ...{ way: "data", by: "person" },
+  });
+});
+
 test("a person who says nothing has said nothing of the task", async () => {
   const { choice } = await chosen({ classify: "rules", unsure: "ask" }, { said: [" ", "the sums", "2"] });
   expect(choice).toMatchObject({ way: "data", said: ["the sums"] });
@@ -144,6 +155,8 @@ test("a model without a usable answer is unsure; a limit that is reached, or a b
   expect((await failing(bug)).error).toBe(bug as never);
 });
 
+const settings = { agents: ["x"] };
+
 /** Runs the flow by its first rule on paper. */
 async function run(asked: Parameters<typeof paperAnswer>[1], changes: Changes = {}) {
   const [handedOn, reached, expected]: [unknown[], string[], unknown[]] = [[], [], []];
@@ -160,7 +173,7 @@ async function run(asked: Parameters<typeof paperAnswer>[1], changes: Changes = 
     },
     { asked: [paperAnswer("done", asked)] },
   );
-  const branches = ways.slice(0, 1).map((way) => ({ ...way, rules: [...way.rules], deadlineMs: 700 }));
+  const branches = ways.slice(0, 1).map((way) => ({ ...way, rules: [...way.rules], deadlineMs: 700, settings }));
   const end = await conditional.perform(flow, { ...usual, branches } as never).catch((error: unknown) => error);
   return { end, handedOn, reached, expected, asks: shown.asks, told: shown.told };
 }
@@ -171,6 +184,8 @@ test("the chosen agent gets the whole task with its deadline, and its answer, fi
   expect(asks[0]).toMatchObject({
     agent: "one",
     text: "Earlier in this conversation:\nbefore\n\nNow:\nA crash\n\nThe user added:\nquickly",
+    parts: [],
+    settings,
     options: { isAnswer: true, deadlineMs: 700 },
   });
   expect(end).toMatchObject({ answer: "done", data: { agent: "one", taskId: "t", data: 0, choice: { by: "rule" } } });
@@ -178,7 +193,8 @@ test("the chosen agent gets the whole task with its deadline, and its answer, fi
 });
 
 test("what a chosen agent that fails had done is kept, and a limit of the flow keeps its name", async () => {
-  const error = { code: "task_failed", message: "no paper" } as const;
+  // What stopped the agent is no limit of the flow.
+  const error = { code: "token_limit", message: "no paper" } as const;
   const failed = await run({ state: "failed", error, files: [paperFile("half.txt")] });
   expect(failed.end).toMatchObject({ code: "task_failed", message: "Branch code: one failed: no paper" });
   expect([failed.reached, failed.handedOn]).toEqual([["done"], [[[paperFile("half.txt")], undefined]]]);

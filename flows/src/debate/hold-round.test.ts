@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { AskOutcome, Flow } from "manyhands/flows";
 import { paperAnswer, paperFile, paperFlow } from "../testing/paper-flow.ts";
+import { debate } from "./debate.ts";
 import type { Course, Debater } from "./debater.ts";
 import { holdRound, type RoundOptions } from "./hold-round.ts";
 
@@ -78,5 +79,19 @@ test("who fails, is late or says nothing is absent in that round, with the reaso
     ],
     ["debater-absent", { round: 1, debater: "A", agent: "one", reason: held.absences[0]?.reason, outcome: "blocked" }],
     ["debater-absent", { round: 1, debater: "B", agent: "two", reason: "two gave no argument", outcome: "blocked" }],
+  ]);
+});
+
+test("what the caller adds to the question is part of it in every round from then on, and for the judge", async () => {
+  const answers = [1, 2, 3, 4, 5, 6].map((n) => paperAnswer(`point ${n}`));
+  const added = [[], ["in one word"]];
+  const { flow, shown } = paper(...answers);
+  const verdict = { decision: "Tabs", confidence: 1, reasons: ["so"], dissent: "", citations: [1] };
+  const held = { ...flow, receiveMessages: async () => added.shift() ?? [], decide: async () => verdict } as Flow;
+  const rounds = { rounds: 3, converge: false, turnDeadlineMs: 900, concurrency: 2 };
+  await debate.perform(held, { ...rounds, positions: [one, two] } as never);
+  const question = "The question:\nThe goal";
+  expect(shown.asks.map(({ text }) => text.includes(`${question}\n\nThe user added:\nin one word`))).toEqual([
+    ...[false, false, true, true, true, true],
   ]);
 });

@@ -155,6 +155,13 @@ test("an agent that judges sees the same, with the rules, the question's files a
   expect(ask?.parts).toEqual([given, { type: "file", ...paperFile("made.txt") }]);
 });
 
+test("an agent that judges and cites an argument nobody made is asked once more", async () => {
+  const asked = [paperAnswer("", { data: { ...verdict, citations: [9] } }), paperAnswer("", { data: verdict })];
+  const { flow, shown: paper } = paperFlow({}, { asked });
+  expect(await judgeDebate(flow, judged, "judge")).toMatchObject({ citations: [1, 2] });
+  expect(paper.asks[1]?.text).toContain("There is no argument 9; there are 1, 2.");
+});
+
 test.each([
   ["its list", { citations: [1, 9] }],
   ["the decision", { decision: "[9] it is" }],

@@ -10,6 +10,7 @@ const made = paperFile("made.txt", "made");
 const outcome = paperAnswer("I made it.", { files: [made] });
 const work = { task: "Make it", worker: "maker", outcome };
 const passed = { passed: true, feedback: "there", score: 1 };
+const failing = { passed: false, feedback: "more", score: 0 };
 const ran = (exit_code: number, output = "") => paperAnswer("", { data: { exit_code, output } });
 
 test.each([
@@ -203,3 +204,17 @@ test.each([
     ]);
   },
 );
+
+test("the agent works on the whole task, and is shown its last answer, cut, if it may have forgotten that", async () => {
+  const { remembers: _, ...long } = paperAnswer("x".repeat(20_000));
+  const { flow, shown } = paperFlow(
+    { earlier: "before" },
+    { asked: [long, paperAnswer("y")], decided: [failing, passed] },
+  );
+  await loop.perform(flow, { agent: "maker", instruction: "{goal}", maxIterations: 3 });
+  const task = "Earlier in this conversation:\nbefore\n\nNow:\nThe goal";
+  expect(shown.asks[0]?.text).toBe(task);
+  expect(shown.asks[1]?.text).toContain(
+    `What was found:\nmore\n\nYour last answer:\n<report>\n${"x".repeat(16_000)}\n[cut off]\n</report>\n\nThe task, as before:\n${task}`,
+  );
+});

@@ -75,6 +75,14 @@ test("an agent that does it sees the same, and gets the task's files and those o
   expect(handedOn).toEqual([[[whole], undefined]]);
 });
 
+test("long results are cut so that all fit together", async () => {
+  const { flow, shown } = paperFlow({}, { written: ["One answer"] });
+  const long = Array.from({ length: 5 }, (_, n) => result(`${n}`, { answer: "x".repeat(20_000) }));
+  await aggregate(flow, long, { aggregate: "model" });
+  const reports = shown.writings[0]?.text.match(/x{9,}/g)?.map(({ length }) => length);
+  expect(reports).toEqual(long.map(() => 12_000));
+});
+
 test("completed answers follow each other under their titles, a single one stands alone, failures have their reasons", () => {
   expect(concatenated(results)).toBe("## 1. agent-1: a b\n\nsaid 1\n\n## 3. agent-3\n\nsaid 3");
   expect(concatenated([failed, result("3")])).toBe("said 3");
@@ -85,7 +93,8 @@ test("completed answers follow each other under their titles, a single one stand
 });
 
 test("a branch has its own instruction, settings and deadline, or those of all; each value is filled in", () => {
-  const { flow } = paperFlow({ earlier: "before" });
+  const given = { type: "file", ...paperFile("given.txt") } as const;
+  const { flow } = paperFlow({ earlier: "before", files: [given] });
   const branches = [
     {
       agent: "one",
@@ -105,6 +114,7 @@ test("a branch has its own instruction, settings and deadline, or those of all; 
     ["2", "two", "Oslo", `${whole}\n\nYour part of it: Oslo`, undefined, 9_000],
     ["3", "one", "Bern", `${whole} 3/3 one Bern!`, ["x"], 1_000],
   ]);
+  expect(branchesOf(flow, { branches }).map(({ message }) => message.parts)).toEqual([[given], [given]]);
   const common = branchesOf(flow, { branches, instruction: "Do {goal} as {agent}" });
   expect(common.map(short)[1]).toEqual(["2", "two", undefined, `Do ${whole} as two`, undefined, undefined]);
 });

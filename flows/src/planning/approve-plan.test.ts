@@ -18,7 +18,7 @@ test("yes and no are short; any longer text is a change request", () => {
 test("a plan is parsed from lines in the form it was shown", () => {
   expect(
     read(
-      "1. [SWE] Fix it => tests pass\n2. [data analysis] Count (after 1) (delivers n.csv, a sum) => a number\nb) [swe] Tell (after 1, 2)",
+      "1. [SWE] Fix it => tests pass\n2. [data analysis] Count (after 1) (delivers n.csv, a sum) => a number\nto-tell) [swe] Tell (after 1, 2)",
     ),
   ).toEqual({
     verdict: "edited",
@@ -28,7 +28,7 @@ test("a plan is parsed from lines in the form it was shown", () => {
         ...{ id: "2", text: "Count", agent: "data-analysis", dependsOn: ["1"], expected: "a number" },
         delivers: ["n.csv", "a sum"],
       },
-      { id: "b", text: "Tell", agent: "swe", dependsOn: ["1", "2"], expected: "", delivers: [] },
+      { id: "to-tell", text: "Tell", agent: "swe", dependsOn: ["1", "2"], expected: "", delivers: [] },
     ],
   });
 });
@@ -105,10 +105,12 @@ test("a no stops the flow, an edit is taken as it is, and an unclear answer is a
   await expect(approving("no").done).rejects.toMatchObject({ code: "rejected" });
   const edited = await approving("1. [swe] Something else").done;
   expect(edited).toMatchObject({ goal: "G", plan: { id: "p", steps: [{ text: "Something else" }] } });
-  const { questions, done } = approving("1. [cook] Cook", "", "yes");
+  const many = Array.from({ length: 6 }, (_, n) => `${n}. [swe] Do ${n}`).join("\n");
+  const { questions, done } = approving("1. [cook] Cook", "", many, "yes");
   await done;
   expect(questions[1]).toStartWith('Step 1: there is no agent "cook"');
   expect(questions[2]).toStartWith("There was no text in the answer.");
+  expect(questions[3]).toStartWith("The plan has 6 steps; 5 is the most.");
 });
 
 test("a wish makes another plan, is part of the task from then on, and leaves no fault behind", async () => {

@@ -54,24 +54,29 @@ async function carried(
     heard = [],
     replans = 2,
     carry = carryOut,
+    ends,
   }: {
     readonly decided?: readonly object[];
     readonly heard?: readonly (readonly string[])[];
     readonly replans?: number;
     readonly carry?: typeof carryOut;
+    readonly ends?: readonly object[];
   } = {},
 ) {
   const messages = [...heard];
   const [handedOn, expected, posted]: [string[], unknown[], string[]] = [[], [], []];
+  const [conclusions, held]: [object[], unknown[]] = [[...(ends ?? [])], []];
   const { flow, shown } = paperFlow(
     {
+      ...(ends && { writeOrDecide: (async () => conclusions.shift()) as never }),
       run: { id: "r", abortSignal: new AbortController().signal } as never,
       all: ((branches: readonly ((branch: unknown) => Promise<unknown>)[]) =>
         Promise.all(branches.map((branch) => branch(flow)))) as never,
       receiveMessages: async () => [...(messages.shift() ?? [])],
       expect: (...asks) => void expected.push(asks),
       handOn: (files) => void handedOn.push(...files.map(({ name }) => name)),
-      ask: async (agent, message) => {
+      ask: async (agent, message, { deadlineMs } = {}) => {
+        held.push(deadlineMs);
         const id = /Your step: do (.*)/.exec(typeof message === "string" ? message : message.text)?.[1] ?? "";
         return agent === "bad"
           ? paperAnswer("", { agent, state: "failed", error: { code: "task_failed", message: "no paper" } })
@@ -82,9 +87,9 @@ async function carried(
   );
   const board = { mark: () => undefined, post: (_, __, note) => void posted.push(note) } as Board;
   const brief: Brief = { goal: "The goal", agents: [agent("one"), agent("bad")], mostSteps: 5 };
-  const options = { concurrency: 2, attempts: 1, replans };
+  const options = { concurrency: 2, attempts: 1, replans, stepDeadlineMs: 5_000 };
   const end = await carry(flow, first, brief, board, options).catch((error: unknown) => error as Error);
-  return { end, shown, handedOn, expected, posted };
+  return { end, shown, handedOn, expected, posted, held };
 }
 
 const two = planOf(step("a"), step("b"));
@@ -140,4 +145,14 @@ test("the only step of a plan is checked against the whole task, and a task that
   });
   expect(shown.decisions[0]?.text).toContain("It is the only step");
   expect((end as Error).message).toBe("The task was not done. there is no key");
+});
+
+test("enough is not enough while something is missing, and each step has its deadline", async () => {
+  const missing = { value: { not_done: [], missing: [{ what: "the sum", reason: "nobody added" }] } };
+  const { end, held } = await carried(two, {
+    decided: [{ verdict: "enough", reason: "all is there", steps: [] }],
+    ends: [missing, { text: "the report" }],
+  });
+  expect((end as Error).message).toBe("The task was not done. Missing: the sum: nobody added");
+  expect(held).toEqual([5_000, 5_000]);
 });

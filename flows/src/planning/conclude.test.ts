@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { flowEvents, flowForTest } from "manyhands/internal/testing/flow";
+import { entryForTest, flowEvents, flowForTest } from "manyhands/internal/testing/flow";
 import type { ScriptedReply } from "manyhands/internal/testing/models/scripted-model";
 import { paperFile, paperFlow } from "../testing/paper-flow.ts";
 import { marksOf, plan, plannerForTest, promptOf, revision } from "../testing/planner.ts";
@@ -155,4 +155,26 @@ test("who ends a task sees of the steps that nobody checked what was expected, t
   expect(shown.writings).toHaveLength(2);
   await conclude(flow, "The task", [{ ...only, isChecked: true }], createBoard());
   expect(shown.writings).toHaveLength(2);
+});
+
+test("a step that is found not done shows nothing for it any more; what nobody checked is not told as checked", async () => {
+  const step = { id: "a", text: "Do a", agent: "one", dependsOn: [], expected: "", delivers: [] };
+  const result: StepResult = { ...notStarted(step), outcome: "completed", answer: "done", evidence: "Handed over: a" };
+  const value = { not_done: [{ step: "a", reason: "it is empty" }], missing: [] };
+  const { flow } = paperFlow({ writeOrDecide: (async () => ({ value })) as never });
+  const end = await conclude(flow, "The task", [result], createBoard());
+  expect(end).toMatchObject({ results: [{ outcome: "failed", evidence: "", reason: "it is empty", isChecked: true }] });
+  expect(resultsText([result])).not.toContain("Checked:");
+  expect(resultsText([{ ...result, isChecked: true }])).toContain("Checked: Handed over: a");
+});
+
+test("a plan has as many steps as the caller allows", async () => {
+  const one = entryForTest("one", "http://a");
+  const { flow, shown } = paperFlow({ agents: [one] }, { decided: [] });
+  const options = { approve: false, concurrency: 1, attempts: 1, replans: 0, maxSteps: 1 };
+  await planning.perform(flow, options).catch(() => undefined);
+  const steps = ["a", "b"].map((id) => ({ id, text: id, agent: "one", depends_on: [], expected: "", delivers: [] }));
+  const check = shown.decisions[0]?.check;
+  expect(check?.({ steps })).toBe("The plan has 2 steps; 1 is the most.");
+  expect(check?.({ steps: steps.slice(1) })).toBeUndefined();
 });

@@ -2,6 +2,7 @@ import { expect, spyOn, test } from "bun:test";
 import * as files from "node:fs/promises";
 import { AppError } from "manyhands/internal/core/errors";
 import { freePort } from "manyhands/internal/http/free-port";
+import * as access from "manyhands/internal/server/access";
 import * as z from "zod";
 import * as up from "../session/is-up.ts";
 import { cliForTest } from "../testing/cli.ts";
@@ -41,6 +42,12 @@ test("the doctor says whether other users of the machine are kept out", async ()
     state: "ok",
     text: "every request needs the token",
   });
+});
+
+test("where users of the machine cannot be told apart, that is a warning, and no words of safety", async () => {
+  using _ = spyOn(access, "openLocalUsers").mockResolvedValue({ note: "They cannot be told apart." });
+  const told = (await doctorsChecks({})).find(({ name }) => name === "local users");
+  expect(told).toMatchObject({ state: "warn", text: "They cannot be told apart." });
 });
 
 test("the doctor tells what starts by itself: when it is due next, and where webhooks are to go", () => {

@@ -1,5 +1,6 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { AgentCard } from "@a2a-js/sdk";
+import * as clients from "manyhands/internal/a2a/client/client";
 import { anyCard, type CardPolicy } from "manyhands/internal/a2a/signing/card-policy";
 import { AppError } from "manyhands/internal/core/errors";
 import { serveCard } from "../testing/card-server.ts";
@@ -149,4 +150,16 @@ test("an agent that wants a bearer token is used with the one it was registered 
     return agent.state().health;
   };
   expect([await health("t"), await health()]).toEqual(["up", "refused"]);
+});
+
+test("an agent has twenty seconds for each answer, and whoever looks for it may leave", async () => {
+  await using server = serveCard("Greeter");
+  using creating = spyOn(clients, "createA2aClient");
+  const gone = new AbortController();
+  await met(server.url).connect(gone.signal);
+  const retry = { retries: 2, firstPauseMs: 100 };
+  expect(creating.mock.calls[0]?.[1]).toMatchObject({ responseMs: 20_000, retry, signal: gone.signal });
+  using limits = spyOn(AbortSignal, "timeout");
+  await met(server.url).look(live);
+  expect(limits.mock.calls).toContainEqual([5_000]);
 });

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ import { anyCard, type CardPolicy, cardPolicy } from "manyhands/internal/a2a/sig
 import { AppError } from "manyhands/internal/core/errors";
 import { keptFile } from "manyhands/internal/machine/workspace/own-files/kept-file";
 import { serveCard } from "../testing/card-server.ts";
+import * as breakers from "./breaker.ts";
 import type { AgentAddress } from "./known-agent.ts";
 import { isDue, nameFrom, openRegistry, type Registry } from "./registry.ts";
 import { registryFile } from "./registry-file.ts";
@@ -387,14 +388,15 @@ test("a registry that is closed looks no more, waits for no answer and reports n
   const hanging = Promise.withResolvers<void>();
   let waiting = 0;
   agent.answer = () => {
-    if (++waiting === 2) hanging.resolve();
+    if (++waiting === 3) hanging.resolve();
     return new Promise<Response>(() => undefined);
   };
   const adding = registry.add({ url: agent.url, name: "again" }).catch((error: unknown) => error);
+  const looking = registry.add({ url: agent.url }).catch((error: unknown) => error);
   await hanging.promise;
   await registry.close();
   const before = [agent.asked(), looks];
-  expect(await adding).toMatchObject({ name: "AbortError" });
+  expect([await adding, await looking]).toMatchObject([{ name: "AbortError" }, { name: "AbortError" }]);
   for (let look = 0; look < 10; look++) await Bun.sleep(5);
   expect([agent.asked(), looks, reported]).toEqual([...before, []]);
 });
@@ -411,12 +413,14 @@ test("a caller that leaves is not kept by a stranger, and is told when asking it
   expect(registry.retrySignal(stranger)?.aborted).toBe(false);
 });
 
-test("without another setting an agent is left alone after five failures in a row", async () => {
+test("without another setting an agent is left alone after five failures in a row, for two seconds at first, a minute at most", async () => {
+  using creating = spyOn(breakers, "createBreaker");
   await using agent = serveCard("Greeter");
   agent.answer = () => new Response("", { status: 404 });
   const registry = await watching(agent.url);
   while (registry.get("greeter")?.breaker !== "open") await Bun.sleep(1);
   const refused = registry.connect({ name: "greeter", url: agent.url }, signal());
   await expect(refused).rejects.toThrow("greeter has failed 5 times in a row");
+  expect(creating.mock.calls[0]?.[1]).toEqual({ failures: 5, pauseMs: 2_000, maxPauseMs: 60_000 });
   await registry.close();
 });

@@ -1,5 +1,6 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { Hono } from "hono";
+import * as servers from "manyhands/internal/a2a/server/agent-app";
 import { localCaller } from "manyhands/internal/core/caller";
 import { errorCodes, publicError } from "manyhands/internal/core/errors";
 import { createQuotas } from "manyhands/internal/runs/quotas";
@@ -86,4 +87,29 @@ test("what the settings say of cards and extensions holds for each of them", asy
   const required = JSON.stringify(await styled.cardAt("/a2a/echo"));
   expect(required).toContain("urn:needed:1");
   expect(JSON.stringify(await plain.cardAt("/a2a/echo"))).not.toContain("urn:needed:1");
+});
+
+test("each of them is served with all that the gateway has for it, under its own address, whatever is told of it", () => {
+  const deps = {
+    ...{
+      engine: {},
+      artifacts: {},
+      deletions: {},
+      webhooks: {},
+      quotas: createQuotas(undefined),
+      report: () => undefined,
+    },
+    ...{ heartbeatMs: 4_321, cardStyle: "strict", cors: ["https://app.example"], identify: () => localCaller },
+    a2a: { dedupeMs: 5, requiredExtensions: ["urn:needed:1"] },
+    facts: () => ({ model: { name: "m", provider: "p" }, publicUrl: "https://evil.example" }),
+  } as unknown as A2aAdapterDeps;
+  using serving = spyOn(servers, "agentApp");
+  adapterOver([agent], deps).adapter.handlerOf("far away");
+  const { facts: _, a2a, ...passed } = deps;
+  expect(serving.mock.calls[0]?.[0]).toMatchObject({
+    ...{ ...passed, ...a2a, definition: agent, kind: "agent:far", draft: "marked", hostname: "0.0.0.0" },
+    facts: { model: { name: "m", provider: "p" }, publicUrl: "https://team.example/base/a2a/far away" },
+  } as never);
+  for (const name of ["engine", "artifacts", "deletions", "webhooks", "quotas", "identify", "report"] as const)
+    expect([name, serving.mock.calls[0]?.[0][name] === deps[name]]).toEqual([name, true]);
 });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cancelChildrenRun } from "manyhands/internal/a2a/ask/cancel-children";
 import { forgetRun } from "manyhands/internal/a2a/ask/forget-run";
+import * as pushing from "manyhands/internal/a2a/push/push-run";
 import { AppError } from "manyhands/internal/core/errors";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
@@ -95,10 +96,12 @@ test("the runs of a flow are worked on many at once, with those that clean up af
   const work: Engine["work"] = (definitions, options) =>
     void worked.push([definitions.map(({ kind }) => kind), options]);
   const deps = { peers: {}, push: {} } as unknown as WorkDeps;
+  using push = spyOn(pushing, "pushRun");
   workOn({ name: "debate" } as never, "http://here/a2a/debate", { ...engine, work }, deps);
   const kinds = ["debate", cancelChildrenRun("debate", {} as never).kind, forgetRun("debate", {} as never).kind];
   expect(worked).toEqual([
     [kinds, { concurrency: 1_000 }],
     [["debate/push"], { concurrency: 1_000, dedicatedPool: true }],
   ]);
+  expect(push.mock.calls).toMatchObject([[{ kind: "debate", publicUrl: "http://here/a2a/debate" }]]);
 });

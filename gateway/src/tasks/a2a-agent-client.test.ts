@@ -1,5 +1,6 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { AgentCard } from "@a2a-js/sdk";
+import * as clients from "manyhands/internal/a2a/client/client";
 import { bearerCredentials } from "manyhands/internal/a2a/client/credentials";
 import { cardOf } from "manyhands/internal/testing/a2a/card";
 import { serveCard } from "../testing/card-server.ts";
@@ -121,4 +122,26 @@ test("an agent is asked where it was reached, though its card names its public a
   };
   await client.cancel("t", { signal }).catch(() => undefined);
   expect(posted).toContain("POST");
+});
+
+test("an agent's server is waited for while it is started again, and a file for a minute", async () => {
+  await using agent = serve();
+  using creating = spyOn(clients, "createA2aClient");
+  const client = await connectAgent(agent.url, bearerCredentials("secret"));
+  expect(creating.mock.calls[0]?.[1]).toMatchObject({ retry: { retries: 6, firstPauseMs: 250 } });
+  using limits = spyOn(AbortSignal, "timeout");
+  await client.file({ type: "file", sha256: "ab", name: "a.txt", mediaType: "", size: 7 }, { signal });
+  expect(limits.mock.calls).toEqual([[60_000]]);
+  await client.list({ limit: 1, signal });
+  expect(agent.asked.at(-1)).toEndWith("Bearer secret");
+});
+
+test("an answer goes to the task that asked, and stays in it", async () => {
+  await using gateway = await startGateway();
+  const client = await connectAgent(`${gateway.url}/a2a/echo`, undefined);
+  const asking = await Array.fromAsync(client.send({ text: "ask me" }, { signal }));
+  const { taskId = "" } = asking.findLast((item) => item.kind === "state") ?? {};
+  const answered = await Array.fromAsync(client.send({ text: "yes", taskId }, { signal }));
+  expect(answered.at(-1)).toMatchObject({ kind: "state", taskId, state: "completed" });
+  expect((await gateway.engine.list({ limit: 9 })).runs).toHaveLength(1);
 });

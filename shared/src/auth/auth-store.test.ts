@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,6 +22,13 @@ test("a token lets its principal in until it is revoked, in every process that h
   await expect(one.revoke("laptop")).rejects.toThrow("no token");
   await one.close();
   await other.close();
+});
+
+test("a process that writes is waited for, and who reads waits for nobody", async () => {
+  using ran = spyOn(Database.prototype, "run");
+  await openAuthStore(fresh()).close();
+  const said = ran.mock.calls.map(([statement]) => statement);
+  expect(said).toEqual(expect.arrayContaining(["PRAGMA busy_timeout = 1000", "PRAGMA journal_mode = WAL"]));
 });
 
 test("every token is listed, by name, and each is let in by its own secret with its own scopes", async () => {

@@ -8,6 +8,7 @@ import {
   spanId,
   traced,
   traceOfRun,
+  traceVariables,
   withinSpan,
   withinTrace,
 } from "./trace.ts";
@@ -82,4 +83,10 @@ test("a trace that a run begins has the run's id, and the given share of them is
   );
   expect(sampled.length).toBeGreaterThan(150);
   expect(sampled.length).toBeLessThan(350);
+});
+
+test("programs get the trace by the names that tracers read, and nothing out of one", () => {
+  expect(traceVariables()).toEqual({});
+  const trace = { traceparent, tracestate: "a=1" };
+  expect(withinTrace(trace, traceVariables)).toEqual({ TRACEPARENT: traceparent, TRACESTATE: "a=1" });
 });

@@ -54,6 +54,24 @@ test.each([
   expect(ownAddress(host, client)).toBe(address);
 });
 
+test("a connection whose client is gone has nobody who could be known, so its request is refused unread", async () => {
+  const seen: string[] = [];
+  using listening = spyOn(Bun, "serve");
+  const guard = () => void seen.push("guard");
+  const app = () => {
+    seen.push("app");
+    return new Response("ok");
+  };
+  const served = serve({ fetch: app }, { port: 0, guard });
+  type Handled = { fetch(request: Request, server: object): Promise<Response> };
+  const [{ fetch: handle } = {} as Handled] = listening.mock.calls.map(([options]) => options as unknown as Handled);
+  const there = { requestIP: () => ({ address: "127.0.0.1", port: 9 }), hostname: "127.0.0.1", port: 1 };
+  const statusOf = async (server: object) => (await handle(new Request(served.url.href), server)).status;
+  expect([await statusOf({ ...there, requestIP: () => null }), seen]).toEqual([401, []]);
+  expect([await statusOf(there), seen]).toEqual([200, ["guard", "app"]]);
+  await served.stop();
+});
+
 test("a request that does not end is cut off after the grace period", async () => {
   const served = serve({ fetch: () => new Promise<Response>(() => undefined) }, { port: 0, graceMs: 50 });
   const hanging = fetch(served.url).then(

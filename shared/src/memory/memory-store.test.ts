@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { testMemoryStore } from "../testing/memory/store-contract.ts";
 import { createMemoryStore } from "./memory-store.ts";
 import { sqliteRows } from "./sqlite-rows.ts";
+import { bytesOf, vectorOf } from "./vector-bytes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "manyhands-memory-"));
 afterAll(() => rm(folder, { recursive: true }));
@@ -68,4 +69,28 @@ test("a file of the next release is opened, one of a later is refused", async ()
   await sqliteRows(path).close();
   written(3);
   expect(() => sqliteRows(path)).toThrow(expect.objectContaining({ code: "config_invalid" }));
+});
+
+test("a file has no log beside it, waits five seconds for another process, and is made anew after each removal", async () => {
+  const run = spyOn(Database.prototype, "run");
+  const said = () =>
+    run.mock.calls.splice(0).flatMap(([text]) => text.match(/^(?:VACUUM|PRAGMA (?!user_version).*)$/) ?? []);
+  await using rows = opened();
+  expect(said()).toEqual(["PRAGMA busy_timeout = 5000", "PRAGMA journal_mode = TRUNCATE", "PRAGMA secure_delete = ON"]);
+  const store = createMemoryStore(rows, { entries: 9, entryCharacters: 99 });
+  const { id } = await store.add("ann", { text: "Tea.", kind: "fact", by: "person" });
+  expect(said()).toEqual([]);
+  await store.edit("ann", id, { text: "Milk.", by: "person" });
+  await store.remove("ann", id);
+  expect(said()).toEqual(["VACUUM", "VACUUM"]);
+  run.mockRestore();
+});
+
+test("the vector of an entry is its own bytes, wherever they lie", () => {
+  const all = Float32Array.of(1, 2, 3, 4);
+  const bytes = bytesOf(all.subarray(1, 3));
+  expect([...vectorOf(bytes)]).toEqual([2, 3]);
+  const apart = new Uint8Array(9);
+  apart.set(bytes, 1);
+  expect([...vectorOf(apart.subarray(1))]).toEqual([2, 3]);
 });

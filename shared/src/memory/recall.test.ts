@@ -123,6 +123,10 @@ test("an entry brings the sources it was written from, and one that anybody may 
   expect((await ask("x"))?.takenIn).toEqual([]);
   await store.add("ann", { text: "Seen there.", kind: "preference", by: "agent", sources: ["web"], isPublic: true });
   expect((await ask("x"))?.takenIn).toEqual(["web"]);
+  await store.add("ann", { text: "The harbour is closed.", kind: "fact", by: "agent", sources: ["files"] });
+  // What it is not shown brings nothing.
+  expect((await ask("x"))?.takenIn).toEqual(["web"]);
+  expect((await ask("harbour"))?.takenIn).toContain("files");
 });
 
 /** An embedder of texts that say their own vector, as in "(1, 0.5) the dog". */
@@ -215,4 +219,7 @@ test("of a long message its beginning is what it is about", async () => {
   await add("The harbour is closed.");
   expect(await textsFor(`${"x ".repeat(2_000)}harbour`)).toEqual([]);
   expect(embedder.asked[0]?.[0]).toHaveLength(4_000);
+  // No character is cut in half.
+  await textsFor(`${"x".repeat(3_999)}😀`);
+  expect(embedder.asked[1]?.[0]?.isWellFormed()).toBe(true);
 });

@@ -7,6 +7,7 @@ import { type ScriptedModel, type ScriptedReply, startScriptedModel } from "../t
 import type { Clock } from "./clock.ts";
 import { modelConfigSchema } from "./config.ts";
 import { createModel, type ModelOptions } from "./create-model.ts";
+import { estimateTokens } from "./tokens.ts";
 
 const running: ScriptedModel[] = [];
 afterEach(async () => {
@@ -533,6 +534,45 @@ test("what shares limits with other processes is one model at one address with o
   const others = [{ name: "other" }, { baseUrl: "http://127.0.0.1:8" }, { apiKey: "sk-of-another-account" }];
   expect(endpointOf({ concurrency: 1 })).toBe(endpointOf({}));
   expect(new Set([{}, ...others].map(endpointOf)).size).toBe(4);
+});
+
+test("limits are told who asks for how much and what it took, those of the fallback too, and both use what they are given", async () => {
+  const usage = { prompt_tokens: 10, completion_tokens: 5 };
+  const away = await scripted(() => ({ status: 503 }));
+  const other = await scripted(() => ({ text: "ok", usage }));
+  const [limits, entered, ended, fetched]: unknown[][] = [[], [], [], []];
+  const deps: ModelOptions = {
+    fetch: Object.assign((input: string | URL | Request, init?: RequestInit) => {
+      fetched?.push(new URL(String(input instanceof Request ? input.url : input)).origin);
+      return globalThis.fetch(input, init);
+    }, globalThis.fetch),
+    shareLimits({ endpoint: _, ...own }) {
+      limits?.push(own);
+      return {
+        async enter(tokens, _signal, principal) {
+          entered?.push([tokens, principal]);
+          return { end: (spent) => void ended?.push(spent) };
+        },
+      };
+    },
+  };
+  const fallback = { name: "other", baseUrl: other.url, tokensPerMinute: 1_000_000, concurrency: 3 };
+  const model = modelAt(away.url, { maxRetries: 0, fallback }, deps);
+  for await (const _ of model.ask(request, { signal: never, principal: "ann" }));
+  expect(limits).toEqual([
+    { concurrency: undefined, tokensPerMinute: undefined },
+    { concurrency: 3, tokensPerMinute: 1_000_000 },
+  ]);
+  const needed = estimateTokens(request.messages, request.tools);
+  expect([entered, ended]).toEqual([
+    [
+      [0, "ann"],
+      [needed, "ann"],
+    ],
+    [0, 15],
+  ]);
+  expect(fetched).toEqual([away.url, other.url].map((url) => new URL(url).origin));
+  expect(other.requests[0]?.body.tools).toHaveLength(1);
 });
 
 test("a fallback that refuses does not replace a first model that is only unavailable", async () => {

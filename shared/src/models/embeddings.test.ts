@@ -53,6 +53,11 @@ test("what one of several requests does not count is estimated, and the whole co
   expect(usage).toMatchObject({ source: "estimate" });
   expect(usage.inputTokens).toBeGreaterThan(5);
   expect(usage.inputTokens).toBeLessThan(15);
+  using last = startEndpoint((asked, n) => ({
+    data: numbered(asked),
+    ...(n === 1 && { usage: { prompt_tokens: 5 } }),
+  }));
+  expect((await last.embed(texts(66))).usage.source).toBe("estimate");
 });
 
 test.each<[string, (asked: Asked) => unknown]>([

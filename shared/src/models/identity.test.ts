@@ -180,6 +180,14 @@ test("at Azure a key of its own is shown and no token, and its cloud in China ha
   expect((await reply(model, hello, { signal: AbortSignal.timeout(20_000) })).text).toBe("a");
   expect(server.requests[0]?.headers.get("authorization")).toBe("Bearer its-own-key");
   await server.close();
+  const chat = startProvider(providerWires.openai, [{ text: "b" }]);
+  const toChat = (input: unknown, init?: RequestInit) =>
+    fetch(String(input instanceof Request ? input.url : input).replace(origin, new URL(chat.baseUrl).origin), init);
+  const keyless = { ...providerWires.openai.settings, baseUrl: `${origin}${providerWires.openai.base}`, maxRetries: 0 };
+  const open = createModel(keyless, { fetch: toChat as typeof fetch });
+  expect((await reply(open, hello, { signal: AbortSignal.timeout(20_000) })).text).toBe("b");
+  expect(chat.requests[0]?.headers.get("authorization")).toBe(`Bearer ${token}`);
+  await chat.close();
   for (const apiType of ["azure", "responses", "openai"] as const)
     expect(await probeIdentity({ apiType, apiKey: undefined, baseUrl: origin, region: undefined })).toContain(
       "Entra ID",

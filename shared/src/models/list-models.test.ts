@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { modelConfigSchema } from "./config.ts";
 import { listModels } from "./list-models.ts";
 
@@ -61,4 +61,20 @@ test("a cloud that an identity opens is not asked without one, and who gives up 
 
 test("a refusal that looks like a list is none", async () => {
   expect((await listed("openai", { data: [{ id: "m" }] }, 403)).list).toEqual({ status: 403 });
+});
+
+test("Azure's models are listed with a key, and not asked for where an identity would have to be shown", async () => {
+  const asked: string[] = [];
+  using _ = spyOn(globalThis, "fetch").mockImplementation((async (url: string) => {
+    asked.push(url);
+    return Response.json({ data: [{ id: "m" }] });
+  }) as never);
+  const list = (more: object) =>
+    listModels(
+      modelConfigSchema.parse({ name: "m", baseUrl: "https://mine.openai.azure.com/openai/v1/", ...more }),
+      AbortSignal.timeout(5_000),
+    );
+  expect(await list({ apiKey: "k" })).toEqual({ status: 200, models: [{ id: "m", window: undefined }] });
+  expect([await list({}), await list({ apiType: "azure", apiKey: "k" })]).toEqual([undefined, undefined]);
+  expect(asked).toEqual(["https://mine.openai.azure.com/openai/v1/models"]);
 });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../config/config.ts";
 import type { KeptTexts } from "../core/text/kept-text.ts";
+import type { Tool } from "../core/tools/tool.ts";
 import type { BrowserHost } from "../machine/browser/browser.ts";
 import * as making from "../machine/browser/create-browsers.ts";
 import { profileFiles } from "../machine/browser-profile/profile-files.ts";
@@ -12,6 +13,11 @@ import type { Sandbox, SandboxTier } from "../machine/sandbox/sandbox.ts";
 import * as secretsOf from "../machine/secrets/secrets.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { riskContextForTest } from "../testing/tool-context.ts";
+import * as extracting from "../tools/browser/extract/extract-content.ts";
+import * as hiding from "../tools/browser/secrets/hide-secrets.ts";
+import * as observing from "../tools/observation/observe.ts";
+import * as guards from "../tools/risk/guard.ts";
+import * as desktops from "./machine/open-desktop.ts";
 import { type Machine, openMachine } from "./machine/open-machine.ts";
 import { openToolbox } from "./toolbox.ts";
 
@@ -187,8 +193,45 @@ test("secrets that were typed before a restart are known again before any tool i
   expect(making).toHaveBeenCalledTimes(1);
 });
 
+test("a page is shown once the guard knows that it is, and as the settings say: without their secrets, in their pieces", async () => {
+  const steps: string[] = [];
+  const noted = (step: string) => async () => {
+    steps.push(step);
+    return undefined;
+  };
+  const { createBrowsers } = making;
+  using _browsers = spyOn(making, "createBrowsers").mockImplementation((settings) => ({
+    ...createBrowsers(settings),
+    peek: () => ({}) as never,
+  }));
+  const guard = { over: (tool: Tool) => tool, beforeObservation: noted("guard"), personTyped: noted("typed") };
+  using _guard = spyOn(guards, "createGuard").mockReturnValue(guard);
+  using _plain = spyOn(observing, "observe").mockImplementation(noted("look"));
+  using _hidden = spyOn(hiding, "lookWithSecrets").mockImplementation(noted("look without secrets"));
+  using tools = spyOn(hiding, "hidingSecrets");
+  using pieces = spyOn(extracting, "extractContent");
+  const workspace = await openWorkspace({ home: folder, principal: "ann", contextId: "seen" });
+  const options = { signal: AbortSignal.timeout(60_000), vision: false, since: undefined, isFirst: true } as never;
+  for (const secrets of ["", '[secrets.shop]\nsites = ["https://shop.example"]\nenv = "SHOP"']) {
+    const toolbox = await onMachine("off", `[browser]\nmax_content_length = 1234\n${secrets}`);
+    await toolbox.browsing.look?.(workspace, options);
+    for (const tool of toolbox.web.slice(0, 1)) toolbox.guarded(tool);
+    await toolbox.close();
+  }
+  expect(steps).toEqual(["guard", "look", "guard", "look without secrets"]);
+  expect(tools).toHaveBeenCalledTimes(1);
+  expect(pieces.mock.calls.map(([{ pieceCharacters }]) => pieceCharacters)).toEqual([1_234, 1_234]);
+});
+
 test("an agent has a desktop where the settings want one and this machine has it; otherwise the operator is told", async () => {
   const wanted = "[desktop]\nenabled = true";
+  const closed: string[] = [];
+  const { openDesktop } = desktops;
+  using _ = spyOn(desktops, "openDesktop").mockImplementation(async (...given) => {
+    const desktop = await openDesktop(...given);
+    const close = () => desktop.close().then(() => void closed.push("desktop"));
+    return { ...desktop, close };
+  });
   const there = await onMachine("bwrap", wanted, ["Xvfb", "xdotool"]);
   expect([there.desktop.map(({ name }) => name), there.notes]).toEqual([["computer_use"], []]);
   expect(Object.values(there.live).map((pages) => pages !== undefined)).toEqual([true, true]);
@@ -196,9 +239,10 @@ test("an agent has a desktop where the settings want one and this machine has it
   expect([missing.desktop, missing.live.desktop]).toEqual([[], undefined]);
   expect(missing.notes).toEqual([expect.stringContaining("xdotool not found")]);
   await Promise.all([there.close(), missing.close()]);
+  expect(closed).toEqual(["desktop", "desktop"]);
 });
 
-test("the servers of a conversation need no leave where they are its sandbox's own, this machine's do", async () => {
+test("the servers of a conversation need no leave where they are its sandbox's own or trusted, this machine's do", async () => {
   const workspace = await openWorkspace({ home: folder, principal: "ann", contextId: "own" });
   const url = "http://localhost:3000/?d=1";
   const risk = async (tier: SandboxTier, settings = "") => {
@@ -211,6 +255,7 @@ test("the servers of a conversation need no leave where they are its sandbox's o
   };
   const asked = `Open “${url}”, which you did not name`;
   expect(await risk("off")).toBe(asked);
+  expect(await risk("off", '[browser]\ntrusted_hosts = ["localhost"]')).toBeUndefined();
   expect(await risk("bwrap", '[egress]\nallow = ["localhost:3000"]')).toBe(asked);
   if (Bun.which("socat") !== null) expect(await risk("bwrap")).toBeUndefined();
 });

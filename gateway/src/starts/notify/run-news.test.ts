@@ -25,6 +25,10 @@ test("each end of a run and each question has its own word, and work in progress
     // One line, whatever a task has in it.
     for (const unseen of ["\n", "\r", "\u001b"]) expect(news?.title).not.toContain(unseen);
   }
+  // An answer shows what would move a terminal, or hide what is in it.
+  expect(told(run("completed", { answer: "\u001b[2JAll\u202e well.\nYes." }))?.text).toBe(
+    "\\u001b[2JAll\\u202e well.\nYes.",
+  );
   for (const status of ["working", "queued", "paused"]) expect(told(run(status))).toBeUndefined();
 });
 

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { AppError, type ErrorCode } from "../../core/errors.ts";
 import type { Run, StepContext } from "../../core/runs/run.ts";
 import { attempted, expectedFailure, inTime, retryDurably } from "./attempt.ts";
@@ -80,8 +80,9 @@ test("a step may outlast its ask's deadline by a moment, and without a deadline 
   const { signal } = new AbortController();
   const step = { signal, now: () => 10_000 } as StepContext;
   expect(inTime(step, undefined)).toBe(signal);
-  expect(inTime(step, 10_000).aborted).toBe(false);
-  expect(inTime(step, 0).aborted).toBe(false);
+  using timeout = spyOn(AbortSignal, "timeout");
+  for (const endsAt of [15_000, 10_000, 1_000, 2 ** 40]) expect(inTime(step, endsAt).aborted).toBe(false);
+  expect(timeout.mock.calls.flat()).toEqual([7_000, 2_000, 2_000, 2 ** 31 - 1]);
   const ended = { ...step, signal: AbortSignal.abort("canceled") };
   expect(inTime(ended, 10_000).reason).toBe("canceled");
 });

@@ -119,6 +119,11 @@ test("a result has its data, what it used and its artifacts where there are any,
   });
   expect(whole).toMatchObject({ answer: "It is ", data: { n: 0 }, usage, artifacts: [{ name: "chart" }] });
   expect(whole.artifacts).toHaveLength(1);
+  const large = { artifactId: "f", name: "f.bin", parts: [{ raw: "eHh4", filename: "f.bin" }] };
+  const many = Array.from({ length: 51 }, (_, n) => ({ ...chart, artifactId: `c${n}` }));
+  const missed = async (artifacts: readonly object[]) => (await outcomeOf({ artifacts })).error?.message;
+  expect(await missed([large])).toContain("f.bin is larger");
+  expect(await missed(many)).toContain("more artifacts than the 50");
 });
 
 test("an answer that was cut within a character, there or here, is whole characters", () => {

@@ -1,7 +1,8 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { Task, TaskState } from "@a2a-js/sdk";
 import { AppError } from "../../core/errors.ts";
 import type { Run, RunEvent } from "../../core/runs/run.ts";
+import * as retries from "../client/client-retry.ts";
 import type { TaskUpdate } from "../client/task-update.ts";
 import type { RemoteTask } from "./ask.ts";
 import { type Followed, followRemoteTask, untilEvent } from "./follow-remote-task.ts";
@@ -79,6 +80,8 @@ test("a quiet task in our own store is watched from its last event there, in the
 test.each<readonly [string, Changes, number]>([
   ["had events", { updates: [status(5), status(4)] }, 5],
   ["writes", { updates: [written] }, 3],
+  // What the task came to has not been read event by event.
+  ["comes whole before its events", { updates: [{ kind: "task", seq: 9, task: theTask("WORKING") }, status(5)] }, 5],
   ["is in another store", { isKnown: false }, 3],
   ["has a broken stream", { fails: new AppError("unavailable", "x") }, 3],
 ])("a task that %s is looked at again, from its last event on", async (_, changes, after) => {
@@ -151,4 +154,79 @@ test.each([
   const remote = { taskId: "t", ask: { endsAt } } as unknown as RemoteTask;
   await untilEvent(run, remote, 1_000, { bounds: { quietMs: 600 } } as Peers);
   expect(waits).toEqual(["events of t", ms]);
+});
+
+/**
+ * Polls a task of an agent of another system that works for so many looks; `rings` at each pause.
+ */
+async function polled(
+  looks: number,
+  { endsAt, rings = false }: { readonly endsAt?: number; readonly rings?: boolean } = {},
+) {
+  const slept: number[] = [];
+  const woken: boolean[] = [];
+  const calls: unknown[] = [];
+  let bell = new AbortController();
+  using _ = spyOn(retries, "sleep").mockImplementation(async (ms, signal) => {
+    slept.push(ms);
+    if (rings) bell.abort();
+    woken.push(signal?.aborted === true);
+  });
+  using bounding = spyOn(AbortSignal, "timeout");
+  let left = looks;
+  const client = { ours: false, get: async () => (left-- > 0 ? theTask("WORKING") : theTask("COMPLETED")) };
+  const pushCallbacks = {
+    next() {
+      bell = new AbortController();
+      return bell.signal;
+    },
+    async subscribe(_client: object, what: object) {
+      calls.push(what);
+      return true;
+    },
+    knows: () => calls.length > 0,
+    leave: (askId: string) => void calls.push(`left ${askId}`),
+  };
+  const peers = {
+    bounds: { followMs: 20_000, files: 1, fileBytes: 1 },
+    at: ({ url }: { readonly url: string }) => ({ url: `${url}/now` }),
+    client: async () => client,
+    pushCallbacks,
+  } as unknown as Peers;
+  const run = { id: "r", step: (_: string, work: (step: object) => unknown) => work({ signal: live, now: () => 0 }) };
+  const ask = { askId: "a", agent: { name: "far", url: "http://far.example" }, endsAt };
+  const remote = { ours: false, title: "Far", taskId: "t", contextId: "c", ask } as unknown as RemoteTask;
+  const seen = await followRemoteTask(run as unknown as Run, remote, { after: 0, told: 0 }, peers);
+  return { state: "value" in seen && seen.value.state, slept, woken, calls, bounds: bounding.mock.calls.flat() };
+}
+
+test("an agent of another system is polled ever more rarely, and once it notifies, only then", async () => {
+  const subscribed = { taskId: "t", askId: "a", agentUrl: "http://far.example/now" };
+  const long = await polled(6);
+  expect(long).toMatchObject({ state: "completed", slept: [250, 375, 562.5, 843.75, 60_000, 60_000] });
+  expect(long.calls).toEqual([subscribed, subscribed, "left a"]);
+  expect([(await polled(3)).calls, long.woken]).toEqual([["left a"], Array(6).fill(false)]);
+  expect((await polled(3, { rings: true })).woken).toEqual([true, true, true]);
+});
+
+test("a task is followed for as long as a step may take, or until its ask's deadline and a moment more", async () => {
+  expect((await polled(1)).bounds).toEqual([20_000]);
+  expect((await polled(1, { endsAt: 5_000 })).bounds).toEqual([7_000, 5_000]);
+});
+
+test("an agent whose stream ends before there is anything is not asked again at once", async () => {
+  const slept: number[] = [];
+  using _ = spyOn(retries, "sleep").mockImplementation(async (ms) => void slept.push(ms));
+  async function* watch() {}
+  const peers = {
+    bounds: { followMs: 20_000, files: 1, fileBytes: 1 },
+    client: async () => ({ ours: true, watch, get: async () => theTask("WORKING") }),
+    engine: { get: async () => undefined },
+  } as unknown as Peers;
+  const run = { id: "r", step: (_: string, work: (step: object) => unknown) => work({ signal: live, now: () => 0 }) };
+  const ask = { askId: "a", agent: { name: "swe", url: "http://swe.example" }, endsAt: undefined };
+  const remote = { ours: true, taskId: "t", contextId: "c", ask } as unknown as RemoteTask;
+  await followRemoteTask(run as unknown as Run, remote, { after: 0, told: 0 }, peers);
+  expect(slept).toHaveLength(1);
+  expect(slept[0]).toBeWithin(1, 1_001);
 });

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import type { Run } from "../../core/runs/run.ts";
 import { forgetRun } from "./forget-run.ts";
@@ -27,7 +27,7 @@ async function forget(
   const card = { supportedInterfaces: [{ protocolBinding: "HTTP+JSON", url: "http://swe.example/rest/" }] };
   const acting = (principal: string) => ({
     at: () => agent,
-    inside: (url: string) => url,
+    inside: (url: string) => url.replace("swe.example", "inside.example"),
     client: async () => ({ ours, card }),
     fetch:
       () =>
@@ -60,7 +60,7 @@ async function forget(
 
 test("a task is deleted for its principal by its agent's own address", async () => {
   const { asked, outcomes } = await forget(["a/b"], [200]);
-  expect(asked).toEqual(["ann DELETE http://swe.example/rest/tasks/a%2Fb"]);
+  expect(asked).toEqual(["ann DELETE http://inside.example/rest/tasks/a%2Fb"]);
   expect(outcomes).toEqual(["deleted"]);
 });
 
@@ -72,6 +72,12 @@ test.each<[string, Answer, string]>([
 ])("an agent that %s is not asked again", async (_, answer, outcome) => {
   const { asked, outcomes } = await forget(["t"], [answer]);
   expect([asked.length, outcomes]).toEqual([1, [outcome]]);
+});
+
+test("an agent that hangs is asked again later", async () => {
+  using bounding = spyOn(AbortSignal, "timeout");
+  await forget(["t"], [200]);
+  expect(bounding.mock.calls).toEqual([[5_000]]);
 });
 
 test("an agent of another system is not asked, and keeps what it has", async () => {
@@ -98,4 +104,6 @@ test("nothing is deleted elsewhere before the run is deleted here, and nothing a
   expect([late.slept, late.asked.length, late.outcomes]).toEqual([[50, 100, 200], 1, ["deleted"]]);
   const stays = await forget(["t"], [200], { thereFor: Number.POSITIVE_INFINITY });
   expect([stays.asked, stays.outcomes]).toEqual([[], []]);
+  // A minute is enough for a deletion.
+  expect(stays.slept.reduce((sum, one) => sum + one, 0)).toBeLessThan(3 * 60_000);
 });

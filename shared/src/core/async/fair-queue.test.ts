@@ -35,6 +35,20 @@ test("callers of one name come in order, and names in turn", async () => {
   ]);
 });
 
+test("who comes again before the end of its turn lets one of another name go first", async () => {
+  const queue = createFairQueue();
+  const leave = await queue.turn("ann", never);
+  const order: string[] = [];
+  const others = ["ann", "bob"].map(async (name) => {
+    const end = await queue.turn(name, never);
+    order.push(name);
+    end();
+  });
+  leave();
+  await Promise.all(others);
+  expect(order).toEqual(["bob", "ann"]);
+});
+
 test("who gives up has no turn, and takes none away", async () => {
   expect(await served(["ann", "ann", "bob", "ann"], [0, 2])).toEqual(["gone", "gone", "ann1", "ann3"]);
   expect(await served(["ann"], [0])).toEqual(["gone"]);

@@ -16,6 +16,27 @@ test.each(["base64", "latin1"] as const)("a text is stored sealed and comes back
   expect(kept.body).not.toContain("gr");
 });
 
+test("the same text is never sealed in the same form twice, and its lock is that of the text it lies in", async () => {
+  const kept = textInMemory();
+  const alone: string[] = [];
+  const locked = {
+    ...kept,
+    alone<T>(name: string, work: () => Promise<T>) {
+      alone.push(name);
+      return work();
+    },
+  };
+  const sealed = sealedText(locked, options);
+  const forms: string[] = [];
+  for (let n = 0; n < 2; n++) {
+    await sealed.change(() => "secret");
+    forms.push((await kept.read()) ?? "");
+  }
+  expect(forms[0]?.slice(0, 16)).not.toBe(forms[1]?.slice(0, 16) as string);
+  expect(await sealed.alone("one", async () => "done")).toBe("done");
+  expect(alone).toEqual(["one"]);
+});
+
 test("the first key seals, and each of the others opens", async () => {
   const kept = textInMemory();
   await sealedText(kept, { ...options, keys: () => [key(3)] }).change(() => "old");

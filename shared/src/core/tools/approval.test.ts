@@ -138,3 +138,8 @@ test("what may be allowed besides is a part of what the code stands for", () => 
   );
   expect(new Set(codes).size).toBe(3);
 });
+
+test("without a deadline a person is waited for, however long it takes", async () => {
+  const { slept, decision } = await asked([[{ type: "text", text: "yes abc123" }]]);
+  expect([slept, decision?.allowed]).toEqual([[], true]);
+});

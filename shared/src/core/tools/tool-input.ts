@@ -63,7 +63,6 @@ function withoutNulls(raw: unknown): unknown {
 /** How a text is read where something else is expected. */
 const readAs: Readonly<Record<string, (text: string) => unknown>> = {
   number: numberOf,
-  int: numberOf,
   boolean: booleanOf,
   array: (text) => [text],
 };

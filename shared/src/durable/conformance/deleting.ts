@@ -79,6 +79,9 @@ export function deletingCases(cases: Cases): void {
         "canceled",
         "waiting",
       ]);
+      const exactly = await ended(engine);
+      const { updatedAt: endedBy = 0 } = (await engine.get(exactly)) ?? {};
+      expect((await engine.delete({ runIds: [exactly], endedBy })).runs).toEqual([exactly]);
       await engine.deliver(waiting.id, "go", null);
       await until(engine, waiting.id, "completed");
       await engine.delete({ runIds: [over, waiting.id], endedBy: Date.now() + withinMs });
@@ -92,7 +95,12 @@ export function deletingCases(cases: Cases): void {
       const below = await ended(engine, { contextId: "c3", dedupe: under(`${asked.id}/2`) });
       const ofStranger = await ended(engine, { principal: "bob", dedupe: under(`${asker}/1`) });
       await until(engine, asked.id, "waiting");
+      const refused = (runIds: string[]) => engine.delete({ runIds }).catch(({ message }) => message);
       expect(await codeOf(engine.delete({ runIds: [asker] }))).toBe("conflict");
+      expect([await refused([asker]), await refused([asked.id])]).toEqual([
+        `The run ${asked.id}, which it asked for, has not ended. Cancel it first.`,
+        `The run ${asked.id} has not ended. Cancel it first.`,
+      ]);
       expect((await engine.list({ limit: 9 })).total).toBe(4);
       await engine.cancel(asked.id);
       const records = await Promise.all([asker, asked.id, below].map((id) => engine.get(id)));
@@ -117,6 +125,13 @@ export function deletingCases(cases: Cases): void {
       expect((await engine.get(two))?.status).toBe("canceled");
       await engine.delete({ runIds: [two], emptied });
       expect(told).toEqual([{ kind: "test", principal: "ann", contextId: "c1" }]);
+      // Of each kind and each principal, where several are emptied at once.
+      const others = [await ended(engine), await ended(engine, { principal: "bob" })];
+      const [kept] = (await engine.list({ kind: "other", limit: 1 })).runs;
+      const at = (await engine.delete({ runIds: [...others, kept?.id ?? ""] })).emptied;
+      expect(at.map(({ kind, principal }) => `${kind} of ${principal}`).toSorted()).toEqual([
+        ...["other of ann", "test of ann", "test of bob"],
+      ]);
     });
 
     test("a file is free once no run refers to it, and its principal's as long as one of its runs does", async () => {

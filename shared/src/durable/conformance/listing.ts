@@ -87,6 +87,11 @@ export function listingCases(cases: Cases): void {
       const { run: chinese } = await say("second", "销售数据的分析");
       const { run: other } = await say("third", "nothing of it");
       const { run: open } = await say("fourth", "not yet", false);
+      // Whoever sends a message under the id of another's run is not asked by it.
+      const foreign = { key: JSON.stringify(["kind", "bob", `${other.id}/1`]), hash: "" };
+      const parts = [{ type: "text", text: "Weigh the parcel" }];
+      const events = [{ type: "message-received", messageId: `${other.id}/1`, parts }];
+      await engine.start({ ...request, principal: "bob", canceled: true, dedupe: foreign, events });
       const idsOf = async (...words: string[]) =>
         (await engine.list({ principal: "ann", words, limit: 10 })).runs.map(({ id }) => id).toSorted();
       const all = [asker, asked, chinese, other, open].map(({ id }) => id).toSorted();

@@ -101,6 +101,9 @@ withPostgres((server) => {
     const engine = createPostgresEngine({ url: pair.url, connections: 2 });
     const { run } = await engine.start({ kind: "hands", input: null, principal: "ann", contextId: "c" });
     await engine.close();
+    // Nobody would take over what a worker gets that was declared dead.
+    await expect(pair.take(run.id, "gone")).rejects.toThrow("This worker is not known.");
+    expect(await pair.claim("gone")).toEqual([]);
     pair.one.enter(row);
     await pair.one.hold(conversation);
     expect(await pair.take(run.id, "other")).toEqual({ isElsewhere: true });
@@ -152,6 +155,31 @@ withPostgres((server) => {
     await pair.database.query("INSERT INTO gone_folders VALUES ('z')");
     await pair.other.cleared("f");
     expect(await pair.other.gone()).toEqual(["z"]);
+  }, 60_000);
+
+  test("the last run of a conversation leaves its folder to be cleared away, and no other one does", async () => {
+    await using pair = await two();
+    const engine = createPostgresEngine({ url: pair.url, connections: 2 });
+    const about = { kind: "hands", input: null, principal: "ann", contextId: "c", canceled: true };
+    const start = async (over = {}) => (await engine.start({ ...about, ...over })).run.id;
+    const [first, last, bobs] = [await start(), await start(), await start({ principal: "bob" })];
+    pair.one.enter(row);
+    await pair.one.hold(conversation);
+    pair.one.enter({ ...row, principal: "bob" });
+    await pair.one.hold({ ...conversation, principal: "bob", folder: "bobs" });
+    const left = async () => [await pair.one.gone(), [...(await pair.one.unknown(["f", "bobs"]))]];
+    await engine.delete({ runIds: [first] });
+    expect(await left()).toEqual([[], []]);
+    await engine.delete({ runIds: [last] });
+    expect(await left()).toEqual([["f"], ["f"]]);
+    // Nothing of it is stored any more, though its worker still holds it.
+    expect(await pair.one.keep(conversation, 1, "late")).toBe(false);
+    await engine.delete({ runIds: [bobs] });
+    expect((await left()).map((folders) => folders.toSorted())).toEqual([
+      ["bobs", "f"],
+      ["bobs", "f"],
+    ]);
+    await engine.close();
   }, 60_000);
 
   test("a worker that was taken for dead and has another name asks for its conversations anew", async () => {

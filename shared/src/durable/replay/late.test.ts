@@ -1,4 +1,5 @@
 import { expect, spyOn, test } from "bun:test";
+import { AppError } from "../../core/errors.ts";
 import { silentLog } from "../../core/runs/engine.ts";
 import type { Run, RunEvent, StepContext } from "../../core/runs/run.ts";
 import { executionOn } from "../../testing/durable/execution-on.ts";
@@ -327,6 +328,13 @@ test("a run is handed back although its storage hangs, after a step that stops h
 
 const stepAtWork = (run: Run) => run.step("work", () => new Promise<null>(() => undefined));
 
+test("a sleep that had begun goes on until the time that was stored, whatever is asked for now", async () => {
+  const store = new MemoryRunStore(emptyState());
+  store.state.journal.set("0", { path: "0", kind: "sleep", name: "", state: "started", out: "50000" });
+  const execution = await executionOn(store, (run) => run.sleep(9_000), { clock: () => 40_000 });
+  expect([await execution.done, store.state.parking?.wakeAt]).toEqual(["parked", 50_000]);
+});
+
 test("until when a run sleeps is stored as it begins to, also while it works beside that", async () => {
   const store = new MemoryRunStore(emptyState());
   const execution = await executionOn(store, (run) => run.all<unknown>([(own) => own.sleep(60_000), stepAtWork]));
@@ -371,5 +379,52 @@ test("a branch that has lost begins nothing more, in branches of its own neither
     "ended",
     [],
     { status: "completed", output: "won" },
+  ]);
+});
+
+test("the branch that won a race is not told to stop when it is executed again", async () => {
+  const store = new MemoryRunStore(emptyState());
+  const rows: JournalRow[] = [
+    { path: "0", kind: "race", name: "2", state: "done", out: "1" },
+    { path: "0/1/0", kind: "step", name: "win", state: "done", out: '"won"' },
+  ];
+  for (const row of rows) store.state.journal.set(row.path, row);
+  const execution = await executionOn(store, (run) =>
+    run.race<unknown>([
+      (own) => own.signal("never"),
+      async (own) => {
+        const won = await own.step("win", async () => "again");
+        await turns();
+        return own.abortSignal.aborted ? "stopped" : won;
+      },
+    ]),
+  );
+  expect([await execution.done, store.state.ending]).toEqual(["ended", { status: "completed", output: "won" }]);
+});
+
+test("of branches that fail together the first one decides, now and when they are executed again", async () => {
+  const body = (run: Run) => {
+    const fail = (why: string) => () => Promise.reject(new AppError("task_failed", why));
+    return run.all([fail("first"), fail("second")]).catch(({ message }) => message);
+  };
+  const store = new MemoryRunStore(emptyState());
+  await (await executionOn(store, body)).done;
+  const again = new MemoryRunStore(emptyState());
+  for (const row of store.state.journal.values()) again.state.journal.set(row.path, row);
+  await (await executionOn(again, body)).done;
+  const output = { status: "completed", output: "first" } as const;
+  expect([store.state.ending, again.state.ending]).toEqual([output, output]);
+});
+
+test("a step that had begun when its process stopped is not begun again, and what became of it is recorded", async () => {
+  const store = new MemoryRunStore(emptyState());
+  store.state.journal.set("0", { path: "0", kind: "step", name: "pay", state: "started" });
+  let paid = 0;
+  const body = (run: Run) => run.step("pay", async () => ++paid, { effect: "once" }).catch(({ code }) => code);
+  const execution = await executionOn(store, body);
+  expect([await execution.done, store.state.ending]).toEqual(["ended", { status: "completed", output: "interrupted" }]);
+  expect([paid, store.state.journal.get("0")]).toEqual([
+    0,
+    expect.objectContaining({ state: "done", error: expect.objectContaining({ code: "interrupted" }) }),
   ]);
 });

@@ -192,11 +192,14 @@ test("in a copy of the store runs that were under way are claimed at once, and w
   for await (const _ of engine.follow(over.id, { signal: AbortSignal.timeout(20_000) }));
   const { run } = await engine.start(request);
   const { run: waiting } = await engine.start({ ...request, kind: "other" });
+  const { run: canceled } = await engine.start({ ...request, canceled: true });
   await begun.promise;
   await engine.backup(folder.path);
   const copy = createEmbeddedEngine({ path: folder.path });
-  const statuses = await Promise.all([over, run, waiting].map(async ({ id }) => (await copy.get(id))?.status));
-  expect(statuses).toEqual(["completed", "queued", "queued"]);
+  const statuses = await Promise.all(
+    [over, canceled, run, waiting].map(async ({ id }) => (await copy.get(id))?.status),
+  );
+  expect(statuses).toEqual(["completed", "canceled", "queued", "queued"]);
   expect((await copy.get(over.id))?.output).toBe("ended");
   using db = new Database(folder.path);
   expect(db.query("SELECT id FROM workers").all()).toEqual([]);

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { readdirSync, readlinkSync } from "node:fs";
 import { AppError } from "../../core/errors.ts";
 import { silentLog } from "../../core/runs/engine.ts";
@@ -118,17 +118,26 @@ test("a patient write shares the commit of the next, unless it is hurried; alone
   const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined, onCommitted });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   const patient = (id: string) => writer.write(insert(id), { patient: true });
+  // Its patience ends when the test says so.
+  const patience: (readonly [() => void, number])[] = [];
+  using timers = spyOn(globalThis, "setTimeout").mockImplementation(((end: () => void, ms: number) =>
+    patience.push([end, ms])) as never);
   const first = patient("a");
+  for (let turns = 0; turns < 9; turns++) await turn();
+  expect([transactions, patience.map(([, ms]) => ms)]).toEqual([0, [10]]);
+  const both = [first, writer.write(insert("b"))];
   await turn();
-  expect(transactions).toBe(0);
-  await Promise.all([first, writer.write(insert("b"))]);
   expect(transactions).toBe(1);
+  await Promise.all(both);
   const hurried = patient("c");
   writer.hurry();
   await turn();
   expect(transactions).toBe(2);
-  await Promise.all([hurried, patient("d")]);
-  expect([transactions, await idsIn(writer)]).toEqual([3, ["a", "b", "c", "d"]]);
+  const alone = patient("d");
+  patience.at(-1)?.[0]();
+  await Promise.all([hurried, alone]);
+  timers.mockRestore();
+  expect([transactions, patience.length, await idsIn(writer)]).toEqual([3, 3, ["a", "b", "c", "d"]]);
   await writer.close(100);
 });
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -53,6 +53,21 @@ test("one conversation at a time keeps what it does; the same one takes over fro
   await holder.release();
   expect(await again.renew()).toBe(true);
   expect((await store.open("ada", "main", "c3")).state).toEqual(stateOf("kept"));
+});
+
+test("a profile whose conversation is not heard of is another's after half a minute, and what that left is kept", async () => {
+  const gone = await store.open("ada", "main", "c1");
+  await gone.save(stateOf("kept"));
+  const now = Date.now();
+  using clock = spyOn(Date, "now").mockReturnValue(now + 29_000);
+  expect((await store.open("ada", "main", "c2")).isKept).toBe(false);
+  expect(await gone.renew()).toBe(true);
+  clock.mockReturnValue(now + 58_000);
+  expect((await store.open("ada", "main", "c2")).isKept).toBe(false);
+  clock.mockReturnValue(now + 60_000);
+  expect((await store.list("ada"))[0]?.inUse).toBe(false);
+  expect(await store.open("ada", "main", "c2")).toMatchObject({ isKept: true, state: stateOf("kept") });
+  expect([await gone.renew(), await gone.save(stateOf("late"))]).toEqual([false, false]);
 });
 
 test("a deletion leaves nothing on disk, not even of a save that was killed, and no later save brings it back", async () => {

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import type { BrowserContext, Page } from "playwright";
+import type { Workspace } from "../../core/workspace.ts";
 import { type BrowserSettings, browserDefaults } from "../browser-process/settings.ts";
-import { startEgressProxy } from "../egress/proxy.ts";
-import type { ProxiedRequest } from "../egress/proxy-access.ts";
-import { judgedHere, throughProxy } from "./browser-egress.ts";
+import { type EgressProxy, startEgressProxy } from "../egress/proxy.ts";
+import type { ProxiedRequest, TellRequest } from "../egress/proxy-access.ts";
+import { alreadyProxied, judgedHere, throughProxy } from "./browser-egress.ts";
 import { cancelled, notKept } from "./downloads.ts";
 import { createNotices } from "./notices.ts";
 import type { JudgeHop } from "./request-hops.ts";
@@ -132,6 +133,32 @@ test("our own browser has credentials of its own for each context, learns them f
   way.revoke();
   expect(await ask("http://denied.example/")).toBe(407);
   await proxy.close();
+});
+
+test("a conversation's pages know the loopback of its own shell, and those of no conversation none", async () => {
+  const { all } = settings({ loopback: (of, port) => `${of.root}:${port}` as never });
+  const given: unknown[] = [];
+  const admit: EgressProxy["admit"] = (_, loopback) => {
+    given.push(loopback?.(8000) as unknown);
+    return { username: "name", password: "word", revoke: () => undefined };
+  };
+  const proxy = { url: "http://127.0.0.1:1", admit } as EgressProxy;
+  const notices = createNotices();
+  for (const workspace of [{ root: "/mine" } as Workspace, undefined]) throughProxy(proxy, all, { notices, workspace });
+  throughProxy(proxy, settings().all, { notices, workspace: { root: "/mine" } as Workspace });
+  expect(given).toEqual(["/mine:8000", undefined, undefined]);
+});
+
+test("in the user's own browser a conversation hears of refusals until it ends", async () => {
+  const listeners = new Set<TellRequest>();
+  const notices = createNotices();
+  const way = alreadyProxied(listeners, notices);
+  expect(way.proxy).toBeUndefined();
+  const refused = { method: "GET", target: "http://x/", refused: "no" };
+  for (const tell of listeners) for (const request of [refused, { ...refused, refused: undefined }]) tell(request);
+  expect(notices.take()).toEqual(["The request GET http://x/ was refused: no"]);
+  way.revoke();
+  expect(listeners.size).toBe(0);
 });
 
 test("a download that was not kept is told with its name and the reason", () => {

@@ -65,6 +65,24 @@ test("a browsing that was never used changes nothing that is stored", async () =
   expect(done).toEqual(["released"]);
 });
 
+test("a page that does not answer leaves what is stored as it is", async () => {
+  const { kept, browsing, used, done } = await scene();
+  kept.follow({ ...browsing, storage: async () => undefined as never });
+  used.at = 5;
+  await kept.end();
+  expect(done).toEqual(["released"]);
+});
+
+test("what a conversation logs in to on its way is not what it began with", async () => {
+  const { kept, browsing, used } = await scene();
+  kept.follow(browsing);
+  used.at = 5;
+  used.state = { ...stateOf("next"), origins: [{ origin: "https://new.example", localStorage: [] }] };
+  await kept.end();
+  expect(kept.state()).toEqual(used.state);
+  expect(kept.hasSomethingOf(new URL("https://new.example"))).toBe(false);
+});
+
 test("a profile that another conversation is using is read, not written, and the agent is told", async () => {
   const { kept, browsing, used, done, notices } = await scene({ isKept: false });
   expect(notices.take()[0]).toStartWith("Another conversation is using the browser profile work:");
@@ -103,9 +121,11 @@ test("what changed is stored a moment after the last use, not while it is in use
   performance.now = () => at;
   try {
     let fails = false;
+    let meanwhile = () => {};
     const saved: StorageState[] = [];
     const { kept, browsing, used, done, lost, notices } = await scene({
       save: async (state) => {
+        meanwhile();
         if (fails) throw new Error("The disk is full.");
         saved.push(state);
         return true;
@@ -137,6 +157,15 @@ test("what changed is stored a moment after the last use, not while it is in use
     fails = false;
     await pass(2_000);
     expect([saved.length, lost]).toEqual([2, []]);
+    // What is done while it is stored is not in what is stored.
+    meanwhile = () => {
+      used.at = at;
+    };
+    used.at = 1;
+    await pass(2_000);
+    meanwhile = () => {};
+    await pass(3_000);
+    expect([saved.length, lost]).toEqual([4, []]);
   } finally {
     performance.now = now;
     jest.useRealTimers();

@@ -8,9 +8,12 @@ type Handler = (socket: unknown) => Promise<void>;
 /** A page whose browser pauses requests, and what it was told of them. */
 function pageForTest({ speaks = true } = {}) {
   const told: string[] = [];
+  const paused: object[] = [];
   const session = Object.assign(new EventEmitter(), {
-    send: async (method: string, { requestId = "", errorReason = "" } = {}) =>
-      void told.push([method, requestId, errorReason].filter((part) => part !== "").join(" ")),
+    async send(method: string, { requestId = "", errorReason = "", patterns = [] as object[] } = {}) {
+      told.push([method, requestId, errorReason].filter((part) => part !== "").join(" "));
+      if (patterns.length > 0) paused.push(...patterns);
+    },
     detach: async () => undefined,
   });
   const main = { name: "main" };
@@ -31,7 +34,7 @@ function pageForTest({ speaks = true } = {}) {
     session.emit("Fetch.requestPaused", { requestId, request });
     await Bun.sleep(0);
   };
-  return { page: page as unknown as Page & EventEmitter, main, framed, told, went, pause };
+  return { page: page as unknown as Page & EventEmitter, main, framed, told, paused, went, pause };
 }
 
 function hopsForTest() {
@@ -46,7 +49,7 @@ function hopsForTest() {
 
 test("each paused request is judged with its whole body by every judge, and made only if all let it", async () => {
   const { hops, sockets } = hopsForTest();
-  const { page, told, pause } = pageForTest();
+  const { page, told, paused, pause } = pageForTest();
   const seen: RequestHop[] = [];
   await hops.watch(page);
   expect(told).toEqual([]);
@@ -59,6 +62,7 @@ test("each paused request is judged with its whole body by every judge, and made
     return !body.includes("secret");
   });
   expect(told).toEqual(["Fetch.enable"]);
+  expect(paused).toEqual([{ urlPattern: "http://*" }, { urlPattern: "https://*" }]);
   expect(sockets.length).toBe(1);
   const entries = (...bytes: string[]) => bytes.map((text) => ({ bytes: Buffer.from(text).toString("base64") }));
   const post = { method: "POST", url: "https://a.example/" };

@@ -50,6 +50,22 @@ test("a tab that could not be opened in place of the last one is opened when it 
   expect(tabs.active().id).toBe(2);
 });
 
+test("when the last tab was closed another is there at once", async () => {
+  const { context, ...rest } = contextForTest();
+  const { newPage } = context;
+  const slow = Object.assign(context, {
+    async newPage() {
+      await Bun.sleep(1);
+      return await newPage.call(context);
+    },
+  });
+  let id = 0;
+  const options = { most: 3, nextId: () => ++id, notices: createNotices(), watch: async () => {}, ownsAll: true };
+  const tabs = await openTabs(slow, options);
+  await tabs.close(1);
+  expect([tabs.all().map((tab) => tab.id), rest.state.fails]).toEqual([[2], false]);
+});
+
 test("the tab opened or chosen last is the active one, and when it closes the newest is", async () => {
   const { tabs, active, ids, pageOf } = await scene();
   expect((await tabs.open()).id).toBe(2);

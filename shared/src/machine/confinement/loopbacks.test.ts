@@ -104,6 +104,10 @@ test.if(canRun)("where nothing listens the ten lowest ports that are listened on
   const told = (port: number) => loopbacks?.dial(workspace, port).catch((error: Error) => error.message);
   expect(await told(1)).toEndWith("with & at the end. Ports in use there: 8000, 9000.");
   expect(await told(2)).toEndWith("No port is in use there.");
+  const open = async () => (await readdir("/proc/self/fd").catch(() => [])).length;
+  const before = await open();
+  for (let count = 0; count < 10; count++) await told(2);
+  expect(await open()).toBeLessThan(before + 8);
   expect(await told(3)).toEndWith(`there: ${Array.from({ length: 10 }, (_, at) => 5_001 + at).join(", ")}.`);
   door.close();
 });

@@ -98,6 +98,38 @@ test("placeholders are removed with the last sandbox, files with content stay", 
   expect(await readdir(workspace)).toEqual([".bashrc"]);
 });
 
+test("an empty file of the person's own is no placeholder, and stays", async () => {
+  await writeFile(at(".profile"), "", { mode: 0o644 });
+  const pins = await pinNames(workspace);
+  expect(pins.names).toContain(".profile");
+  await pins.release();
+  expect(await readdir(workspace)).toEqual([".profile"]);
+});
+
+test("settings of editors, agents and this system are guarded wherever they are", async () => {
+  const names = ["mcp.json", "manyhands.toml", ".envrc", ".vscode", ".idea", ".claude"];
+  for (const name of names) await mkdir(at(name));
+  const pins = await pinNames(workspace);
+  expect(pins.names.filter((name) => names.includes(name)).toSorted()).toEqual(names.toSorted());
+  await pins.release();
+});
+
+test("names that cannot be noted in a file of ours are no reason to go without them", async () => {
+  const pins = `${workspace}.pins`;
+  const refused = {
+    code: "sandbox_unavailable",
+    message: expect.stringContaining("the names to guard cannot be noted"),
+  };
+  await writeFile(join(folder, "elsewhere"), "");
+  await symlink("elsewhere", pins);
+  await expect(pinNames(workspace)).rejects.toMatchObject(refused);
+  expect(readFileSync(join(folder, "elsewhere"), "utf8")).toBe("");
+  rmSync(pins);
+  await mkdir(pins);
+  await expect(pinNames(workspace)).rejects.toMatchObject(refused);
+  expect(await readdir(workspace)).toEqual([]);
+});
+
 test("a placeholder that has content by now no longer counts as one, and stays", async () => {
   const pins = await pinNames(workspace);
   await rm(at(".profile"));

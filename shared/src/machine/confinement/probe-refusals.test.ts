@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,4 +49,13 @@ test("a tier that passes is used, and what it lacks is said", async () => {
   expect(await probe(running(`echo 1000; ${ownFile}`), home)).toEqual([]);
   const [lack] = await probe(running("echo 1000; echo written > allowed; chmod 0600 allowed"), home);
   expect(lack).toStartWith("modes, owners and times of files cannot be changed");
+});
+
+test("a tier whose command does not end is given up, and its command ended", async () => {
+  const { setTimeout } = globalThis;
+  using waits = spyOn(globalThis, "setTimeout").mockImplementation(((act: () => void, ms: number) =>
+    setTimeout(act, ms / 100)) as never);
+  await expect(probe(running("exec sleep 600"), home)).rejects.toThrow("a command ended with exit code 137");
+  expect(waits.mock.calls.map(([, ms]) => ms)).toContain(10_000);
+  expect(await readdir(home)).toEqual([]);
 });

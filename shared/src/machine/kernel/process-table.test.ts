@@ -72,6 +72,23 @@ test.skipIf(!linux)("a process is known by its pid and its start, while it runs"
   sendSignal(pid, "SIGKILL");
 });
 
+test.skipIf(!linux)(
+  "a process that calls itself something odd is still known by its parent and its start",
+  async () => {
+    await using odd = childForTest(
+      "bash",
+      "-c",
+      `printf 'x) Z 1 (' >/proc/$$/comm; echo named; while :; do sleep 60; done`,
+    );
+    await odd.child.stdout.getReader().read();
+    const { pid } = odd.child;
+    const entry = readProcessTable().get(pid);
+    expect(entry).toMatchObject({ pid, parent: process.pid, startedAt: startOf(pid) });
+    expect([entry?.state === "Z", startOf(pid) > 0]).toEqual([false, true]);
+    for (const one of descendants(readProcessTable(), pid)) sendSignal(one, "SIGKILL");
+  },
+);
+
 test.skipIf(!linux)("this process holds memory that its table tells, and has threads that its user's count has", () => {
   const own = readProcessTable().get(process.pid);
   const told = process.memoryUsage.rss();

@@ -325,3 +325,12 @@ test("a seed is never typed but its code, and what is too short to be hidden is 
   await expect(createSecrets([short]).reveal(short, signal)).rejects.toMatchObject({ code: "config_invalid" });
   delete process.env.MANYHANDS_TEST_SECRET;
 });
+
+test("what a secret's program complains of goes nowhere, and it cannot ask", async () => {
+  const spawned = spyOn(Bun, "spawn");
+  expect(await readSecret("x", { command: ["sh", "-c", "echo value; echo value >&2; cat"] }, signal)).toBe("value");
+  expect(spawned.mock.calls[0]?.[1]).toMatchObject({
+    ...{ stdin: "ignore", stdout: "pipe", stderr: "ignore" },
+    ...{ maxBuffer: 65_536, killSignal: "SIGKILL" },
+  });
+});

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { chown, mkdir, readdir, stat, symlink } from "node:fs/promises";
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
+import { chown, mkdir, open, readdir, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { putFile, saveFile } from "./save-file.ts";
@@ -82,3 +82,20 @@ test.if(process.getuid?.() === 0)(
     expect(owners.map(({ uid }) => uid)).toEqual([0, 65534, 65534, 65534]);
   },
 );
+
+test("content is on the disk before it has its name, and its name before it counts as saved", async () => {
+  const { workspace } = scene;
+  const own = await open(workspace.root, "r");
+  const handles = Object.getPrototypeOf(own);
+  await own.close();
+  const synced: boolean[] = [];
+  const { sync } = handles;
+  using _ = spyOn(handles, "sync").mockImplementation(async function (this: unknown) {
+    synced.push((await readdir(workspace.root)).includes("a.txt"));
+    await sync.call(this);
+  });
+  await saveFile(workspace, "a.txt", bytes);
+  expect(synced).toEqual([false, true]);
+  await saveFile(workspace, "b.txt", bytes, { exclusive: true });
+  expect(synced).toHaveLength(4);
+});

@@ -140,7 +140,7 @@ test("a conversation that ends ends its calls that wait for a person's answer, a
   await using it = await hostOf({ web: at(web) });
   await using ours = await workspaceForTest();
   await using theirs = await workspaceForTest();
-  const [echo] = (await it.list()).tools;
+  const [echo] = (await it.list("all", "ann")).tools;
   const ask = async () => {
     const { asks } = (await echo?.call({}, contextForTest(ours.workspace))) ?? {};
     expect(asks?.question).toContain("> Who?");
@@ -157,6 +157,9 @@ test("a conversation that ends ends its calls that wait for a person's answer, a
   const ended = await ask();
   await it.host.mount("all").release(ours.workspace);
   expect(await ended(signal)).toMatchObject({ isError: true });
+  const last = await ask();
+  await it.host.close();
+  expect(await last(signal)).toMatchObject({ isError: true });
 });
 
 test("servers are added and removed in the file, and what is there already is told as replaced", async () => {

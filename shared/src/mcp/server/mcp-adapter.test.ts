@@ -259,6 +259,23 @@ test("a tool that is called directly gets what a person answered", async () => {
   await client.close();
 });
 
+test("a prompt that asks first gets what a person answered", async () => {
+  const given: unknown[] = [];
+  const prompts = {
+    list: () => [],
+    get: (...all: unknown[]) => {
+      given.push(all);
+      return { messages: [] };
+    },
+  };
+  const { adapter } = served({ prompts } as never);
+  const client = await connect(adapter, { capabilities: { elicitation: { form: {} } } });
+  const inputResponses = { task: { action: "accept", content: { task: "Look." } } };
+  await client.getPrompt({ name: "p", arguments: { a: "1" }, requestState: "s", inputResponses } as never);
+  expect(given).toEqual([["p", { a: "1" }, { responses: inputResponses, state: "s" }]]);
+  await client.close();
+});
+
 test("a subscriber is told of each change until it unsubscribes or leaves, and only in a session", async () => {
   const { adapter, followed, reported } = served();
   const client = await connect(adapter, { mode: "legacy" });
@@ -294,6 +311,102 @@ test("a subscriber is told of each change until it unsubscribes or leaves, and o
   await modern.close();
 });
 
+test("a subscription that fails is a bug of ours, one that was left is none, and one that cannot be renewed stays", async () => {
+  const turns: { yield(): void; fail(): void; signal: AbortSignal }[] = [];
+  let isThere = true;
+  /** Changes come when the test says, whether or not anybody still wants them. */
+  async function* changes(signal: AbortSignal) {
+    for (;;) {
+      const next = Promise.withResolvers<void>();
+      turns.push({ yield: () => next.resolve(), fail: () => next.reject(new Error("gone")), signal });
+      await next.promise;
+      yield {};
+    }
+  }
+  const watch = async (_: string, __: string, signal: AbortSignal) => (isThere ? changes(signal) : undefined);
+  const { adapter, reported } = served({ resources: { watch } } as never);
+  const client = await connect(adapter, { mode: "legacy" });
+  const told: string[] = [];
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) => void told.push(params.uri));
+  await client.subscribeResource({ uri: "a:left" });
+  await client.unsubscribeResource({ uri: "a:left" });
+  turns[0]?.yield();
+  await until(() => turns.length === 2);
+  turns[1]?.fail();
+  await client.subscribeResource({ uri: "a:kept" });
+  isThere = false;
+  await expect(client.subscribeResource({ uri: "a:kept" })).rejects.toMatchObject({ code: -32602 });
+  expect(turns[2]?.signal.aborted).toBe(false);
+  turns[2]?.yield();
+  await until(() => told.length > 0);
+  expect([told, reported]).toEqual([["a:kept"], []]);
+  turns[3]?.fail();
+  await until(() => reported.length > 0);
+  expect(reported).toEqual([new Error("gone")]);
+  await client.close();
+});
+
+test("without a session nothing can be subscribed to, since nobody could be told", async () => {
+  const { adapter, followed } = served();
+  const params = { uri: "manyhands://runs/r1" };
+  const asked = post(
+    { jsonrpc: "2.0", id: 3, method: "resources/subscribe", params },
+    { "mcp-protocol-version": "2025-06-18" },
+  );
+  expect(await (await adapter(asked)).text()).toContain("Changes are told in a session only");
+  expect(followed).toEqual([]);
+});
+
+bothModes(
+  "a call belongs to the conversation and the trace that it came with, its own word before its headers (%s)",
+  async (mode) => {
+    const asked: { contextId?: string; trace?: { traceparent: string } }[] = [];
+    const runs = {
+      start: async (_: object, one: object, principal: string) => {
+        asked.push(one);
+        return { id: "r1", principal, status: "completed", lastEvent: 0 };
+      },
+      settled: async (run: object) => run,
+      view: async () => ({ id: "r1", name: "echo", status: "completed", files: [], input: "" }),
+    };
+    const traceOf = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
+    const { adapter } = served({ runs } as never);
+    const headers = { "Manyhands-Context": "ours", traceparent: traceOf("1") };
+    const client = await connect(adapter, { mode, headers });
+    await client.callTool(task("x"));
+    await client.callTool({ ...task("x"), _meta: { traceparent: traceOf("2") } });
+    expect(asked.map(({ contextId, trace }) => [contextId, trace?.traceparent])).toEqual([
+      ["ours", traceOf("1")],
+      ["ours", traceOf("2")],
+    ]);
+    await client.close();
+  },
+);
+
+test("an answer goes to a run of one's own only, and what is not the client's fault is not told as such", async () => {
+  const { adapter, done, all, reported } = served();
+  const client = await connect(adapter, { capabilities: { elicitation: { form: {} } } });
+  const bob = await connect(adapter, {
+    capabilities: { elicitation: { form: {} } },
+    headers: { "x-principal": "bob" },
+  });
+  const byHand = { allowInputRequired: true } as const;
+  const inputResponses = { answer: { action: "accept", content: { answer: "yes" } } };
+  await client.callTool(task("ask"), byHand);
+  const answer = (requestState: string, more: object = { inputResponses }) =>
+    ({ ...task("ask"), requestState, ...more }) as never;
+  for (const state of ["r1", "r9"])
+    await expect(bob.callTool(answer(state), byHand)).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining("The requestState names no run of yours."),
+    });
+  expect(done).toEqual([]);
+  // Repeated without an answer, the call waits for the run as it is.
+  expect(await client.callTool(answer("r1", {}), byHand)).toMatchObject({ requestState: "r1" });
+  expect([done, all.size, reported]).toEqual([[], 1, []]);
+  await Promise.all([client.close(), bob.close()]);
+});
+
 test("resources come a page at a time, a hundred completions of all that there are", async () => {
   const { adapter, done } = served();
   const client = await connect(adapter, { headers: { "x-principal": "bob" } });
@@ -302,6 +415,7 @@ test("resources come a page at a time, a hundred completions of all that there a
   const ref = { type: "ref/resource", uri: "manyhands://runs/{run}" } as const;
   const { completion } = await client.complete({ ref, argument: { name: "run", value: "r" } });
   expect([completion.values.length, completion.total, completion.hasMore]).toEqual([100, 101, true]);
+  expect(done.at(-1)).toEqual(["list", undefined, "bob"]);
   const uri = "manyhands://runs/r1";
   await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
   await client.callTool(task("x"));

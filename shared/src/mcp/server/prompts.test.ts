@@ -46,6 +46,7 @@ test("a prompt passes the task on, and to a flow which agents to use", () => {
 });
 
 test("a missing task is asked for; the answer is used if it was given", () => {
+  expect(textOf("swe", { task: "" }, answered("accept", "Answered."))).toContain("\\n\\nAnswered.");
   for (const given of [none, answered("decline", "x"), answered("accept", "")])
     expect(textOf("swe", { task: "" }, given)).toContain("What should swe do?");
   expect(textOf("swe", {}, answered("accept", "asked"))).toContain("\\n\\nasked");

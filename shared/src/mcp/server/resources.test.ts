@@ -13,7 +13,7 @@ const viewOf = ({ id }: { readonly id: string }) => ({
 });
 
 /** The resources of alice, who has the runs r1 and r2, beside bob's; and what was asked of them. */
-function open() {
+function open(file: Blob | undefined = new Blob(["x"])) {
   const asked: unknown[][] = [];
   const runs = {
     async list(...all: unknown[]) {
@@ -31,7 +31,7 @@ function open() {
     },
   };
   const engine = { follow: (...all: unknown[]) => ({ followed: all }) };
-  const artifacts = { get: async () => new Blob(["x"]) };
+  const artifacts = { get: async (sha256: string) => (sha256 === "b".repeat(64) ? undefined : file) };
   return { asked, resources: runResources({ runs, engine, artifacts } as unknown as CallDeps) };
 }
 
@@ -104,4 +104,24 @@ test("the variable of the template is completed from the principal's own runs", 
     [],
   ]);
   expect(asked.every(([, principal]) => principal === "alice")).toBe(true);
+});
+
+test("a file is read as text or as bytes, by its name's type; one that is too large is to be fetched", async () => {
+  const uri = `http://x/artifacts/${"a".repeat(64)}/a.csv`;
+  const read = async (content: string | Uint8Array<ArrayBuffer> | { size: number }, at = uri) => {
+    const file = content instanceof Object && "size" in content ? content : new Blob([content]);
+    return open(file as Blob).resources.read(at, "bob");
+  };
+  const about = { uri, mimeType: "text/csv" };
+  expect(await read("a;\u20ac")).toEqual([{ ...about, text: "a;\u20ac" }]);
+  for (const bytes of [new Uint8Array([97, 0, 98]), new Uint8Array([97, 0xff])])
+    expect(await read(bytes)).toEqual([{ ...about, blob: Buffer.from(bytes).toString("base64") }]);
+  const large = (size: number) => ({ size, bytes: async () => new Uint8Array([97]) });
+  expect(await read(large(7_000_000))).toHaveLength(1);
+  await expect(read(large(7_000_001))).rejects.toMatchObject({
+    code: "too_large",
+    message: expect.stringContaining(uri),
+  });
+  for (const other of [`${uri}?x=1`, uri.replace("aaa", "A"), uri.replaceAll(/a{64}/g, "b".repeat(64))])
+    expect([other, await read("x", other)]).toEqual([other, undefined]);
 });

@@ -187,3 +187,17 @@ test("each answer can be taken up again where a client lost it", async () => {
   expect(new TextDecoder().decode(value)).toContain('"id":2');
   await reader?.cancel();
 });
+
+test("a client whose stream broke opens another one in its session", async () => {
+  const { sessions, bugs } = open();
+  const begun = await begin(sessions);
+  await begun.text();
+  const request = () => new Request(url, { headers: { ...headers, ...within(begun) } });
+  const first = await sessions.answer(request(), undefined, "ann");
+  expect(first?.status).toBe(200);
+  await first?.body?.cancel();
+  const second = await sessions.answer(request(), undefined, "ann");
+  expect(second?.status).toBe(200);
+  await second?.body?.cancel();
+  expect(bugs).toEqual([]);
+});

@@ -172,3 +172,29 @@ test("what was written to a cache is counted where there was any", async () => {
   expect(await of(3)).toMatchObject({ cacheWriteTokens: 3, source: "provider" });
   for (const none of [0, undefined]) expect(await of(none)).not.toHaveProperty("cacheWriteTokens");
 });
+
+test("a turn that must not call a tool calls none by its text either, and calls alone are an answer that broke off", async () => {
+  const text = '{"name": "bash", "arguments": {}}';
+  const config = modelConfigSchema.parse({ name: "m", price });
+  const tools = [{ name: "bash", description: "", inputSchema: { type: "object" } }];
+  const protocol: Protocol = {
+    async *answer() {
+      yield { type: "text-delta", text };
+      return { text, reasoning: "", toolCalls: [], finish: "stop", usage: {} };
+    },
+  };
+  const calls = async (toolChoice: "auto" | "none") => {
+    const request: ModelRequest = { messages: [], tools, toolChoice };
+    const { reply } = await endOf(
+      attempt({ config, protocol }, request, traitsOf(config), new AbortController().signal),
+    );
+    return [reply.text, reply.toolCalls.map(({ name }) => name)];
+  };
+  expect([await calls("none"), await calls("auto")]).toEqual([
+    [text, []],
+    ["", ["bash"]],
+  ]);
+  const made = { id: "a", name: "bash", arguments: "{}" };
+  const { cut, reply } = await endOf(attempted({ text: "", finish: undefined, toolCalls: [made] }).going);
+  expect([cut, reply.finish, reply.toolCalls]).toEqual([true, "length", [made]]);
+});

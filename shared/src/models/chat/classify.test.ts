@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai";
 import { ModelFailure } from "../model-failure.ts";
-import { classify, redactKeys } from "./classify.ts";
+import { classify, failureOf, redactKeys } from "./classify.ts";
 
 const hidden: [string, string, string][] = [
   ["the key in use, whatever it looks like", "bad key hunter22 given", "bad key [key] given"],
@@ -140,4 +140,27 @@ test("the cause of a failed connection is told, without the key", () => {
 
 test("a key of eight characters is hidden, a shorter one is an ordinary word", () => {
   expect([redactKeys("a 12345678", "12345678"), redactKeys("a 1234567", "1234567")]).toEqual(["a [key]", "a 1234567"]);
+});
+
+test.each([
+  [
+    "GET https://x.example/v1?key=AIzaSy0123456789abc&alt=sse failed",
+    "GET https://x.example/v1?key=[key]&alt=sse failed",
+  ],
+  ["?alt=sse&api_key=short", "?alt=sse&api_key=[key]"],
+  ["?key=short&alt=sse", "?key=[key]&alt=sse"],
+  ["?api-key=short and more", "?api-key=[key] and more"],
+  ["the key AIzaSy0123456789abc is none", "the key [key] is none"],
+  ["gsk_0123456789, xai-0123456789, sk-0123456789", "[key], [key], [key]"],
+  ["Authorization: Bearer abc.def", "Authorization: [key]"],
+  ["the monkey=x of key sizes", "the monkey=x of key sizes"],
+])("what looks like a key is in no error, whoever's it is: %s", (text, safe) => {
+  expect(redactKeys(text, undefined)).toBe(safe);
+});
+
+test("the wait that a provider asks for is found in the rest of what it said too", () => {
+  const facts = { status: 429, headers: undefined, sentence: "quota exceeded", code: "", unreached: false };
+  const failure = failureOf({ ...facts, detail: '{"retryDelay": "7s"}' }, undefined, 0);
+  expect([failure.kind, failure.retryAfterMs]).toEqual(["rate-limited", 7_000]);
+  expect(failureOf({ ...facts, detail: "" }, undefined, 0).retryAfterMs).toBeUndefined();
 });

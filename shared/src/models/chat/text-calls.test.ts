@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { ModelEvent, ModelRequest } from "../../core/model.ts";
 import { startScriptedModel } from "../../testing/models/scripted-model.ts";
 import { createModel } from "../create-model.ts";
-import { calledInText, onlyCalls } from "./text-calls.ts";
+import { calledInText, onlyCalls, takeCalls } from "./text-calls.ts";
 
 const tools = ["bash", "python_execute"].map((name) => ({ name, description: "", inputSchema: { type: "object" } }));
 const names = tools.map(({ name }) => name);
@@ -100,4 +100,9 @@ test("a call in the midst of a text is found, and is not the whole of it", () =>
 test("a text in quotes keeps them as an argument in a tag: they are part of the code", async () => {
   const { reply } = await answerOf('<function=python_execute><parameter=code>"a text"</parameter></function>');
   expect(reply.toolCalls.map((call) => JSON.parse(call.arguments))).toEqual([{ code: '"a text"' }]);
+});
+
+test("a text that is the call of no tool there is stays text, whole or in a block", () => {
+  for (const text of ['{"name": "nobody", "arguments": {}}', 'So:\n```json\n{"name": "nobody", "arguments": {}}\n```'])
+    expect(takeCalls(text, names)).toEqual({ text, toolCalls: [] });
 });

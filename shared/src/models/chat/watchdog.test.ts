@@ -47,6 +47,7 @@ test("after the first words the shorter limit holds, for every later silence", a
   async function* source() {
     yield "";
     yield "word";
+    yield "";
     await silent;
   }
   const limits = { firstDeltaTimeoutMs: 5000, idleTimeoutMs: 20 };
@@ -56,7 +57,7 @@ test("after the first words the shorter limit holds, for every later silence", a
       seen.push(item);
   };
   await expect(reading()).rejects.toMatchObject({ kind: "unavailable", message: expect.stringContaining("20 ms") });
-  expect(seen).toEqual(["", "word"]);
+  expect(seen).toEqual(["", "word", ""]);
 });
 
 test("an abort that was before ends a silence, and one at the moment of the value wins over it", async () => {

@@ -180,3 +180,11 @@ test("what a request asks for is before what is configured, for the length of th
   const both = params({ temperature: 1, maxOutputTokens: 100 }, { temperature: 0.5, maxOutputTokens: 5 });
   expect(both).toMatchObject({ temperature: 0.5, max_tokens: 5 });
 });
+
+test("how closely an image is looked at is told where it is set", () => {
+  const user: ModelMessage = { role: "user", parts: [image] };
+  const detail = (imageDetail: "low" | "high" | "auto") =>
+    JSON.stringify(params({ imageDetail, capabilities: { vision: true } }, { messages: [user] }).messages);
+  expect([detail("low").includes('"detail":"low"'), detail("high").includes('"detail":"high"')]).toEqual([true, true]);
+  expect(detail("auto")).not.toContain("detail");
+});

@@ -4,6 +4,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import * as making from "../../machine/confinement/create-sandbox.ts";
 import { createSandbox } from "../../machine/confinement/create-sandbox.ts";
+import * as egresses from "../../machine/egress/egress.ts";
 import * as hosts from "../../mcp/client/create-host.ts";
 import * as credentials from "../../mcp/client/oauth/credential-store.ts";
 import * as signIns from "../../mcp/client/oauth/sign-in.ts";
@@ -59,6 +60,7 @@ async function hosted(server: object) {
   } as never);
   const signing = spyOn(signIns, "signIn").mockResolvedValue(undefined as never);
   const authorizing = spyOn(signIns, "authorizeBy").mockReturnValue({} as never);
+  const reaching = spyOn(egresses, "createEgress");
   const stores = spyOn(credentials, "createCredentialStore").mockImplementation(
     (_, principal) => ({ principal }) as never,
   );
@@ -79,9 +81,9 @@ async function hosted(server: object) {
   const [given] = creating.mock.calls[0] ?? [];
   if (given === undefined) throw new Error("no host");
   return {
-    ...{ mcp, given, steps, sandboxes, signing, authorizing },
+    ...{ mcp, given, steps, sandboxes, signing, authorizing, reaching },
     async [Symbol.asyncDispose]() {
-      for (const one of [creating, sandboxes, signing, authorizing, stores]) one.mockRestore();
+      for (const one of [creating, sandboxes, signing, authorizing, reaching, stores]) one.mockRestore();
       await rm(home, { recursive: true });
     },
   };
@@ -90,8 +92,10 @@ async function hosted(server: object) {
 test("each principal signs in for itself, through the proxy of the settings", async () => {
   const url = "https://mcp.example";
   await using at = await hosted({ url });
-  const { given, mcp, signing, authorizing } = at;
+  const { given, mcp, signing, authorizing, reaching } = at;
   expect(given).toMatchObject({ proxy: "http://proxy.example:1", policy: { allow: ["a.example"] } });
+  const through = { allow: ["a.example"], deny: [], only: [] };
+  expect(reaching.mock.calls).toEqual([[through, { proxy: "http://proxy.example:1" }]]);
   const { signal } = new AbortController();
   const show = () => undefined;
   await mcp.login("web", show, signal, "ann");

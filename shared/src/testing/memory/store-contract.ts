@@ -33,6 +33,13 @@ function testEntries(opened: Opened): void {
     expect(await found(`" OR principal:* ') | !x`)).toEqual([]);
   });
 
+  test("a long entry is found by its last word too", async () => {
+    await using of = await opened();
+    const text = Array.from({ length: 40 }, (_, n) => `w${n}`).join(" ");
+    const { id } = await of.store.add("ann", { text, kind: "fact", by });
+    expect((await of.store.search("ann", "w39", 5)).map((entry) => entry.id)).toEqual([id]);
+  });
+
   test("each principal has its own: another neither lists, finds, reads, changes nor removes it", async () => {
     await using of = await opened();
     const { store } = of;
@@ -63,6 +70,8 @@ function testEntries(opened: Opened): void {
     });
     await expect(add("x".repeat(201))).rejects.toMatchObject({ code: "too_large" });
     await expect(add(" \u200b\n")).rejects.toMatchObject({ code: "invalid_input" });
+    // Another's is not.
+    await store.add("bob", { text: "Number 0.", kind: "fact", by });
     expect(await store.clear("ann")).toBe(5);
     expect(await store.list("ann")).toEqual([]);
   });
@@ -76,6 +85,8 @@ function testChanges(opened: Opened, open: () => Promise<MemoryRows & AsyncDispo
     const one = await store.add("ann", { text: "Tea.", kind: "fact", by });
     const other = await store.add("ann", { text: "Tea.", kind: "preference", by });
     expect(other.id).not.toBe(one.id);
+    // Of those of one moment the one that was added last.
+    expect((await store.list("ann")).map(({ id }) => id)).toEqual([other.id, one.id]);
     now = 5;
     const changed = await store.edit("ann", one.id, { text: "Mint.", by: "agent", sources: ["web"] });
     expect(changed).toMatchObject({ createdAt: 10, changedAt: 11 });

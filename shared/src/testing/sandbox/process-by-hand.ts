@@ -7,7 +7,7 @@ export type ProcessByHand = {
   readonly process: SandboxProcess;
   /** What was done to it, in order: `write TEXT`, `flush`, `end`, `kill`, `SIGINT`, `settle`. */
   readonly done: readonly string[];
-  says(stream: OutputStream, text: string): void;
+  says(stream: OutputStream, text: string | Uint8Array): void;
   /** Ends it; its outputs end too, unless something holds them open. */
   exits(code: number, outputs?: "closed" | "open"): void;
 };
@@ -36,7 +36,8 @@ export function processByHand({
   };
   const byHand: ProcessByHand = {
     done,
-    says: (stream, text) => outputs[stream].controller.enqueue(new TextEncoder().encode(text)),
+    says: (stream, text) =>
+      outputs[stream].controller.enqueue(typeof text === "string" ? new TextEncoder().encode(text) : text),
     exits(code, after = "closed") {
       exited.resolve(code);
       if (after === "closed") for (const { close } of [outputs.stdout, outputs.stderr]) close();

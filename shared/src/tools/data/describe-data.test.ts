@@ -30,6 +30,15 @@ test("a text with few values has them listed with how often each is there, of a 
   expect(text).not.toContain("Values of name");
 });
 
+test("values are listed of texts of up to twelve, and of eight such columns", async () => {
+  const names = ["thirteen", ...Array.from({ length: 9 }, (_, at) => `twelve${at}`)];
+  const rows = Array.from({ length: 39 }, (_, row) => names.map((_, at) => `v${row % (at === 0 ? 13 : 12)}`).join());
+  await scene.write("kinds.csv", `${names.join()}\n${rows.join("\n")}\n`);
+  const { text } = await describe("kinds.csv");
+  const listed = [...text.matchAll(/^Values of (\w+)/gm)].map(([, name = ""]) => name);
+  expect(listed).toEqual(names.slice(1, 9));
+});
+
 test("distinct values are counted unless there are very many rows", async () => {
   await scene.write("cities.csv", "inhabitants\n449000\n489000\n408000\n");
   const { text } = await describe("cities.csv");

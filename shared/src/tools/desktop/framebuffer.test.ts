@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { inflateSync } from "node:zlib";
 import { encodePicture, pictureBytes } from "./framebuffer.ts";
 
 const size = { width: 4, height: 2 };
@@ -16,6 +17,16 @@ function pictureFile(changes: Readonly<Record<number, number>> = {}): Buffer {
   return Buffer.concat([header, Buffer.alloc(12), ...Array(4).fill(blue), ...Array(4).fill(red)]);
 }
 
+/** Red, green and blue of a PNG's first pixel, which no filter of its line changes. */
+function firstPixel(png: Uint8Array): number[] {
+  const bytes = Buffer.from(png);
+  const parts: Buffer[] = [];
+  for (let at = 8; at < bytes.length; at += 12 + bytes.readUInt32BE(at))
+    if (bytes.toString("latin1", at + 4, at + 8) === "IDAT")
+      parts.push(bytes.subarray(at + 8, at + 8 + bytes.readUInt32BE(at)));
+  return [...inflateSync(Buffer.concat(parts)).subarray(1, 4)];
+}
+
 test("the picture becomes a PNG of its size, the first line on top, with the colors of the screen", async () => {
   const png = await encodePicture(pictureFile(), size);
   expect(await new Bun.Image(png).metadata()).toEqual({ ...size, format: "png" });
@@ -29,6 +40,10 @@ test("the picture becomes a PNG of its size, the first line on top, with the col
   const expected = await new Bun.Image(await encodePicture(upsideDown, size)).jpeg({ quality: 100 }).bytes();
   expect(turned).toEqual(expected);
   expect(top).not.toEqual(turned);
+  expect([firstPixel(png), firstPixel(await encodePicture(upsideDown, size))]).toEqual([
+    [0, 0, 255],
+    [255, 0, 0],
+  ]);
 });
 
 test.each([

@@ -38,6 +38,11 @@ test("plain line endings match Windows ones, which are kept", () => {
   expect(insertText(text, 4, "end").text).toBe("one\r\ntwo\r\nthree\r\n\r\nend");
 });
 
+test("a carriage return that ends no line is a character like others", () => {
+  expect(replaceText("10 %\r20 %\r\nend\r\n", "20 %\nend", "done", "f").text).toBe("10 %\rdone\r\n");
+  expect(() => replaceText("a\rb", "ab", "c", "f")).toThrow("did not appear verbatim");
+});
+
 test("in a text with mixed line endings, those outside the edit stay unchanged", () => {
   const text = "a\r\nb\nc\r\nd\ne\n";
   expect(replaceText(text, "c\nd", "C\nD", "f").text).toBe("a\r\nb\nC\nD\ne\n");

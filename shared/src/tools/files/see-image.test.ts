@@ -5,8 +5,8 @@ import { contextForTest } from "../../testing/tool-context.ts";
 import { seeImage } from "./see-image.ts";
 import { showImage } from "./shown-image.ts";
 
-/** A picture of one color, as a BMP, from which all other formats are made. */
-function picture(width: number, height: number): Bun.Image {
+/** A picture of one color or of noise, as a BMP, from which all other formats are made. */
+function picture(width: number, height: number, isNoise = false): Bun.Image {
   const header = Buffer.alloc(54);
   header.write("BM");
   for (const [at, value] of [
@@ -19,7 +19,10 @@ function picture(width: number, height: number): Bun.Image {
   header.writeUInt16LE(1, 26);
   header.writeUInt16LE(24, 28);
   const line = Math.ceil((width * 3) / 4) * 4;
-  return new Bun.Image(Buffer.concat([header, Buffer.alloc(line * height, 200)]));
+  const pixels = Buffer.alloc(line * height, 200);
+  if (isNoise)
+    for (let at = 0; at < pixels.length; at += 65_536) crypto.getRandomValues(pixels.subarray(at, at + 65_536));
+  return new Bun.Image(Buffer.concat([header, pixels]));
 }
 
 async function setUp() {
@@ -48,6 +51,14 @@ test("a large photograph is scaled down and stays a JPEG", async () => {
   const { text, images } = await place.see("photo.jpg");
   expect(text).toBe("photo.jpg: jpeg, 4000 × 3000 pixels, shown at 1440 × 1080.");
   expect(await shownSize(images?.[0]?.data)).toEqual({ width: 1440, height: 1080, format: "jpeg" });
+});
+
+test("what is too large to be sent as a PNG is sent as a JPEG", async () => {
+  await using place = await setUp();
+  await place.put("noise.png", await picture(1600, 1080, true).png().bytes());
+  const { text, images } = await place.see("noise.png");
+  expect([text, images?.[0]?.mediaType]).toEqual(["noise.png: png, 1600 × 1080 pixels.", "image/jpeg"]);
+  expect(Buffer.from(images?.[0]?.data ?? "", "base64").length).toBeLessThan(5 * 1024 ** 2);
 });
 
 test("WebP is shown in a format every model accepts", async () => {

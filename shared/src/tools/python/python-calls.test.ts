@@ -93,7 +93,11 @@ test.each([
     ["earlier state was lost: it was idle", "[exit code 0"],
   ],
   [{ state: "ended", exitCode: 0 }, false, ["the next call starts a new one", "[exit code 0"]],
-  [{ state: "lost", limit: "wall time 60 s" }, true, ["the next call starts a new one", "exit code 137"]],
+  [
+    { state: "lost", limit: "wall time 60 s" },
+    true,
+    ["the next call starts a new one", "[stopped at its limit: wall time 60 s, exit code 137, T]"],
+  ],
 ])("a call of an interpreter that gives %j", async (outcome, isError, parts) => {
   await using it = await scene();
   it.state.outcome = outcome;

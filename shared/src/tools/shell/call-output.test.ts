@@ -1,8 +1,9 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { statSync } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as ownedFolder from "../../machine/process/owned-folder.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { withCallOutput } from "./call-output.ts";
@@ -68,4 +69,43 @@ test("of a call that has no result only the output of one that was given up is k
     "\n[the output so far: .manyhands/output/0001-bash.txt]\n",
   ]);
   await rm(home, { recursive: true });
+});
+
+test("a call that was given up ends as that, also where its output cannot be kept", async () => {
+  const reason = new Error("given up");
+  const told: string[] = [];
+  const spill = () => Promise.reject(new Error("The disk is full."));
+  const context = {
+    signal: AbortSignal.abort(),
+    workspace: { spill },
+    progress: (text: string) => void told.push(text),
+  };
+  const call = withCallOutput(context as never, "bash.txt", async ({ listen }) => {
+    listen("stdout", Buffer.from("said"));
+    throw reason;
+  });
+  expect(await call.catch((error: unknown) => error)).toBe(reason);
+  expect(told).toEqual(["said"]);
+});
+
+test("output that could not be kept whole is not told as whole, and no file stays open", async () => {
+  const spilled: Blob[] = [];
+  const spill = async (_: string, content: Blob) => `${spilled.push(content)}.txt`;
+  const context = contextForTest({ spill } as never);
+  const flood = new Uint8Array(70 * kilobyte).fill(120);
+  const call = (bytes: Uint8Array) =>
+    withCallOutput(context, "bash.txt", async (output) => {
+      output.listen("stdout", bytes);
+      return await output.text();
+    });
+  const open = async () => (await readdir("/proc/self/fd").catch(() => [])).length;
+  await call(flood);
+  const before = await open();
+  for (let at = 0; at < 20; at++) await call(flood);
+  expect(await open()).toBeLessThan(before + 15);
+  using _ = spyOn(ownedFolder, "makeOwnedFolderSync").mockImplementation(() => {
+    throw new Error("The disk is full.");
+  });
+  await expect(call(flood)).rejects.toThrow("The disk is full.");
+  expect(spilled).toHaveLength(21);
 });

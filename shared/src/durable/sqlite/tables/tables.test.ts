@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { ListFilter, RunStatus } from "../../../core/runs/engine.ts";
 import { offerOf } from "../../offer.ts";
+import { claim } from "../offers.ts";
 import { storedOffer } from "./claims-table.ts";
 import type { Result, RunRow } from "./runs-table.ts";
 import { migrate } from "./schema.ts";
@@ -66,8 +67,9 @@ test("the run that has waited longest is claimed first, at most as many as there
   expect(row(late)).toMatchObject({ status: "queued", owner: null, epoch: 0 });
   tables.claims.handBack("w", at(7, 70));
   expect(row(early)).toMatchObject({ status: "queued", owner: null, due: 7, updated_at: 70, epoch: 1 });
-  tables.claims.claim(kinds("k"), "w", 9, at(9));
-  expect(row(early)?.epoch).toBe(2);
+  tables.claims.claim(kinds("k"), "w", 9, at(9, 90));
+  // With room for all of them it is the same.
+  expect(row(early)).toMatchObject({ ...idle, status: "running", owner: "w", epoch: 2, updated_at: 90 });
 });
 
 test("with little room principals take turns in the order of their names, whatever the kinds of their runs", () => {
@@ -223,7 +225,8 @@ test("signals are taken once, in the order of their arrival, each by one place, 
     false,
   ]);
   expect([signals.takeFirst(n, "go", "a"), signals.takeFirst(n, "go", "b")]).toEqual(['"1"', '"2"']);
-  expect(signals.takeAll(n, "go", "c")).toEqual(['"3"']);
+  signals.insert(n, "go", "0", '"last"');
+  expect(signals.takeAll(n, "go", "c")).toEqual(['"3"', '"last"']);
   expect([signals.isFree(n, "go"), signals.takeFirst(n, "go", "d")]).toEqual([false, undefined]);
   signals.giveBack(other, "a");
   expect(signals.isFree(n, "go")).toBe(false);
@@ -292,6 +295,10 @@ test("a worker beats while it is known, and is declared dead only if it has not 
   expect(workers.all().map(({ id }) => id)).toEqual(["v"]);
   workers.remove("v");
   expect(workers.all()).toEqual([]);
+  // What tells a process from a later one of its number.
+  const identity = { host: "here", pid: 7, processStart: "123" };
+  workers.insert("u", identity);
+  expect(workers.all()).toEqual([{ id: "u", beat: 0, ...identity }]);
 });
 
 test("what a principal uses is counted by day; runs that are over, or part of others, are not under way", () => {
@@ -452,4 +459,84 @@ test("no number is used again, whichever runs were deleted last; what costs no t
   const replied = { type: "model-replied", text: "", toolCalls: [], usage, model: "m", milliseconds: 1 };
   tables.events.append(n, [replied], at(0));
   expect(tables.usage.of("ann", 0)).toMatchObject({ tokens: 0, usd: 0.5 });
+});
+
+test("with little room nobody is woken early, nobody of another kind, and a worker that is gone gets nothing", () => {
+  const { tables, run, row, worker } = store();
+  worker("w");
+  const asleep = (wakeAt: number, kind = "k") => {
+    const n = run({ kind, principal: `of ${wakeAt} ${kind}` });
+    tables.states.park(n, { signals: [], wakeAt }, at(0));
+    return n;
+  };
+  const [late, due, others] = [asleep(10), asleep(9), asleep(9, "other")];
+  for (const principal of ["ann", "bob"]) run({ principal });
+  expect(tables.claims.claim(kinds("k"), "gone", 1, at(9))).toEqual([]);
+  expect(tables.claims.claim(kinds("k"), "w", 1, at(9), "bob").map(({ n }) => n)).toEqual([due]);
+  expect([late, others].map((n) => row(n)?.status)).toEqual(["waiting", "waiting"]);
+});
+
+test("a run that began before runs had bodies does not begin with the newest one now", () => {
+  const { tables, db, run, row, worker } = store();
+  worker("w");
+  const [fresh, old] = [run(), run()];
+  db.run("UPDATE runs SET epoch = 1 WHERE n = ?", [old]);
+  const definition = { kind: "k", body: 2, execute: async () => null };
+  const former = [{ body: 1, execute: async () => null }];
+  tables.claims.claim(storedOffer(offerOf([{ ...definition, former }])), "w", 9, at(9));
+  expect([row(fresh)?.body, row(old)?.body, row(old)?.status]).toEqual([2, null, "running"]);
+});
+
+test("only a run that paused for want of its body goes on by itself when that is there", () => {
+  const { tables, run } = store();
+  const paused = (["version_missing", "internal"] as const).map((code) => {
+    const n = run();
+    tables.states.pause(n, { code, message: "x" }, at(1));
+    return n;
+  });
+  expect(tables.claims.continuable(kinds("k")).map(({ n }) => n)).toEqual(paused.slice(0, 1));
+  expect(tables.claims.continuable(kinds("other"))).toEqual([]);
+});
+
+test("who watches a run is signaled once for the place it named last, is told of once, and not after its end", () => {
+  const { tables, run } = store();
+  const [watched, watcher, over] = [run(), run({ id: "w" }), run({ id: "over" })];
+  const { watchers, signals, events, states } = tables;
+  watchers.put(watched, watcher, "news", "r/1");
+  // It has heard of the first place before.
+  signals.insert(watcher, "news", "r/1", "null");
+  watchers.put(watched, watcher, "news", "r/2");
+  watchers.put(watched, over, "news", "r/2");
+  states.end(over, { status: "completed", output: "null", error: null }, at(1));
+  events.append(watched, [{ type: "told" }], at(2));
+  expect([signals.has(watcher, "news", "r/2"), signals.has(over, "news", "r/2")]).toEqual([true, false]);
+  expect([watchers.takeSignaled(), watchers.takeSignaled()]).toEqual([["w"], []]);
+  watchers.put(watched, watcher, "news", "r/3");
+  events.last(watched, { type: "run-ended", status: "completed" }, 2, at(3));
+  expect([signals.has(watcher, "news", "r/3"), watchers.takeSignaled()]).toEqual([true, ["w"]]);
+});
+
+test("of the clocks the last reading is kept", () => {
+  const { tables } = store();
+  expect(tables.clock.read()).toBeNull();
+  for (const wall of [1, 2]) tables.clock.put({ boot: `b${wall}`, uptime: wall, wall, steady: wall });
+  expect(tables.clock.read()).toEqual({ boot: "b2", uptime: 2, wall: 2, steady: 2 });
+});
+
+test("a run whose body nobody has pauses, or ends if it was canceled, where there is room for more, and is told of", () => {
+  const { tables, db, run, row, worker } = store();
+  worker("w");
+  const [lost, canceled, claimable] = [run({ id: "lost" }), run({ id: "canceled" }), run()];
+  db.run("UPDATE runs SET epoch = 1, body = 7 WHERE n <> ?", [claimable]);
+  db.run("UPDATE runs SET cancel_requested = 1 WHERE n = ?", [canceled]);
+  const definition = { kind: "k", execute: async () => null };
+  const asked = { owner: "w", limit: 2, definitions: new Map([["k", definition]]) };
+  const { rows, told } = claim(tables, storedOffer(offerOf([definition])), asked, at(9));
+  expect(rows.map(({ n }) => n)).toEqual([claimable]);
+  expect([lost, canceled].map((n) => row(n)?.status)).toEqual(["paused", "canceled"]);
+  expect(told.toSorted((one, other) => one.id.localeCompare(other.id))).toEqual([
+    { id: "canceled", seq: 1 },
+    { id: "lost", seq: 1 },
+  ]);
+  expect(JSON.parse(row(lost)?.error ?? "{}").code).toBe("version_missing");
 });

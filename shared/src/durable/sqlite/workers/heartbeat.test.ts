@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { AppError } from "../../../core/errors.ts";
 import { silentLog } from "../../../core/runs/engine.ts";
 import { scratch } from "../../../testing/durable/scratch.ts";
@@ -81,8 +81,8 @@ test("a worker that shows life again and again is never declared dead, however l
   let looks = 0;
   const read = writer.read.bind(writer);
   writer.read = (run, how) => {
-    looks++;
-    other.beat();
+    // As often as a worker does.
+    if (looks++ % 4 === 0) other.beat();
     return read(run, how);
   };
   const own = heartbeat(writer, 100);
@@ -175,6 +175,50 @@ test("a worker that was declared dead gives up its runs, and begins again under 
   expect(told).toEqual({ dead: 1, claimable: 2 });
   expect([own.id === first, typeof own.id]).toEqual([false, "string"]);
   expect((await writer.read((tables) => tables.workers.all())).map(({ id }) => id)).toEqual([own.id ?? ""]);
+  await own.stop();
+  await writer.close(1000);
+});
+
+test("what a dead worker held may be claimed here, and the time of the last beat is kept for those who come later", async () => {
+  using store = scratch();
+  const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
+  using other = otherWorker(store.path);
+  let claimable = 0;
+  const own = new Heartbeat({
+    ...{ writer, log: silentLog, clock: new RunClock(machineClock(), silentLog), leaseMs },
+    ...{ onDeclaredDead: () => undefined, onClaimable: () => void claimable++ },
+  });
+  own.start();
+  await until(() => own.id !== undefined);
+  const reading = () => writer.read((tables) => tables.clock.read()?.uptime ?? 0);
+  const first = await reading();
+  expect([claimable, first > 0]).toEqual([1, true]);
+  await until(() => claimable > 1);
+  expect([other.isThere(), other.run()]).toEqual([false, { status: "queued", owner: null }]);
+  await until(async () => (await reading()) > first);
+  await own.stop();
+  await writer.close(1000);
+});
+
+test("a machine that slept takes nobody for dead, whatever the time says", async () => {
+  using store = scratch();
+  const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
+  using other = otherWorker(store.path);
+  let looks = 0;
+  const read = writer.read.bind(writer);
+  writer.read = (run, how) => {
+    looks++;
+    return read(run, how);
+  };
+  const own = heartbeat(writer, 2_000);
+  own.start();
+  await until(() => looks >= 2);
+  const now = performance.now.bind(performance);
+  const clock = spyOn(performance, "now").mockImplementation(() => now() + 3_600_000);
+  const before = looks;
+  while (looks < before + 3) await new Promise((resolve) => setTimeout(resolve, 1));
+  clock.mockRestore();
+  expect([other.isThere(), other.run()]).toEqual([true, { status: "running", owner: "other" }]);
   await own.stop();
   await writer.close(1000);
 });

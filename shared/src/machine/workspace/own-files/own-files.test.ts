@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
+import { mkdir, mkdtemp, open, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
@@ -41,6 +41,20 @@ test("a file is replaced whole, for its owner alone, and a failure leaves nothin
   await mkdir(join(folder, "taken", "in"), { recursive: true });
   await expect(replaceFile(join(folder, "taken"), "x")).rejects.toThrow();
   expect((await readdir(folder)).sort()).toEqual(["deep", "taken"]);
+});
+
+test("a file's content is on the disk before it has its name, and its name before the change counts as made", async () => {
+  const own = await open(folder, "r");
+  const handles = Object.getPrototypeOf(own);
+  await own.close();
+  const synced: boolean[] = [];
+  const { sync } = handles;
+  using _ = spyOn(handles, "sync").mockImplementation(async function (this: unknown) {
+    synced.push((await readdir(folder)).includes("kept"));
+    await sync.call(this);
+  });
+  await replaceFile(join(folder, "kept"), "first");
+  expect(synced).toEqual([false, true]);
 });
 
 test("a text has another version whenever it is another file, also of the same time or the same length", async () => {

@@ -132,6 +132,69 @@ test("a program that always exits is started twice, and the second reason is tol
   expect(it.started).toHaveLength(2);
 });
 
+test("of a program that exits first and then answers with an error, the error is told", async () => {
+  const it = connecting({ command: "sh" }, ({ method }, program) => {
+    if (method === "initialize") return { error: { code: -32000, message: "no license" } };
+    program.exits(1);
+    return undefined;
+  });
+  await expect(it.connected()).rejects.toThrow("no license");
+  expect(it.started).toHaveLength(2);
+});
+
+test("no message of a server is longer than its entry allows, a program's or one over HTTP", async () => {
+  const tools = { tools: [{ name: "x", description: "d".repeat(2_000), inputSchema: { type: "object" } }] };
+  const listed = async (it: ReturnType<typeof connecting>) => {
+    const connection = it.lasting();
+    const outcome = await connection.tools(it.control.signal).then(
+      () => "listed",
+      ({ message }) => message,
+    );
+    await connection.close();
+    return outcome;
+  };
+  const play: Program = ({ method }) =>
+    method === "tools/list"
+      ? { result: tools }
+      : method === "initialize"
+        ? old
+        : method.startsWith("notifications/")
+          ? undefined
+          : unknown;
+  using web = mcpServerByHand();
+  web.tools = tools.tools as never;
+  for (const [maxMessageBytes, told] of [
+    [1_024, /message of more than 1 kB/i],
+    [10_000, /^listed$/],
+  ] as const) {
+    expect(await listed(connecting({ command: "sh", maxMessageBytes }, play))).toMatch(told);
+    expect(await listed(connecting({ url: web.url, maxMessageBytes }))).toMatch(told);
+  }
+});
+
+test("a server elsewhere is reached through the operator's proxy, and nobody is followed to another place", async () => {
+  const through: string[] = [];
+  using proxy = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch({ url, method }) {
+      through.push(`${method} ${url}`);
+      return new Response("no", { status: 500 });
+    },
+  });
+  const far = connecting({ url: "http://mcp.invalid/mcp" }, undefined, { proxy: proxy.url.href });
+  await expect(far.connected()).rejects.toThrow();
+  expect(new Set(through)).toEqual(new Set(["POST http://mcp.invalid/mcp"]));
+  using other = mcpServerByHand();
+  using web = mcpServerByHand();
+  const { client } = await connecting({ url: web.url }, undefined, { proxy: proxy.url.href }).connected();
+  await client.close();
+  expect(new Set(through).size).toBe(1);
+  web.answer = () => Response.redirect(other.url, 307);
+  await expect(connecting({ url: web.url, headers: { "x-key": "k" } }).connected()).rejects.toThrow();
+  expect([web.asked.length > 0, other.asked]).toEqual([true, []]);
+});
+
 test("a program whose start is refused, or that answers with an error, is not started again, and is ended", async () => {
   const refused = connecting({ command: "sh" }, undefined, {
     sandbox: { tier: "none" } as unknown as Sandbox,

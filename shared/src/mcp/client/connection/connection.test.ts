@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { type Client, InsufficientScopeError } from "@modelcontextprotocol/client";
 import { createEgress } from "../../../machine/egress/egress.ts";
 import {
@@ -270,6 +270,36 @@ test("a failure to connect is told and followed by a pause; a success forgives i
   await expect(it.connection.use(call(), signal)).rejects.toMatchObject({ code: "unavailable" });
   expect(it.connection.health()).toMatchObject({ state: "failed" });
   expect(it.connection.waitMs()).toBeLessThanOrEqual(500);
+});
+
+test("of the pauses after failures a short one is waited out, a long one refused with the reason, and meanwhile nobody asks", async () => {
+  using web = mcpServerByHand();
+  web.answer = () => new Response("down", { status: 500 });
+  let now = 1_000_000;
+  using clock = spyOn(performance, "now").mockImplementation(() => now);
+  await using it = connectionTo(web.url);
+  for (let n = 0; n < 4; n++) {
+    now += 60_000;
+    await expect(it.connection.tools(signal)).rejects.toMatchObject({ code: "unavailable" });
+  }
+  const asked = web.asked.length;
+  const refused = await it.connection.tools(signal).catch((error) => error.message);
+  expect(refused).toMatch(
+    /^The MCP server web is not there; the next attempt to reach it is in 4 s\. The MCP server web: \S/,
+  );
+  expect(web.asked.length).toBe(asked);
+  now += 3_990;
+  const waits: number[] = [];
+  web.answer = () => {
+    waits.push(it.connection.waitMs());
+    return undefined;
+  };
+  using timers = spyOn(globalThis, "setTimeout");
+  await it.connection.tools(signal);
+  expect(timers.mock.calls.map(([, ms]) => ms)).toContain(10);
+  // Who asks meanwhile need not wait: the attempt is under way.
+  expect(new Set(waits)).toEqual(new Set([0]));
+  expect(clock).toHaveBeenCalled();
 });
 
 test("calls whose session is forgotten share the new one, whether they learn it together or late, and the old one is closed", async () => {

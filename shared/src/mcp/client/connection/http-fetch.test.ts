@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { withinTrace } from "../../../core/trace.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
 import type { EgressRequest, EgressResponse } from "../../../machine/egress/fetch-within.ts";
 import { httpFetch, messageBound } from "./http-fetch.ts";
@@ -117,6 +118,24 @@ test("another port of the same host is elsewhere: it is asked through the policy
     timeoutMs: 20_000,
     maxBytes: 2 ** 20,
   });
+});
+
+test("the same host by another scheme is elsewhere too", async () => {
+  using it = places(() => new Response(""));
+  const secure = new URL(it.url);
+  secure.protocol = "https:";
+  await it.send(secure);
+  expect([it.asked.map(({ url }) => String(url)), it.seen]).toEqual([[secure.href], []]);
+});
+
+test("only a message belongs to the trace of the run that sends it, the stream beside it to none", async () => {
+  using it = places(() => new Response(""));
+  const traceparent = `00-${"1".repeat(32)}-${"2".repeat(16)}-01`;
+  await withinTrace({ traceparent }, async () => {
+    await it.send(it.url, { method: "POST", body: "{}" });
+    await it.send(it.url);
+  });
+  expect(it.seen.map(({ headers }) => headers.get("traceparent"))).toEqual([traceparent, null]);
 });
 
 test.each(["PUT", "DELETE", "PATCH", "HEAD"])("a %s elsewhere is not made", async (method) => {

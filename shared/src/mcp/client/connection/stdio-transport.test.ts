@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { processByHand } from "../../../testing/sandbox/process-by-hand.ts";
 import { createStdioTransport, createTextTail } from "./stdio-transport.ts";
@@ -116,4 +116,51 @@ test("noise is forgiven with each message", async () => {
   for (const text of [noise, `${line("x")}\n`, noise, `${line("y")}\n`]) program.says("stdout", text);
   while (got.length < 2 && closes() === 0) await settled();
   expect([got.length, transport.ending()]).toEqual([2, undefined]);
+});
+
+test("endless noise ends a program, however short its lines are", async () => {
+  const { program, transport, got, closed } = transportTo({ maxMessageBytes: 2 ** 30 });
+  await transport.start();
+  const noise = `${"x".repeat(33 * 2 ** 20)}\n`;
+  program.says("stdout", noise);
+  await settled();
+  expect(transport.ending()).toBeUndefined();
+  program.says("stdout", `${noise}${line("late")}\n`);
+  await closed;
+  expect([transport.ending(), got, program.done]).toEqual(["it wrote 64 MB that were no messages", [], ["kill"]]);
+});
+
+test("a program that does not end when it is asked to, or only closes its output, is killed after two seconds", async () => {
+  const times: unknown[] = [];
+  using _ = spyOn(Bun, "sleep").mockImplementation(async (ms) => void times.push(ms));
+  const asked = transportTo();
+  await asked.transport.start();
+  await asked.transport.close();
+  expect(asked.program.done).toEqual(["end", "kill"]);
+  const { process, done } = asked.program;
+  const stdout = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
+  const silent = { ...process, stdout, stderr: stdout, exited: new Promise<number>(() => undefined) };
+  const transport = createStdioTransport({ start: async () => silent, maxMessageBytes: 100 });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  transport.onclose = resolve;
+  await transport.start();
+  await promise;
+  expect([transport.ending(), done.at(-1), new Set(times)]).toEqual(["it closed its output", "kill", new Set([2_000])]);
+});
+
+test("who closes waits until the program is gone, also if it goes late", async () => {
+  const { process } = transportTo().program;
+  const gone = Promise.withResolvers<number>();
+  using _ = spyOn(Bun, "sleep").mockImplementation(async () => undefined);
+  const late = { ...process, exited: gone.promise, kill: () => undefined };
+  const transport = createStdioTransport({ start: async () => late, maxMessageBytes: 100 });
+  await transport.start();
+  let isClosed = false;
+  const closing = transport.close().then(() => {
+    isClosed = true;
+  });
+  for (let n = 0; n < 50; n++) await Promise.resolve();
+  expect(isClosed).toBe(false);
+  gone.resolve(0);
+  await closing;
 });

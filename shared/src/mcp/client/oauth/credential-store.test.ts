@@ -47,7 +47,12 @@ test("credentials are one principal's, for one server at one address, and delete
     client: { client_id: "c" },
     wanted: "more",
   });
-  for (const other of [at("s", "https://s.example:8443"), at("s", "https://t.example"), at("t", "https://s.example")])
+  for (const other of [
+    at("s", "https://s.example:8443"),
+    at("s", "https://s.example/other"),
+    at("s", "https://t.example"),
+    at("t", "https://s.example"),
+  ])
     expect(await mine.read(other)).toBeUndefined();
   await mine.write(server, undefined);
   expect([await mine.read(server), await bobs.read(server)]).toEqual([undefined, tokenOf("bob's")]);

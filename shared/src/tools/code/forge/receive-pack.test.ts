@@ -62,6 +62,8 @@ test("a branch is set from where it was, in one request with the objects, with t
   expect(String(first?.url)).toBe(`${address}/info/refs?service=git-receive-pack`);
   expect(String(second?.url)).toBe(`${address}/git-receive-pack`);
   for (const each of asked) expect(each.headers).toMatchObject({ authorization: basic });
+  // A push may take longer than a question.
+  expect(asked.map(({ timeoutMs }) => timeoutMs)).toEqual([30_000, 300_000, 300_000]);
   const told = (from: string) => `${from} ${one} refs/heads/fix\0 report-status ofs-delta agent=manyhands`;
   for (const [request, from] of [
     [second, other],

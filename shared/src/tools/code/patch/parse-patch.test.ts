@@ -22,6 +22,11 @@ test.each<[string, readonly string[], readonly string[]]>([
   ],
   ["names in quotes and blanks", ['--- "a/x y.ts" ', '+++ "b/x y.ts" ', ...hunk], ["update x y.ts  a|-b|+c"]],
   ["a folder called a", ["--- a/a/x.ts", "+++ b/a/x.ts", ...hunk], ["update a/x.ts  a|-b|+c"]],
+  [
+    "lines that begin like names",
+    ["--- a/x.sql", "+++ b/x.sql", "@@ -1,3 +1,3 @@", " a", "--- old", "+++ new", " z"],
+    ["update x.sql  a|--- old|+++ new| z"],
+  ],
   ["a new file", ["--- /dev/null", "+++ b/x.ts", "@@ -0,0 +1 @@", "+n"], ["create x.ts +n"]],
   ["a removed file", ["--- a/x.ts", "+++ /dev/null", "@@ -1 +0,0 @@", "-n"], ["delete x.ts -n"]],
   ["an empty new file", ["diff --git a/x b/x", "new file mode 100644", "index 0..e"], ["create x"]],

@@ -56,3 +56,38 @@ test("of several files of tests in TAP each has its own plan, and what one of th
   const output = "TAP version 13\n1..2\nok 1 - a\nTAP version 13\n1..2\nok 1 - b\nok 2 - c\n";
   expect(readTestReport(output)).toEqual({ passed: 3, failed: 1, failures: ["1 planned test never ran"] });
 });
+
+test.each([
+  [
+    "a test that fails though what is in it passed",
+    ["TAP version 14", "1..1", "    ok 1 - inner", "    1..1", "not ok 1 - outer"],
+    { passed: 1, failed: 1, failures: ["outer"] },
+  ],
+  [
+    "a test that fails because of what is in it",
+    ["TAP version 14", "1..1", "    not ok 1 - inner", "    1..1", "not ok 1 - outer"],
+    { passed: 0, failed: 1, failures: ["outer > inner"] },
+  ],
+  [
+    "a run that gave up, with all that was planned",
+    ["TAP version 14", "1..1", "ok 1 - a", "Bail out! no database"],
+    { passed: 1, failed: 1, failures: ["Bail out! no database"] },
+  ],
+  [
+    "a run that gave up before the rest",
+    ["TAP version 14", "1..2", "ok 1 - a", "Bail out! no database"],
+    { passed: 1, failed: 1, failures: ["1 planned test never ran", "Bail out! no database"] },
+  ],
+  [
+    "skipped tests of unittest",
+    ["ss.F", "FAIL: test_a (t.T)", "Ran 4 tests in 0.01s", "FAILED (failures=1, skipped=2)"],
+    { passed: 1, failed: 1, failures: ["test_a (t.T)"] },
+  ],
+  [
+    "a file that prove finds broken",
+    ["t/a.t (Wstat: 256 (exited 1) Tests: 2 Failed: 0)", "Files=2, Tests=5,  0 wallclock secs"],
+    { passed: 5, failed: 1, failures: ["t/a.t ended badly"] },
+  ],
+] as const)("%s is counted as that", (_, lines, report) => {
+  expect(readTestReport(`${lines.join("\n")}\n`)).toEqual({ ...report, failures: [...report.failures] });
+});

@@ -110,6 +110,14 @@ test.each(["June", "jun.", "Dienstag", "août", "martes", "gennaio", "março", "
   },
 );
 
+test("each month is known", () => {
+  for (const month of ["long", "short"] as const) {
+    const format = new Intl.DateTimeFormat("en", { month, timeZone: "UTC" });
+    const year = Array.from({ length: 12 }, (_, at) => ["x", format.format(Date.UTC(2024, at, 1)), at] as const);
+    expect(resolveRoles(table("who:s when:s n:n", ...year), {}).roles.along).toBe(1);
+  }
+});
+
 test("each weekday is known", () => {
   const week = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"].map((day, at) => ["x", day, at] as const);
   expect(resolveRoles(table("who:s when:s n:n", ...week), {}).roles.along).toBe(1);

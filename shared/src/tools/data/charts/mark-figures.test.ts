@@ -133,6 +133,20 @@ test("findings are marked one over the other, in the chart's language, also wher
   ] as never);
 });
 
+test("a figure stands over its point, and beside the end of a bar that lies", () => {
+  const place = (spec: ChartSpec) => {
+    const { layer } = withMarks({ ...months, spec, language: "en" }, [
+      finding("majority_value", ["Jan"], { share: 0.6 }),
+    ]);
+    const { align, dx, dy } = (layer as Layer[]).at(-1)?.mark ?? {};
+    return [align, dx, dy];
+  };
+  expect([place(across), place(down)]).toEqual([
+    ["center", undefined, -16],
+    ["left", 12, undefined],
+  ]);
+});
+
 test("of several series the one that a finding is about is marked", () => {
   const shops: Plot = {
     columns: [...months.columns, { name: "shop", kind: "name" }],

@@ -84,6 +84,16 @@ test("six rows of one cell above a table are no titles", async () => {
   expect([columns, rows.length]).toEqual([["1", "column_2"], 6]);
 });
 
+test("a date beyond all calendars is told as none, and the rest of its column is read", async () => {
+  const style = { numFmt: "yyyy-mm-dd" };
+  const cells = new Map([
+    ["1,0", { value: 1e12, style }],
+    ["2,0", { value: 45_000, style }],
+  ]);
+  const { rows } = await read([["day"], [1e12], [45_000]], { cells });
+  expect(rows).toEqual([["(no date)"], [new Date("2023-03-15T00:00:00Z")]]);
+});
+
 test("reading stops when it should, at the first row and after each thousand", async () => {
   const content = await made(Array.from({ length: 2_500 }, (_, at) => [at]));
   let asked = 0;

@@ -67,7 +67,11 @@ function titleRows(rows: readonly (readonly ForeignValue[])[], width: number): n
   return width > 1 && count > 0 ? count : 0;
 }
 
-/** A formula leaves an empty text when there is nothing to show. */
+/**
+ * A formula leaves an empty text when there is nothing to show. A date beyond all calendars is a
+ * text, or its column could not be stored.
+ */
 function plain(value: CellValue): ForeignValue {
+  if (value instanceof Date && Number.isNaN(value.getTime())) return "(no date)";
   return value === "" ? null : value;
 }

@@ -9,6 +9,8 @@ test.each([
   ["<img alt=' A plan ' src=x><img src=y>", "[picture: A plan][picture]"],
   ["<a href='https://a.example/'>to</a> <a href='mailto:a@b'>mail</a>", "[to](https://a.example/) [mail](mailto:a@b)"],
   ["<a href='javascript:x()'>js</a> <a href='#top'>in</a> <a href='https://a.example/'> </a>.", "js in ."],
+  ["<ol start=3><li>c</li><li>d</li></ol><ol start=x><li>a</li></ol>", "3. c\n4. d\n\n1. a"],
+  ["<ol start='0'><li>zero</li></ol>", "0. zero"],
   ["<ol><li>one<ul><li>in</li></ul></li><li>two</li></ol>", "1. one\n   - in\n2. two"],
   [
     "<table><tr><th>A</th><th>B|C</th></tr><tr><td><p>1</p><p>2</p></td></tr></table>",

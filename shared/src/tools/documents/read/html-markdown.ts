@@ -43,7 +43,9 @@ function converter(): Turndown {
   rule("li", (content, node) => {
     const list = (node as unknown as { parentNode: Element }).parentNode;
     const items = [...list.childNodes].filter(({ nodeName }) => nodeName === "LI");
-    const mark = list.nodeName === "OL" ? `${items.indexOf(node) + 1}. ` : "- ";
+    const start = Number.parseInt(list.getAttribute("start") ?? "", 10);
+    const first = Number.isNaN(start) ? 1 : start;
+    const mark = list.nodeName === "OL" ? `${first + items.indexOf(node)}. ` : "- ";
     return `${mark}${content.trim().replaceAll("\n", `\n${" ".repeat(mark.length)}`)}\n`;
   });
   rule("table", (_, node) => `\n\n${markdownTable(rowsOf(node).map((row) => row.map(cellText)))}\n\n`);

@@ -72,6 +72,25 @@ test("items of lists have the level of their list, and each numbered list begins
   expect((await said(deep)).map((one) => one.slice(0, 3))).toEqual([..."0123456788"].map((level) => `{${level}}`));
 });
 
+test("a numbered list that goes on from another begins with its own number", async () => {
+  const { paragraphs, part } = await made(
+    '<ol><li>a</li></ol><p>b</p><ol start="2"><li>c<ol start="5"><li>d</li></ol></li></ol>',
+  );
+  expect(paragraphs.map(told)).toEqual(["{0}a", "b", "{0}c", "{1}d"]);
+  const numbering = await part("word/numbering.xml");
+  const startOf = (paragraph: string | undefined, level: number) => {
+    const num = new RegExp(`<w:num w:numId="${listOf(paragraph)}".*?</w:num>`, "s").exec(numbering)?.[0] ?? "";
+    const override = new RegExp(`<w:lvlOverride w:ilvl="${level}"><w:startOverride w:val="(\\d+)"`).exec(num)?.[1];
+    const abstract = /<w:abstractNumId w:val="(\d+)"/.exec(num)?.[1];
+    const list = new RegExp(`<w:abstractNum w:abstractNumId="${abstract}".*?</w:abstractNum>`, "s").exec(
+      numbering,
+    )?.[0];
+    return override ?? new RegExp(`<w:lvl w:ilvl="${level}"[^>]*><w:start w:val="(\\d+)"`).exec(list ?? "")?.[1];
+  };
+  const [a, , c, d] = paragraphs;
+  expect([startOf(a, 0), startOf(c, 0), startOf(d, 1)]).toEqual(["1", "2", "5"]);
+});
+
 test("what stands in an item beside its words follows them", async () => {
   expect(await said("<ol><li>a<pre><code>b</code></pre><blockquote>c</blockquote></li><li>d</li></ol>")).toEqual([
     "{0}a",

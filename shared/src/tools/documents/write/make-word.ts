@@ -20,9 +20,12 @@ import { type HtmlNode, inlineRuns } from "./word-runs.ts";
 const levels = 9;
 const quoteIndent = 500;
 
-/** The place in lists and quotes that a block is in. */
+/** The lists of a document so far, and the numbers that some of them begin with. */
+type Lists = { count: number; readonly starts: Set<number> };
+
+/** The place in lists and quotes that a block is in; a list is named by its numbering. */
 type ListPosition = {
-  readonly list: "bullets" | "numbers" | undefined;
+  readonly list: string | undefined;
   readonly level: number;
   readonly instance: number;
 };
@@ -30,10 +33,11 @@ type ListPosition = {
 /** A Word document of a body of HTML: headings, lists, tables, code, quotes and pictures. */
 export async function makeWord({ title, html }: WordRequest): Promise<Uint8Array> {
   const { document } = parseHTML(`<html><body>${html}</body></html>`);
-  const lists = { count: 0 };
+  const lists: Lists = { count: 0, starts: new Set() };
   const children = blocks(document.body as unknown as HtmlNode, { list: undefined, level: 0, instance: 0 }, lists);
-  const level = (at: number, format: (typeof LevelFormat)[keyof typeof LevelFormat], text: string) => ({
+  const level = (at: number, format: (typeof LevelFormat)[keyof typeof LevelFormat], text: string, start = 1) => ({
     level: at,
+    start,
     format,
     text,
     alignment: AlignmentType.START,
@@ -41,7 +45,10 @@ export async function makeWord({ title, html }: WordRequest): Promise<Uint8Array
   });
   const config = [
     { reference: "bullets", levels: steps((at) => level(at, LevelFormat.BULLET, at % 2 === 0 ? "•" : "–")) },
-    { reference: "numbers", levels: steps((at) => level(at, LevelFormat.DECIMAL, `%${at + 1}.`)) },
+    ...[...lists.starts].map((start) => ({
+      reference: numbersFrom(start),
+      levels: steps((at) => level(at, LevelFormat.DECIMAL, `%${at + 1}.`, start)),
+    })),
   ];
   const made = new Document({
     ...(title !== undefined && { title }),
@@ -50,6 +57,11 @@ export async function makeWord({ title, html }: WordRequest): Promise<Uint8Array
     sections: [{ children: children.length === 0 ? [new Paragraph("")] : children }],
   });
   return await Packer.toBuffer(made);
+}
+
+/** The name of the numbering of lists that begin with this number. */
+function numbersFrom(start: number): string {
+  return `numbers from ${start}`;
 }
 
 function steps<T>(of: (at: number) => T): T[] {
@@ -65,17 +77,17 @@ const headings: Readonly<Record<string, (typeof HeadingLevel)[keyof typeof Headi
   H6: HeadingLevel.HEADING_6,
 };
 
-function blocks(node: HtmlNode, place: ListPosition, lists: { count: number }): FileChild[] {
+function blocks(node: HtmlNode, place: ListPosition, lists: Lists): FileChild[] {
   return [...node.childNodes].flatMap((child) => block(child, place, lists));
 }
 
-function block(node: HtmlNode, place: ListPosition, lists: { count: number }): FileChild[] {
+function block(node: HtmlNode, place: ListPosition, lists: Lists): FileChild[] {
   const heading = headings[node.nodeName];
   if (heading !== undefined) return [new Paragraph({ heading, keepNext: true, children: inlineRuns(node) })];
   switch (node.nodeName) {
     case "UL":
     case "OL": {
-      const list = node.nodeName === "UL" ? "bullets" : "numbers";
+      const list = node.nodeName === "UL" ? "bullets" : numbering(node, lists);
       const level = place.list === undefined ? 0 : Math.min(place.level + 1, levels - 1);
       return blocks(node, { list, level, instance: ++lists.count }, lists);
     }
@@ -99,15 +111,21 @@ function block(node: HtmlNode, place: ListPosition, lists: { count: number }): F
   }
 }
 
+/** The numbering of a numbered list, which may go on from another one. */
+function numbering(node: HtmlNode, lists: Lists): string {
+  const start = Number.parseInt(node.getAttribute?.("start") ?? "1", 10);
+  lists.starts.add(start);
+  return numbersFrom(start);
+}
+
 const nested = ["UL", "OL", "TABLE", "PRE", "BLOCKQUOTE"];
 
-function listItem(node: HtmlNode, { list, level, instance }: ListPosition, lists: { count: number }): FileChild[] {
+function listItem(node: HtmlNode, { list, level, instance }: ListPosition, lists: Lists): FileChild[] {
   const own = [...node.childNodes].filter(({ nodeName }) => !nested.includes(nodeName));
   const inner = [...node.childNodes].filter(({ nodeName }) => nested.includes(nodeName));
   const children = own.flatMap((child) => inlineRuns(child));
-  const numbering = { reference: list ?? "bullets", level, instance };
   return [
-    new Paragraph({ children, numbering }),
+    new Paragraph({ children, numbering: { reference: list ?? "bullets", level, instance } }),
     ...inner.flatMap((child) => block(child, { list, level, instance }, lists)),
   ];
 }

@@ -55,6 +55,11 @@ test("flows are as wide as what flows, from the edge of one name to that of the 
     expect(Number(bottom) - Number(top)).toBeCloseTo((60 * height("Power")) / 65, 5);
     expect(value).toBe(60 as never);
   }
+  // Each flow is a band of its own.
+  const ids = Map.groupBy(bands?.data.values ?? [], ({ id }) => id);
+  expect([...ids.values()].map((band) => new Set(band.map(({ from, to }) => `${from} ${to}`)).size)).toEqual([
+    1, 1, 1, 1,
+  ]);
   const names = (layer: Layer | undefined) => [layer?.mark.align, ...(valuesOf(layer, "name") ?? []).flat()];
   expect([names(inner), names(last)]).toEqual([
     ["left", "Coal", "Power", "Gas"] as never,
