@@ -19,8 +19,13 @@ type AskOutcome = Awaited<ReturnType<Flow["ask"]>>;
 async function performed(outcome: Partial<AskOutcome>, engine: Parameters<typeof agentFlow>[1] = noRuns) {
   const told: unknown[] = [];
   const file = { type: "file", sha256: "0", name: "a.csv", mediaType: "text/csv", size: 1 };
+  const steps: unknown[] = [];
+  const step = (name: string, find: () => unknown, how: object) => {
+    steps.push([name, how]);
+    return find();
+  };
   const flow = {
-    run: { id: "this", contextId: "c1", principal: "alice", step: (_: string, find: () => unknown) => find() },
+    run: { id: "this", contextId: "c1", principal: "alice", step },
     goal: "Go.",
     files: [file],
     ask: async (...asked: unknown[]) => {
@@ -30,13 +35,15 @@ async function performed(outcome: Partial<AskOutcome>, engine: Parameters<typeof
     handOn: (...handed: unknown[]) => told.push(handed),
     reached: (answer: string) => told.push(answer),
   };
-  const result = agentFlow("one", engine).perform(flow as never, {} as never);
+  const definition = agentFlow("one", engine);
+  const result = definition.perform(flow as never, {} as never);
   const output = await result.catch((error) => ({ failed: [error.code, error.message] }));
-  return { output, told, file };
+  return { output, told, file, steps, asks: definition.asks };
 }
 
 test("a task is passed on whole, and what came of it is the run's: its files, artifacts, data and answer", async () => {
-  const { output, told, file } = await performed({ data: { n: 0 } });
+  const { output, told, file, steps, asks } = await performed({ data: { n: 0 } });
+  expect([steps, asks]).toEqual([[["find conversation", { effect: "pure" }]], ["one"]]);
   const asked = ["one", { text: "Go.", parts: [file] }, { isAnswer: true }];
   expect(told).toEqual([asked, [["f"], ["a"]], "done"]);
   expect(output).toEqual({ answer: "done", data: { n: 0 } });

@@ -23,7 +23,10 @@ function agentsWith(states: readonly KnownAgentState[], url = "http://gateway/")
   const registry = {
     list: () => (refreshed > 0 ? states.map((state) => ({ ...state, health: "up" })) : states),
     refresh: async () => void refreshed++,
-    connect: async ({ url }: { url: string }) => ({ card: cardOf("Stranger", url) }),
+    connect: async ({ url }: { url: string }, waiting: AbortSignal) => {
+      waiting.throwIfAborted();
+      return { card: cardOf("Stranger", url) };
+    },
   } as unknown as Registry;
   return { agents: agentsOfRegistry(registry, planning, url), refreshed: () => refreshed };
 }
@@ -68,4 +71,6 @@ test("an address is described by the card that is read there, under the card's n
   const { agents } = agentsWith([]);
   const stranger = await agents.read("http://elsewhere", signal);
   expect(stranger).toMatchObject({ name: "Stranger", title: "Stranger", url: "http://elsewhere", kind: "agent" });
+  const given = agents.read("http://elsewhere", AbortSignal.abort(new Error("left")));
+  await expect(given).rejects.toThrow("left");
 });

@@ -117,6 +117,19 @@ test("a good answer to any call closes the breaker at once, before the pause is 
   expect(breaker.state()).toBe("closed");
 });
 
+test("a try that fails after something else has closed the breaker does not count", async () => {
+  const { breaker, clock } = breakerAt();
+  for (let n = 0; n < 2; n++) await breaker.watch(broken).catch(() => undefined);
+  clock.now = 1_000;
+  const probe = pending();
+  const trying = breaker.watch(probe.call).catch(() => "failed");
+  breaker.succeeded();
+  probe.fail();
+  await trying;
+  await breaker.watch(broken).catch(() => undefined);
+  expect(breaker.state()).toBe("closed");
+});
+
 test("failed health checks open the breaker, and never lengthen its pause", async () => {
   const { breaker, clock } = breakerAt();
   for (let n = 0; n < 10; n++) breaker.failed("Refused.");

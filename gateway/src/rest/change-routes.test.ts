@@ -1,10 +1,11 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { connect } from "node:net";
+import * as sse from "manyhands/internal/http/sse";
 import { serveCard } from "../testing/card-server.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
 import { restForTest } from "../testing/rest.ts";
 import { changeRoutes } from "./change-routes.ts";
-import type { ChangeDeps } from "./change-stream.ts";
+import * as streams from "./change-stream.ts";
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
@@ -104,7 +105,7 @@ test("an idle reader gets comments only: less than a kilobyte a minute on the wi
 
 test("a reader that goes is let go, and a stream that breaks off does not tell what is only ours", async () => {
   const asked: AbortSignal[] = [];
-  const routes = (changes: ChangeDeps["engine"]["changes"]) =>
+  const routes = (changes: streams.ChangeDeps["engine"]["changes"]) =>
     restForTest(
       changeRoutes({
         engine: { changes },
@@ -130,4 +131,13 @@ test("a reader that goes is let go, and a stream that breaks off does not tell w
   const text = await (await broken.ask("GET", "/changes")).text();
   expect(text).toContain('"code":"internal"');
   expect(text).not.toContain("secret");
+});
+
+test("by default changes are told every second, those of agents every two, and silence is broken every 20 s", async () => {
+  using told = spyOn(streams, "changeFrames").mockImplementation(async function* () {});
+  using sent = spyOn(sse, "sseResponse");
+  await restForTest(changeRoutes({} as never)).ask("GET", "/changes");
+  expect(told.mock.calls[0]?.[2]).toMatchObject({ gapMs: 1_000, agentsEveryMs: 2_000 });
+  expect(told.mock.calls[0]?.[1]).toBe("ann");
+  expect(sent.mock.calls[0]?.[1]).toMatchObject({ heartbeatMs: 20_000 });
 });

@@ -3,6 +3,7 @@ import { loadConfig } from "manyhands/internal/config/config";
 import { principalHeader } from "manyhands/internal/core/caller";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import * as policies from "manyhands/internal/server/protocols/open-card-policy";
 import { textInMemory } from "manyhands/internal/testing/durable/text-in-memory";
 import type { Registry } from "../registry/registry.ts";
 import { openGatewayPeers } from "./open-gateway-peers.ts";
@@ -14,6 +15,7 @@ const publicUrl = "https://team.example";
 async function peersForTest(env: Record<string, string> = {}, outside = publicUrl) {
   const config = await loadConfig({ cwd: "/", env: { MANYHANDS_TOKEN: "own-token-of-the-gateway", ...env } });
   const asked: unknown[] = [];
+  const inside = (one: string) => one;
   const states: Record<string, object> = {
     swe: { name: "swe", url: "http://127.0.0.1:4098", source: "configured" },
     guest: { name: "guest", url: "http://127.0.0.1:4096", source: "registered" },
@@ -35,12 +37,12 @@ async function peersForTest(env: Record<string, string> = {}, outside = publicUr
     },
   } as unknown as Registry;
   const peers = await openGatewayPeers({
-    ...{ config, url, publicUrl: outside, registry, inside: (one) => one, pushCallbackKey: textInMemory() },
+    ...{ config, url, publicUrl: outside, registry, inside, pushCallbackKey: textInMemory() },
     engine: {} as Engine,
     artifacts: {} as ArtifactStore,
     flows: { get: (name) => (name === "debate" ? ({ name } as never) : undefined) },
   });
-  return { peers, asked, config };
+  return { peers, asked, config, inside };
 }
 
 test("agents are asked through the registry, under its breaker; our own flows are not", async () => {
@@ -61,6 +63,7 @@ test("agents are asked through the registry, under its breaker; our own flows ar
     const flow = { name: "debate", url: `${base}/a2a/debate` };
     expect(peers.retrySignal(flow)).toBeUndefined();
     peers.fetch(flow);
+    await expect(peers.client(flow, AbortSignal.abort())).rejects.toThrow();
   }
   expect(asked).toHaveLength(4);
 });
@@ -77,7 +80,9 @@ test("a flow and an agent of the settings are where they are now; a registered o
 });
 
 test("how long an agent is retried is what the settings say, and agents notify a gateway that they can reach", async () => {
-  const { peers } = await peersForTest({ MANYHANDS_GATEWAY_PATIENCE_SECONDS: "7" });
+  using keySets = spyOn(policies, "openKeySets");
+  const { peers, config, inside } = await peersForTest({ MANYHANDS_GATEWAY_PATIENCE_SECONDS: "7" });
+  expect(keySets.mock.calls).toEqual([[config, inside]]);
   expect([peers.bounds.patienceMs, peers.pushCallbacks !== undefined]).toEqual([7_000, true]);
   const alone = await peersForTest({}, url);
   expect(alone.peers.pushCallbacks).toBeUndefined();

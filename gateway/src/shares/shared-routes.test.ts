@@ -73,6 +73,16 @@ test("a link shows its run, those it asked for, their events and files, to anybo
   expect([theirs.status, await theirs.text()]).toEqual([200, "receipt of parcel"]);
 });
 
+test("a link's file keeps its name, whatever is in it, and is sent again only to who does not have it", async () => {
+  const { id } = await family("label");
+  const { secret } = await post(`/runs/${id}/shares`, ann, {});
+  const path = `/shared/artifacts/${hashOf("label")}/${encodeURIComponent("5/6? #1 é.txt")}`;
+  const file = await ask(path, `Bearer ${secret}`);
+  expect(file.headers.get("Content-Disposition")).toEndWith(encodeURIComponent("5/6? #1 é.txt"));
+  const again = { Authorization: `Bearer ${secret}`, "If-None-Match": file.headers.get("ETag") ?? "" };
+  expect((await fetch(`${gateway.url}${path}`, { headers: again })).status).toBe(304);
+});
+
 test("a link reaches nothing else: no other run, file, workspace or list, and it does nothing", async () => {
   const { id } = await family("shared");
   const other = await family("hidden");

@@ -13,6 +13,7 @@ import { connectAgent } from "./a2a-agent-client.ts";
  */
 function serve() {
   const asked: string[] = [];
+  const versions: unknown[] = [];
   let url = "";
   const server = Bun.serve({
     port: 0,
@@ -22,6 +23,7 @@ function serve() {
       asked.push(`${pathname}${search} ${request.headers.get("authorization")}`);
       if (pathname.startsWith("/.well-known/")) return Response.json(AgentCard.toJSON(cardOf("Agent", url)));
       if (pathname !== "/tasks") return new Response("content");
+      versions.push(request.headers.get("A2A-Version"));
       const status = { state: "TASK_STATE_COMPLETED", timestamp: "1970-01-01T00:00:01Z" };
       const history = [{ parts: [{ raw: "YQ==" }, { text: "Go" }] }, { parts: [{ text: "on" }] }];
       const tasks = [
@@ -32,7 +34,7 @@ function serve() {
     },
   });
   url = `http://127.0.0.1:${server.port}`;
-  return { url, asked, [Symbol.asyncDispose]: () => server.stop(true) };
+  return { url, asked, versions, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
 const signal = AbortSignal.timeout(600_000);
@@ -55,6 +57,7 @@ test("only as many tasks are requested as needed", async () => {
     { id: "t2", contextId: "", state: "completed", updatedAt: 0, title: "" },
   ]);
   expect(agent.asked.at(-1)).toBe("/tasks?pageSize=7 null");
+  expect(agent.versions).toEqual(["1.0"]);
 });
 
 test("a message reaches the agent's run whole, and its task is watched from its first event, and canceled", async () => {

@@ -48,6 +48,8 @@ test("text other than the answer is saved as a file too: a plan, a transcript, i
     text("partial-answer", "4"),
   ];
   const source = { file: () => Promise.reject(new Error("there is no file")) };
+  // What an earlier task left there under the same name is replaced.
+  await Bun.write(join(folder, "plan.md"), "# Of the task before");
   await saveFiles(artifacts, folder, source, { signal: AbortSignal.timeout(60_000) });
   expect(await readdir(folder)).toEqual(["plan.md"]);
   expect(await Bun.file(join(folder, "plan.md")).text()).toBe("# Two");

@@ -1,12 +1,14 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { loadConfig } from "manyhands/internal/config/config";
 import type { Run } from "manyhands/internal/core/runs/run";
 import { askPerson } from "manyhands/internal/core/tools/question";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifacts/artifact-store";
-import { storedRuns } from "./stored-runs.ts";
+import * as opening from "manyhands/internal/server/storage/open-engine";
+import { openStoredRuns, storedRuns } from "./stored-runs.ts";
 
 test("a run that asks waits for an answer, even while another branch is running", async () => {
   const home = await mkdtemp(join(tmpdir(), "stored-runs-"));
@@ -54,4 +56,14 @@ test("a task that a run gave to an agent is listed with the agent's runs, not be
   expect(await titles("manus")).toEqual(["alone", "paint it"]);
   await engine.close({ graceMs: 0 });
   await rm(home, { recursive: true });
+});
+
+test("the runs on the disk are let go again by who opened them, and where there are none there is nothing to open", async () => {
+  const config = await loadConfig({ cwd: "/", env: {} });
+  let closed = 0;
+  using opened = spyOn(opening, "openStore").mockResolvedValue({ close: async () => void closed++ } as never);
+  await (await openStoredRuns(config))?.[Symbol.asyncDispose]();
+  expect([closed, opened.mock.calls]).toEqual([1, [[config]]]);
+  opened.mockResolvedValue(undefined);
+  expect(await openStoredRuns(config)).toBeUndefined();
 });

@@ -163,6 +163,10 @@ test("a server without a token answers everybody, and a card asks for a client c
   const config = await loadConfig({ cwd: home, env: { MANYHANDS_HOME: home } });
   const open = await openAuthentication(config, await openShared(config), silentLog);
   expect([open.store, open.facts]).toEqual([undefined, {}]);
+  const secured = { ...config.server, tls: { cert: "a", key: "b" } as unknown as typeof config.server.tls };
+  expect((await openAuthentication({ ...config, server: secured }, await openShared(config), silentLog)).facts).toEqual(
+    {},
+  );
   const server = { ...config.server, tls: clientCa as unknown as typeof config.server.tls };
   const { facts } = await openAuthentication({ ...config, server }, await openShared(config), silentLog);
   expect(Object.keys(facts.security?.securitySchemes ?? {})).toHaveLength(1);

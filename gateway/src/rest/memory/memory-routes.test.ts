@@ -30,6 +30,13 @@ test("what is remembered is added, read, found, changed and removed by whom it b
   expect((await ann("GET", "")).body).toMatchObject({ on: true, entries: [{ id }] });
   expect((await ann("GET", "?q=lilac")).body.entries).toHaveLength(1);
   expect((await ann("GET", "?q=roses")).body.entries).toEqual([]);
+  for (const [path, status] of [
+    [`?q=${"x".repeat(2_000)}`, 200],
+    [`?q=${"x".repeat(2_001)}`, 400],
+    [`/${"x".repeat(40)}`, 404],
+    [`/${"x".repeat(41)}`, 400],
+  ] as const)
+    expect([path, (await ann("GET", path)).status]).toEqual([path, status]);
   expect(await ann("POST", `/${id}`, { public: true })).toMatchObject({ status: 200, body: { public: true } });
   expect((await ann("GET", `/${id}`)).body).toMatchObject({ text: "The vault opens with lilacs.", public: true });
   expect((await bob("GET", "")).body).toEqual({ on: true, entries: [] });

@@ -1,7 +1,8 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { principalHeader } from "../../core/caller.ts";
 import { askerForTest } from "../../testing/a2a/asker.ts";
 import { badAgentForTest } from "../../testing/a2a/bad-agent.ts";
+import * as clients from "../client/client.ts";
 import type { Fetch } from "../client/client-fetch.ts";
 import { createPeers, type PeersOptions } from "./peers.ts";
 
@@ -59,6 +60,29 @@ test("an agent's card is read once for a while, and for each name and address an
   expect(await read("worse", agent.url)).toBe(1);
   expect(await read("bad", agent.url.replace("127.0.0.1", "localhost"))).toBe(1);
   expect(await read("bad", agent.url)).toBe(0);
+  using _ = spyOn(performance, "now").mockReturnValue(performance.now() + 60_001);
+  expect(await read("bad", agent.url)).toBe(1);
+});
+
+test("an agent is connected to where it is reached, in short tries, as its peers are", async () => {
+  using connecting = spyOn(clients, "createA2aClient").mockResolvedValue({ actingFor: () => ({}) } as never);
+  await using asker = await askerForTest(async () => null);
+  const { engine, artifacts } = asker;
+  const inside = (url: string) => url.replace("outside", "inside");
+  const admitted: unknown[] = [];
+  const admit = async (...given: unknown[]) => void admitted.push(given);
+  const send: Fetch = async () => new Response();
+  const peers = createPeers({ engine, artifacts, inside, admit, fetch: () => send });
+  const address = { name: "swe", url: "https://outside.example" };
+  const { signal } = new AbortController();
+  await peers.client(address, signal);
+  const [[url, options] = []] = connecting.mock.calls;
+  expect([url, options]).toMatchObject([
+    address.url,
+    { fetch: send, inside, signal, responseMs: 20_000, retry: { retries: 2, firstPauseMs: 100 } },
+  ]);
+  await options?.admit?.("its card" as never);
+  expect(admitted).toEqual([["its card", address]]);
 });
 
 test.each([

@@ -41,6 +41,18 @@ test("each notification wakes the current listener once; listening again waits f
   expect([second.aborted, pushCallbacks.next("run/1").aborted]).toEqual([true, false]);
 });
 
+test("only an agent whose card says that it notifies is asked to, and ten thousand asks are remembered", async () => {
+  const { told, client } = ringing();
+  const callbacks = createPushCallbacks({ url: "http://127.0.0.1:9/doorbell", secret: "s" });
+  for (const capabilities of [undefined, {}, { pushNotifications: false }]) {
+    const silent = { ...client, card: { capabilities } } as unknown as A2aClient;
+    expect(await callbacks.subscribe(silent, task("run/1"), signal)).toBe(false);
+  }
+  expect(told).toEqual([]);
+  for (let n = 0; n <= 10_000; n++) await callbacks.subscribe(client, task(`run/${n}`), signal);
+  expect([0, 1, 10_000].map((n) => callbacks.knows(`run/${n}`))).toEqual([false, true, true]);
+});
+
 test("a token is valid for its own ask only, and wakes no other", async () => {
   const { told, client } = ringing();
   const pushCallbacks = createPushCallbacks({ url: "http://127.0.0.1:9/doorbell", secret: "s" });

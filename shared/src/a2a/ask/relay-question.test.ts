@@ -1,8 +1,9 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import type { UserMessage } from "../../core/message.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { RemoteTask } from "./ask.ts";
+import * as forms from "./asked-in-form.ts";
 import type { Peers } from "./peers.ts";
 import { relayQuestion } from "./relay-question.ts";
 
@@ -21,11 +22,13 @@ type Changes = {
   /** What sending the answer rejects with, time after time. */
   readonly fails?: readonly Error[];
   receiveMessages?(messages: readonly UserMessage[]): void;
+  /** What else the question has. */
+  readonly more?: object;
 };
 
 /** Relays a question on a clock that only waiting moves; what was asked, sent and waited for. */
 async function relayed(kind: "question" | "authorization", text: string, changes: Changes = {}) {
-  const { endsAt, ours = true, taken = 0, answer = heard, fails = [], receiveMessages } = changes;
+  const { endsAt, ours = true, taken = 0, answer = heard, fails = [], receiveMessages, more } = changes;
   let now = 1_000;
   const [floor, waits, slept, sent, asked, steps] = [[], [], [], [], [], []] as [
     unknown[],
@@ -35,6 +38,7 @@ async function relayed(kind: "question" | "authorization", text: string, changes
     string[],
     unknown[],
   ];
+  const told: object[] = [];
   const run = {
     id: "r",
     step: (name: string, work: (step: object) => unknown, how: object) => {
@@ -48,6 +52,7 @@ async function relayed(kind: "question" | "authorization", text: string, changes
       now += ms;
     },
     signal: async (_: string, { events }: { readonly events: readonly { readonly question: string }[] }) => {
+      told.push(...events);
       asked.push(...events.map(({ question }) => question));
       return answer;
     },
@@ -83,11 +88,11 @@ async function relayed(kind: "question" | "authorization", text: string, changes
     ...(receiveMessages && { receiveMessages }),
   };
   const remote = { title: "Swe", ours, taskId: "t", contextId: "c", ask } as unknown as RemoteTask;
-  const question = { id: "q", kind, text };
+  const question = { id: "q", kind, text, ...more };
   const outcome = await relayQuestion(run as unknown as Run, remote, question, { n: 2, at: now }, peers).catch(
     (error: unknown) => error,
   );
-  return { outcome, floor, waits, slept, sent, asked, steps };
+  return { outcome, floor, waits, slept, sent, asked, steps, told };
 }
 
 test("a person's answer goes to the task that asked, as the message of this question, and the floor is passed on", async () => {
@@ -144,4 +149,21 @@ test("what the user said before the question is not its answer, where somebody t
   const received: unknown[] = [];
   const { sent } = await relayed("question", "?", { receiveMessages: (messages) => void received.push(...messages) });
   expect([received, sent.length]).toEqual([[said], 1]);
+});
+
+test("what is asked in a form is answered in it, in the time that is left, and about a call with that call", async () => {
+  const form = { type: "approvals", calls: [] };
+  const approvals = [{ id: "x", approved: true }];
+  const response = { type: "tool_approval_response" as const, approvals };
+  using answering = spyOn(forms, "answerInForm").mockResolvedValue({ said: "yes", response });
+  const { sent, outcome, asked } = await relayed("question", "May I?", { endsAt: 41_000, more: { form } });
+  expect(sent).toMatchObject([{ hitl: response, parts: [{ content: { value: "yes" } }] }]);
+  expect(outcome).toMatchObject({ exchange: { question: "May I?", answer: [{ text: "yes" }] }, told: { value: null } });
+  const from = { agent: "swe", taskId: "t", contextId: "c" };
+  expect(answering.mock.calls[0]?.slice(1)).toEqual(["Swe", form, { askId: "a", from }, 40_000] as never);
+  answering.mockResolvedValue(undefined);
+  const late = await relayed("question", "May I?", { endsAt: 41_000, more: { form } });
+  expect([late.outcome, late.sent, late.floor.at(-1), asked]).toEqual([undefined, [], ["leave", "r", "a"], []]);
+  const approval = { id: "x1", callId: "1", name: "bash", arguments: "{}" };
+  expect((await relayed("question", "May I?", { more: { approval } })).told).toMatchObject([{ approval, from }]);
 });

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { Task } from "@a2a-js/sdk";
 import { AppError, type ErrorCode } from "../../core/errors.ts";
 import { sha256Of } from "../../core/text/sha256.ts";
@@ -19,7 +19,8 @@ async function taken(
   const peers = {
     bounds: { files, fileBytes },
     inside: (url: string) => url,
-    at: () => ({ name: "swe", url: here }),
+    // It has moved since it was asked.
+    at: ({ name }: { readonly name: string }) => ({ name, url: here }),
     fetch: () => async (url: string) => {
       fetched.push(url);
       return (left.shift() ?? (() => new Response("12345")))();
@@ -34,7 +35,7 @@ async function taken(
     },
   } as unknown as Peers;
   const task = Task.fromJSON({ id: "t", artifacts: [{ artifactId: "a", name: "report", parts }] });
-  const outcome = await takeFiles(task, { name: "swe", url: here }, peers, live);
+  const outcome = await takeFiles(task, { name: "swe", url: "http://former.example" }, peers, live);
   const found = [...outcome.files.values()].map(({ name, size }) => `${name} ${size}`);
   return { found, code: outcome.fault?.code, message: outcome.fault?.message, fetched };
 }
@@ -51,6 +52,25 @@ test("a file is as large as allowed, sent along or linked, whether or not it say
   expect(large.message).toContain("The file a is larger than the 5 bytes");
   const announced = await taken([link("b", facts("x", 6))]);
   expect([announced.code, announced.fetched]).toEqual(["too_large", []]);
+});
+
+test("a file that comes in pieces is as large as they are together, and no more of it is read", async () => {
+  let isLeft = false;
+  let left = 9;
+  const pieces = () =>
+    new Response(
+      new ReadableStream({
+        pull: (controller) => (left-- > 0 ? controller.enqueue(Buffer.from("1234")) : controller.close()),
+        cancel() {
+          isLeft = true;
+        },
+      }),
+    );
+  using bounding = spyOn(AbortSignal, "timeout");
+  const endless = await taken([link("a")], { answers: [pieces] });
+  expect([endless.found, endless.code]).toEqual([[], "too_large"]);
+  expect(isLeft).toBe(true);
+  expect(bounding.mock.calls).toEqual([[120_000]]);
 });
 
 test("as many files are taken as allowed, and what was refused before does not count", async () => {

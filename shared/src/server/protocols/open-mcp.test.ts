@@ -53,7 +53,11 @@ test("no server's program is started in a folder that contains the home, mcp.jso
 async function hosted(server: object) {
   const home = await mkdtemp(join(tmpdir(), "manyhands-open-mcp-"));
   const steps: string[] = [];
-  const double = { open: async () => ({ server }), close: async () => void steps.push("host closed") };
+  const close = async () => {
+    await new Promise((resolve) => setImmediate(resolve));
+    steps.push("host closed");
+  };
+  const double = { open: async () => ({ server }), close };
   const creating = spyOn(hosts, "createMcpHost").mockResolvedValue(double as never);
   const sandboxes = spyOn(making, "createSandbox").mockResolvedValue({
     close: async () => void steps.push("unconfined closed"),

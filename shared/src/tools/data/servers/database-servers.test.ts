@@ -64,6 +64,9 @@ function suite(
       ...ending.map((end) => `SELECT 1; ${end}; DELETE FROM things`),
       "COMMIT",
       "/*! DROP TABLE things */",
+      // A change that answers like a query.
+      "DELETE FROM things RETURNING id",
+      "INSERT INTO things VALUES (998, 'x', 1) RETURNING id",
       "CREATE TABLE more AS SELECT * FROM things",
       "WITH old AS (DELETE FROM things RETURNING id) SELECT * FROM old",
     ];
