@@ -55,11 +55,12 @@ test("an attempt goes on in the newest conversation there is, with the files tha
     if (files.length < 2) files.push(file("added.txt"));
     return [];
   };
+  const { remembers: _, ...forgotten } = paperAnswer("d", { contextId: "c2" });
   const answers = [
     paperAnswer("a", { contextId: "c1", files: [paperFile("made.txt")] }),
     paperAnswer("b", { contextId: "c2" }),
     failing(),
-    paperAnswer("d", { contextId: "c2", remembers: false }),
+    forgotten,
     paperAnswer("e"),
   ];
   const decided = ["1", "2", "4"].map((feedback) => verdict(false, feedback));
