@@ -114,3 +114,30 @@ test("too few that complete fail the flow as a task that failed, and by the limi
   ]);
   expect(quorum.end).toMatchObject({ message: expect.stringContaining("2 of 3 had to.") });
 });
+
+test("one more failure than a quorum can bear settles it, and not one fewer", async () => {
+  const options = { policy: "quorum", quorum: 2, items: ["a", "b", "c"], rest: "await", concurrency: 1 };
+  const settled = async (asked: readonly AskOutcome[]) =>
+    (await performed(options, asked)).told.flatMap(({ type, data }) => (type === "policy-settled" ? [data] : []));
+  const done = paperAnswer("first");
+  expect(await settled([failing(), done, done])).toMatchObject([
+    { met: true, reason: expect.stringContaining("2 completed, 1 failed") },
+  ]);
+  expect(await settled([failing(), failing(), done])).toMatchObject([
+    { met: false, reason: expect.stringContaining("0 completed, 2 failed") },
+  ]);
+});
+
+test.each([
+  [{ policy: "quorum" }, "say how many"],
+  [{ policy: "any", quorum: 1 }, "goes with the policy quorum only"],
+  [{ policy: "all", quorum: 1 }, "goes with the policy quorum only"],
+  [{ policy: "quorum", quorum: 3 }, "there are 2 branches"],
+  [{ policy: "quorum", quorum: 2 }, undefined],
+  [{ aggregate: "agent" }, "name the agent"],
+  [{ aggregate: "model", aggregator: "one" }, "aggregation agent only"],
+] as const)("options %j: %p", (options, said) => {
+  const found = parallel.check?.({ agents: ["one", "two"], options: parallel.options.parse(options) } as never);
+  if (said === undefined) expect(found).toBeUndefined();
+  else expect(found).toContain(said);
+});

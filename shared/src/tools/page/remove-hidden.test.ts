@@ -13,6 +13,8 @@ const hiding = [
   "display: none",
   "DISPLAY: NONE",
   "display: none !important",
+  "display: none ! important",
+  "display: none !/**/IMPORTANT",
   "display:none!IMPORTANT",
   "display /* x */ : none",
   "/* a /* b */ display: none; /*/ c */ color: red",

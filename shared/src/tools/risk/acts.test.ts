@@ -97,6 +97,39 @@ test.each([
   expect(await judgeKeys({ keys }, nowhere)).toEqual({});
 });
 
+test("a key that may write tells a host something even where nothing has the focus", async () => {
+  const price = [{ site: "other.example", bits: 8 }];
+  expect(await judgeKeys({ keys: "a Enter" }, situation(foreign))).toEqual({ prices: price });
+});
+
+/** A page at this address whose focus is on a field called “Mail”, of a form that this button sends. */
+function inMail(address: string, button: string): Situation {
+  const mail = {
+    ...{ tag: "input", type: "text", autocomplete: "", takesText: true, words: ["Mail"], names: ["", ""] },
+    ...{ sends: { action: "", method: "get", button: [button] }, marks: [], isPressed: true, leads: "", ways: 1 },
+  };
+  const element = { contentFrame: async () => null, evaluate: async () => mail };
+  const frame = { url: () => address, evaluateHandle: async () => ({ asElement: () => element }) };
+  const browsing = { active: () => ({ page: { url: () => address, mainFrame: () => frame } }) } as unknown as Browsing;
+  const { scope, words } = situation(address);
+  return { scope, words, browsing: { browsing, looks: createSnapshotStates().of(browsing), sent: createSentBook() } };
+}
+
+test.each([
+  ["Delete", foreign, "Type into “Mail” on other.example, a host you did not name"],
+  ["Backspace", foreign, "Type into “Mail” on other.example, a host you did not name"],
+  ["Control+v", foreign, "Type into “Mail” on other.example, a host you did not name"],
+  ["Escape", foreign, undefined],
+  ["Delete", named, undefined],
+  ["Enter", named, "Press Enter, which clicks “Order now” on shop.example"],
+  ["Control+Enter", named, "Press Enter, which clicks “Order now” on shop.example"],
+  ["a Enter", named, "Press Enter, which clicks “Order now” on shop.example"],
+  ["a", named, undefined],
+  ["Tab Enter", named, "Press “Tab Enter” on shop.example, which presses something not known yet"],
+] as const)("%p in a field on %s: %p", async (keys, address, risk) => {
+  expect((await judgeKeys({ keys }, inMail(address, "Order now"))).risk).toBe(risk as string);
+});
+
 test("a click at a point is judged by what is at that point of the window, not of a picture that was scaled down", async () => {
   const looked: unknown[] = [];
   const frame = {

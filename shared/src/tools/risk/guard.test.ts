@@ -427,6 +427,9 @@ test("whatever presses something is judged like a click on it: a download, a cho
       expect.stringContaining("presses something not known yet"),
     ]);
   expect(await risk(open, "browser_send_keys", { keys: "Shift Control+a" })).toBeUndefined();
+  await page.getByLabel("Mail").focus();
+  for (const keys of ["Enter", "a Enter"])
+    expect([keys, await risk(open, "browser_send_keys", { keys })]).toEqual([keys, sending]);
 });
 
 test("a secret of the settings is judged by the host of its field, what Enter sends, and whether a person is to be asked", async () => {
@@ -681,6 +684,24 @@ test("what a page shows to a log-in that a profile kept is private, and what oth
   const workspace = await kept.workspace("kept log-in");
   const result = await guard.over(page as unknown as Tool).call({}, contextForTest(workspace));
   expect(result.takenIn).toEqual(["web", "shop.example"]);
+  // Other tools' results say nothing of the page that is open beside them.
+  const other = { ...page, onPage: undefined, reach: {}, name: "web_fetch" };
+  const { onPage: _, ...fetching } = other;
+  expect((await guard.over(fetching as unknown as Tool).call({}, contextForTest(workspace))).takenIn).toBeUndefined();
+});
+
+test("what a call that failed says counts as read, and the addresses in it as given", async () => {
+  const guard = createGuard({ browsers: undefined, looks: createSnapshotStates(), scope: "task", trusted: [] });
+  await using place = await workspaceForTest();
+  const text = "It moved to https://b.example/x.";
+  const tool = { name: "search", reach: { finds: true }, call: async () => ({ text, isError: true }) };
+  await guard.over(tool as unknown as Tool).call({}, contextForTest(place.workspace));
+  const go = guard.over({ name: "go", reach: { opens: "named" } } as unknown as Tool);
+  const judge = (url: string) => go.risk?.({ url }, riskContextForTest(place.workspace));
+  expect([await judge("https://b.example/x"), await judge("https://b.example/y")]).toEqual([
+    undefined as never,
+    expect.stringContaining("which you did not name"),
+  ]);
 });
 
 test.each([

@@ -112,6 +112,11 @@ test.each<[string, ActionTarget, string | undefined]>([
     "Send a form of shop.example to other.example, a host you did not name",
   ],
   ["a form to the same host", place(form("get", "/take")), undefined],
+  [
+    "a form to another port of an unnamed host",
+    place(form("get", "https://other.example:8443/take"), { url: other }),
+    "Send a form of other.example to other.example:8443, a host you did not name",
+  ],
   ["a form to a named host", place(form("get", "https://www.shop.example/take")), undefined],
   ["a form of an unnamed host to itself", place(form("get", "/take"), { url: other }), undefined],
   ["a form to no address", place(form("get", "http://[")), undefined],
@@ -209,6 +214,12 @@ test("a password may be given in any of the user's messages", () => {
   expect(judgeTyping(field({ type: "password" }), scope, given)).toBeUndefined();
 });
 
+test("figures of two messages do not make up one card's number", () => {
+  const said = ["At shop.example: order 4111 1111", "1111 1111 pieces"];
+  const given = { said, trusted: [], text: "4111111111111111" };
+  expect(judgeTyping(field({ names: ["cardNumber", ""] }), scope, given)).toContain("card field");
+});
+
 test("a page without a host is called empty", () => {
   expect([hostOf(undefined), hostOf(new URL("about:blank")), hostOf(shop)]).toEqual([
     "an empty page",
@@ -227,6 +238,8 @@ test.each([
   ["card number 4111 1111 1111 1111", "411", false],
   ["card number 4111 1111 1111 1111", "1111111111111111", false],
   ["buy the lamp", "4111111111111111", false],
+  [`serial ${"7".repeat(40)}`, "7".repeat(40), true],
+  [`serial ${"7".repeat(41)}`, "7".repeat(41), false],
   ["buy the lamp", "- -", false],
 ])("after “%s” a card's figures %s may be typed on the site named: %p", (said, text, may) => {
   const given = { said: [`At shop.example: ${said}`], trusted: [], text };

@@ -66,6 +66,13 @@ test.each<[string, object, Partial<RiskContext>, boolean]>([
   expect((await it.known()).chosen).toEqual(asks ? [] : ["*.far.example"]);
 });
 
+test("all hosts that a task chooses at once before anything led it are its own choice", async () => {
+  await using it = await judgingForTest();
+  const opens = () => ["https://far.example/1", "no address", "https://near.example:8443/2"];
+  expect(await it.judge(tool({ reach: { opens } }))).toBeUndefined();
+  expect((await it.known()).chosen).toEqual(["*.far.example", "*.near.example:8443"]);
+});
+
 test("a host chosen after the task was led is not recorded as chosen, even one the user named", async () => {
   await using it = await judgingForTest();
   expect(await it.judge(opening(), far, { takenIn: ["file"], said: ["far.example"] })).toBeUndefined();
@@ -189,9 +196,10 @@ test("what a page sends when an element is pressed is known the next time it is 
     it.page.emit("request", { url: () => "https://far.example/x", method: () => "POST", resourceType: () => "fetch" });
     return { text: "", isError: false };
   };
-  const { tool: act, asked } = acting({ pressed }, { call });
+  const { tool: act, asked } = acting({ pressed, prices: [{ site: "far.example", bits: 3 }] }, { call });
   await it.judge(act);
   await it.make(act);
+  expect((await it.known()).spent.get("far.example")).toBe(3);
   await it.judge(act);
   expect(asked[1]?.browsing?.sent.before(pressed)).toEqual({ method: "POST", path: "/x" });
 });

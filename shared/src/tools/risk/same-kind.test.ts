@@ -17,6 +17,7 @@ test.each<[readonly string[], string | undefined, string | undefined]>([
   [["https://b.example/"], "Go on at “b.example”, which you did not name; so many choices", undefined],
   [["https://b.example/", "file:///etc/passwd"], undefined, undefined],
   [["https://b.example/", "no address"], undefined, undefined],
+  [[], undefined, undefined],
 ])("calls that open %j, of which a person reads %p, are of one kind: %p", (urls, risk, kind) => {
   const found = sameHosts(urls, risk);
   if (kind === undefined) expect(found).toBeUndefined();

@@ -47,6 +47,17 @@ test("the spent budget and the hosts that got a secret are known to the next pro
   expect(await Promise.all([early, late].map((url) => next.isSignedIn(workspace, url)))).toEqual([true, false]);
 });
 
+test("a port of a host that got a secret is a host of its own, and so is the host of a port that did", async () => {
+  const book = createScopeBook([]);
+  const port = new URL("https://early.example:8443/");
+  await book.signIn(workspace, early);
+  expect(await book.isSignedIn(workspace, port)).toBe(false);
+  await book.signIn(workspace, port);
+  expect(await createScopeBook([]).isSignedIn(workspace, port)).toBe(true);
+  await book.signIn(workspace, new URL("https://late.example:8443/"));
+  expect(await book.isSignedIn(workspace, late)).toBe(false);
+});
+
 test("a reader always finds the record whole, and concurrent calls lose nothing of what they spent", async () => {
   const book = createScopeBook([]);
   const spend = () => book.spend(workspace, [{ site: "site.example", bits: 1 }]);
