@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join, resolve } from "node:path";
-import { type Fault, faults } from "./faults.ts";
+import type { Fault } from "./fault.ts";
+import { faults } from "./faults.ts";
 import { plantAll, withFault } from "./plant.ts";
 
 setDefaultTimeout(120_000);

@@ -12,7 +12,8 @@ import { existsSync } from "node:fs";
 import { chmod, cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Fault, faults } from "./faults.ts";
+import type { Fault } from "./fault.ts";
+import { faults } from "./faults.ts";
 
 /** The result for one fault; `by` is the first test that failed. */
 export type Finding = { readonly id: string } & (

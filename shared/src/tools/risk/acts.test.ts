@@ -102,7 +102,9 @@ test("a key that may write tells a host something even where nothing has the foc
   expect(await judgeKeys({ keys: "a Enter" }, situation(foreign))).toEqual({ prices: price });
 });
 
-/** A page at this address whose focus is on a field called “Mail”, of a form that this button sends. */
+/**
+ * A page at this address whose focus is on a field called “Mail”, of a form that this button sends.
+ */
 function inMail(address: string, button: string): Situation {
   const mail = {
     ...{ tag: "input", type: "text", autocomplete: "", takesText: true, words: ["Mail"], names: ["", ""] },

@@ -1,7 +1,6 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { AppError } from "../../../core/errors.ts";
 import { traced } from "../../../core/trace.ts";
-import { isLoopback } from "../../../http/loopback-guard.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
 import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 
@@ -28,7 +27,8 @@ export function httpFetch({ url: own, egress, proxy, maxMessageBytes }: HttpFetc
   return async (target, init) => {
     const url = new URL(String(target));
     if (url.origin !== own.origin) return fetchAside(egress, url, init);
-    const way = proxy !== undefined && !isLoopback(url.hostname) ? { proxy } : {};
+    const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
+    const way = proxy !== undefined && !loopback ? { proxy } : {};
     const response = await (init?.method === "POST" ? send : fetch)(url, { ...init, ...way, redirect: "manual" });
     const { body } = response;
     if (body === null) return response;
