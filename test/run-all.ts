@@ -26,7 +26,7 @@ const testMs = 180_000;
 /**
  * Files that run at the same time; each worker takes one after another. Much of a test is waiting.
  */
-const workers = 4;
+const workers = 6;
 /** More failed files than these are no accident. */
 const mostAgain = 6;
 const onlyOnce = /crash|kill|attacks\/|faults\/|conformance\/|planted\/|principals\//;

@@ -4,8 +4,10 @@ import { join } from "node:path";
 /** What the console's pages send; it is typed for browsers, and so is not imported by its path. */
 const load = (path: string) => import(join(import.meta.dir, path));
 
-// Nothing is drawn here.
-mock.module("react/jsx-dev-runtime", () => ({ jsxDEV: () => undefined, Fragment: undefined }));
+// Nothing is drawn here, by the runtime of development or, where a test before set NODE_ENV, the
+// other.
+const drawn = { jsx: () => undefined, jsxs: () => undefined, jsxDEV: () => undefined, Fragment: undefined };
+for (const runtime of ["jsx-runtime", "jsx-dev-runtime"]) mock.module(`react/${runtime}`, () => drawn);
 
 type Asked = { readonly path: string; readonly key: string | null; readonly body: unknown };
 

@@ -1,4 +1,7 @@
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { MoreTools } from "../core/agent.ts";
 import type { MemoryKind } from "../core/memory.ts";
 import type { Tool, ToolContext } from "../core/tools/tool.ts";
@@ -9,11 +12,18 @@ import { withMemory } from "./with-memory.ts";
 
 const signal = AbortSignal.timeout(60_000);
 const own = "own memory";
+const folder = mkdtempSync(join(tmpdir(), "memory-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+let stores = 0;
 
 /** A memory of ann's with its tool; `call` says what the task has taken in. */
 function remembering() {
   let at = 0;
-  const store = createMemoryStore(sqliteRows(":memory:"), { entries: 50, entryCharacters: 200 }, () => ++at);
+  const store = createMemoryStore(
+    sqliteRows(join(folder, `${++stores}.db`)),
+    { entries: 50, entryCharacters: 200 },
+    () => ++at,
+  );
   const tool = memoryTool(store, "ann");
   const call = (input: object, takenIn?: readonly string[]) =>
     tool.call(input, { signal, ...(takenIn && { takenIn }) } as unknown as ToolContext);

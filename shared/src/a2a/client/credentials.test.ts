@@ -157,8 +157,8 @@ test("a token endpoint that refuses, fails, moves or talks nonsense is named wit
       (found: unknown) => found,
     );
     expect(error).toBeInstanceOf(AppError);
-    expect(error).toMatchObject({ code, message: expect.stringContaining(words) });
     expect(Bun.inspect(error)).not.toContain("top secret");
+    expect(error).toMatchObject({ code, message: expect.stringContaining(words) });
   }
   expect(agent.seen).toHaveLength(0);
 });
