@@ -11,7 +11,7 @@ function working(busyMs: number) {
     return c.text("ok");
   });
   app.use(takingTurns());
-  app.get("/work/:n", (c) => {
+  app.get("/slow/:n", (c) => {
     Bun.sleepSync(busyMs);
     answered.push(c.req.param("n"));
     return c.text("done");
@@ -22,7 +22,7 @@ function working(busyMs: number) {
 
 test("what needs no turn is answered between requests that came together, and those keep their order", async () => {
   const { ask, answered } = working(1);
-  const all = Array.from({ length: 60 }, (_, n) => ask(`/work/${n}`));
+  const all = Array.from({ length: 60 }, (_, n) => ask(`/slow/${n}`));
   await new Promise((resolve) => setImmediate(resolve));
   await ask("/healthz");
   expect(await Promise.all(all)).toEqual(all.map(() => "done"));
@@ -35,7 +35,7 @@ test("what needs no turn is answered between requests that came together, and th
 test("few requests begin at once, whenever they come", async () => {
   const { ask, answered } = working(0);
   for (let round = 0; round < 3; round++) {
-    const both = [ask("/work/a"), ask("/work/b")];
+    const both = [ask("/slow/a"), ask("/slow/b")];
     let turns = 0;
     const turn = setImmediate(() => turns++);
     await Promise.all(both);

@@ -544,4 +544,12 @@ export const a2aAskFaults: readonly Fault[] = [
     harm: "What was delegated to an agent that never ends keeps its task open for good.",
     tests: ["shared/src/a2a/delegate/patience"],
   },
+  {
+    id: "one-readable-call-is-enough",
+    file: "shared/src/a2a/ask/asked-in-form.ts",
+    find: "const isReadable = calls.every((call)",
+    becomes: "const isReadable = calls.some((call)",
+    harm: "Of several calls that another agent wants approved, one with arguments too long to be read is put to the person as long as another is short.",
+    tests: asking,
+  },
 ];

@@ -611,4 +611,12 @@ export const a2aServerFaults: readonly Fault[] = [
     harm: "Who cancels a task that has ended is told that it was canceled.",
     tests: ["shared/src/a2a/server/request-handler"],
   },
+  {
+    id: "files-kept-by-shared-caches",
+    file: "shared/src/a2a/server/artifact-route.ts",
+    find: '"private, max-age=31536000, immutable"',
+    becomes: '"public, max-age=31536000, immutable"',
+    harm: "A shared cache before the server keeps a principal's file for a year and gives it to anybody who knows the address, without credentials.",
+    tests: a2a,
+  },
 ];

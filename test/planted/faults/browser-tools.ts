@@ -308,4 +308,12 @@ export const browserToolsFaults: readonly Fault[] = [
     harm: "Text hidden by a spaced “! important” reaches the model.",
     tests: ["shared/src/tools/page/remove-hidden"],
   },
+  {
+    id: "page-told-by-the-address-asked-for",
+    file: "shared/src/tools/web/read-page.ts",
+    find: "const about = { url: answer.url.href, mediaType };",
+    becomes: "const about = { url, mediaType };",
+    harm: "After a redirect the page is told, and its relative links are resolved, at the address that was asked for, not the one that answered.",
+    tests: ["shared/src/tools/web"],
+  },
 ];

@@ -442,4 +442,12 @@ export const durablePostgresFaults: readonly Fault[] = [
     harm: "A run that waits for another one's next event hears of it when somebody looks by chance.",
     tests: ["shared/src/durable/postgres/intake"],
   },
+  {
+    id: "who-gave-up-first-still-has-a-turn",
+    file: "shared/src/durable/restate/turns.ts",
+    find: "if (place >= 0) this.#waiting",
+    becomes: "if (place > 0) this.#waiting",
+    harm: "The first in line whose time is over stays in the queue: the next turn is given to nobody, and its room in the pool stays reserved for ever.",
+    tests: durable,
+  },
 ];

@@ -5,6 +5,7 @@ import { type BadAgent, badAgentForTest, badArtifact, badTask } from "../../test
 import { until } from "../../testing/durable/until.ts";
 import { hitlExtension } from "../extensions.ts";
 import { askAgent } from "./ask-agent.ts";
+import { askedInForm } from "./asked-in-form.ts";
 
 const tool = (id: string, name: string, args: object | null = {}) => ({ id, call_id: `call of ${id}`, name, args });
 const done = badTask("COMPLETED", { artifacts: [badArtifact({ text: "the answer" })] });
@@ -164,4 +165,16 @@ test("an ask whose deadline passes between two decisions sends none of them", as
   const { output } = await asker.until(id, "completed");
   expect(output).toMatchObject({ state: "timed-out" });
   expect(agent.count("SendMessage")).toBe(1);
+});
+
+test("no call is put to a person of which any argument, or another call beside it, cannot be read whole", () => {
+  const asks = (...tools: readonly object[]) =>
+    askedInForm({
+      extensions: [hitlExtension],
+      metadata: { [hitlExtension]: { type: "tool_approval_request", tools } },
+    } as never);
+  const short = tool("1", "rm", { path: "a" });
+  const long = tool("2", "rm", { path: "a".repeat(16_000) });
+  expect(asks(short)).toMatchObject({ type: "approvals", calls: [{ id: "1", arguments: '{"path":"a"}' }] });
+  expect([asks(short, long), asks(long, short), asks(short, short)]).toEqual([undefined, undefined, undefined]);
 });

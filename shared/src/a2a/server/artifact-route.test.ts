@@ -35,7 +35,9 @@ test("a caller that is not admitted gets no file, even with its hash or a cached
   expect((await get("x.txt", { "X-User": "nobody" })).status).toBe(401);
   expect((await get("x.txt", { "X-User": "nobody", "If-None-Match": `"${sha256}"` })).status).toBe(401);
   expect((await get("x.txt", { "X-User": "nobody" }, "0".repeat(64))).status).toBe(401);
-  expect((await get("x.txt")).status).toBe(200);
+  const own = await get("x.txt");
+  // No cache between that others use keeps it.
+  expect([own.status, own.headers.get("Cache-Control")]).toEqual([200, "private, max-age=31536000, immutable"]);
 });
 
 test("a hash known from elsewhere opens nothing, and says nothing about what is there", async () => {

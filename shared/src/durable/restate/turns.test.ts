@@ -47,6 +47,12 @@ test("who has waited too long has no turn, and takes none from those who wait on
   expect([order, turns.isEmpty, turns.next()]).toEqual([["ann 1", "ann 3"], true, false]);
 });
 
+test("a turn is not given to one who has gone, where nobody else waits either", async () => {
+  const turns = new Turns();
+  expect(await turns.wait(1, "ann", "1")).toBe(false);
+  expect([turns.isEmpty, turns.next()]).toEqual([true, false]);
+});
+
 test("nobody waits for what has ended", async () => {
   const { turns, order, done } = waiting(["ann 1", "bob 2"]);
   turns.end();

@@ -16,8 +16,9 @@ export type GrpcOptions = Omit<GrpcServiceDeps, "admit"> & {
   readonly tls?: ServeOptions["tls"];
   /** If left out, every client is answered. */
   readonly guard?: ConnectionGuard | undefined;
-  /** Milliseconds between two pings of a connection, and until one that answers none is closed. */
+  /** Milliseconds between two pings of a connection. */
   readonly heartbeatMs?: number;
+  /** Milliseconds after which a connection that answers no ping is closed. */
   readonly answerMs?: number;
 };
 

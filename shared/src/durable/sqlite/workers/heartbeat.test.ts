@@ -25,6 +25,15 @@ function otherWorker(path: string) {
   };
 }
 
+/** Calls this whenever something is read from the store. */
+function eachLook(writer: Writer, call: () => void): void {
+  const read = writer.read.bind(writer);
+  writer.read = (run, how) => {
+    call();
+    return read(run, how);
+  };
+}
+
 function heartbeat(writer: Writer, lease = leaseMs): Heartbeat {
   const clock = new RunClock(machineClock(), silentLog);
   const ignore = () => undefined;
@@ -79,12 +88,10 @@ test("a worker that shows life again and again is never declared dead, however l
   const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
   using other = otherWorker(store.path);
   let looks = 0;
-  const read = writer.read.bind(writer);
-  writer.read = (run, how) => {
+  eachLook(writer, () => {
     // As often as a worker does.
     if (looks++ % 4 === 0) other.beat();
-    return read(run, how);
-  };
+  });
   const own = heartbeat(writer, 100);
   own.start();
   // A lease is twenty looks.
@@ -205,11 +212,9 @@ test("a machine that slept takes nobody for dead, whatever the time says", async
   const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
   using other = otherWorker(store.path);
   let looks = 0;
-  const read = writer.read.bind(writer);
-  writer.read = (run, how) => {
+  eachLook(writer, () => {
     looks++;
-    return read(run, how);
-  };
+  });
   const own = heartbeat(writer, 2_000);
   own.start();
   await until(() => looks >= 2);

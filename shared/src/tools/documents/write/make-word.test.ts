@@ -91,6 +91,13 @@ test("a numbered list that goes on from another begins with its own number", asy
   expect([startOf(a, 0), startOf(c, 0), startOf(d, 1)]).toEqual(["1", "2", "5"]);
 });
 
+test.each(["x", "-3", ""])("a list that would begin with %j begins with one", async (start) => {
+  const { part } = await made(`<ol start="${start}"><li>a</li></ol>`);
+  const starts = (await part("word/numbering.xml")).match(/<w:start(?:Override)? w:val="[^"]*"/g) ?? [];
+  expect(starts.filter((one) => !one.endsWith('="1"'))).toEqual([]);
+  expect(starts.length).toBeGreaterThan(0);
+});
+
 test("what stands in an item beside its words follows them", async () => {
   expect(await said("<ol><li>a<pre><code>b</code></pre><blockquote>c</blockquote></li><li>d</li></ol>")).toEqual([
     "{0}a",

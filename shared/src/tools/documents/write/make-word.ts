@@ -113,7 +113,8 @@ function block(node: HtmlNode, place: ListPosition, lists: Lists): FileChild[] {
 
 /** The numbering of a numbered list, which may go on from another one. */
 function numbering(node: HtmlNode, lists: Lists): string {
-  const start = Number.parseInt(node.getAttribute?.("start") ?? "1", 10);
+  const given = Number.parseInt(node.getAttribute?.("start") ?? "", 10);
+  const start = given >= 0 ? given : 1;
   lists.starts.add(start);
   return numbersFrom(start);
 }
