@@ -1214,8 +1214,8 @@ export const workToolsFaults: readonly Fault[] = [
   {
     id: "keys-of-letters-passing",
     file: "shared/src/tools/desktop/display.sh",
-    find: 'if (/XF86.*};$/) next; taken[$2] = 1',
-    becomes: 'next',
+    find: "given < count",
+    becomes: "given < 20",
     harm: "A letter that a keyboard lacks is lost where a program is slow to look it up.",
     tests: ["shared/src/tools/desktop"],
   },
