@@ -1214,11 +1214,11 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "second-password-shown",
-    file: "gateway/src/settings/mcp-settings.ts",
-    find: "[^/@\\s]+@/gi",
-    becomes: "[^/@\\s]+@/i",
+    file: "shared/src/config/settings/redact.ts",
+    find: String.raw`\s"]+@/gi`,
+    becomes: String.raw`\s"]+@/i`,
     harm: "The second password in an MCP server's command is shown in the console.",
-    tests: ["gateway/src/settings/mcp-settings"],
+    tests: ["shared/src/config/settings/redact", "gateway/src/settings/mcp-settings"],
   },
   {
     id: "approval-nobody-waits-for",
