@@ -8,7 +8,10 @@ type FrameForTest = { readonly name: string; readonly inner: readonly (FrameForT
 const frame = (name: string, ...inner: readonly (FrameForTest | undefined)[]): FrameForTest => ({ name, inner });
 const iframe = (ref: number | undefined) => ({ role: "iframe", name: "", ref, box: [0, 0, 9, 9] });
 
-/** Reads a frame and those in it, of which some cannot be read; the orders that each was looked at with. */
+/**
+ * Reads a frame and those in it, of which some cannot be read; the orders that each was looked at
+ * with.
+ */
 async function read(top: FrameForTest, { fails = "", find }: { fails?: string; find?: string } = {}) {
   const orders: unknown[] = [];
   using _look = spyOn(looking, "lookIn").mockImplementation((async (of: FrameForTest, order: object, ms: number) => {
