@@ -491,7 +491,7 @@ export const durablePostgresFaults: readonly Fault[] = [
     tests: ["shared/src/durable/postgres/dispatch/executor"],
   },
   {
-    id: "listens-for-ever",
+    id: "looks-after-the-end",
     file: "shared/src/durable/postgres/news.ts",
     find: "clearInterval(this.#poll);",
     becomes: "",

@@ -1,7 +1,9 @@
 import { expect, spyOn, test } from "bun:test";
 import { machineClock } from "./machine-clock.ts";
 
-/** A system that has been up for some seconds, and a process that counts milliseconds of its own. */
+/**
+ * A system that has been up for some seconds, and a process that counts milliseconds of its own.
+ */
 function system() {
   const at = { up: 5_000, own: 700, reads: 0 };
   const files: Record<string, () => string> = {
