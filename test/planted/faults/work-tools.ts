@@ -1211,4 +1211,12 @@ export const workToolsFaults: readonly Fault[] = [
     harm: "A setting that names the family does not reach the tool that asks a person.",
     tests: ["shared/src/tools/human"],
   },
+  {
+    id: "keys-of-letters-passing",
+    file: "shared/src/tools/desktop/display.sh",
+    find: "given < count",
+    becomes: "given < 20",
+    harm: "A letter that a keyboard lacks is lost where a program is slow to look it up.",
+    tests: ["shared/src/tools/desktop"],
+  },
 ];
