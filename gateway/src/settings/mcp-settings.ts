@@ -1,4 +1,5 @@
 import type { Config } from "manyhands/internal/config/config";
+import { withoutLogins } from "manyhands/internal/config/settings/redact";
 import { AppError } from "manyhands/internal/core/errors";
 import { sha256Of } from "manyhands/internal/core/text/sha256";
 import { editServers } from "manyhands/internal/mcp/client/servers/edit-servers";
@@ -174,8 +175,7 @@ function refuseReach(entry: Readonly<Record<string, unknown>>): void {
 
 function listed(server: ServerConfig) {
   const { name, shown, disabled } = server;
-  const command = shown.replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^/@\s]+@/gi, "$1(secret)@");
-  const common = { name, command, enabled: !disabled };
+  const common = { name, command: withoutLogins(shown), enabled: !disabled };
   if (isProgram(server)) return { ...common, kind: "program" as const, sandboxed: server.trust === "sandboxed" };
   return { ...common, kind: server.type === "sse" ? ("sse" as const) : ("http" as const) };
 }

@@ -2,6 +2,7 @@ import type { Config } from "manyhands/internal/config/config";
 import { modelAddress } from "manyhands/internal/config/llm/api-type";
 import type { LlmProfile } from "manyhands/internal/config/llm/llm-section";
 import { defaultModel } from "manyhands/internal/config/llm/models";
+import { withoutLogins } from "manyhands/internal/config/settings/redact";
 import type { Settings } from "manyhands/internal/config/settings/settings";
 import { AppError } from "manyhands/internal/core/errors";
 import type { ModelConfig } from "manyhands/internal/models/config";
@@ -55,7 +56,7 @@ export function modelSettings(file: SettingsFile, started: Pick<Config, "model">
       return {
         file: file.path,
         ...(model !== undefined && { model: { value: model, source: sourceOf("model") } }),
-        baseUrl: { value: withoutPassword(baseUrl ?? addressOf(settings.sections.llm)), source: sourceOf("base_url") },
+        baseUrl: { value: withoutLogins(baseUrl ?? addressOf(settings.sections.llm)), source: sourceOf("base_url") },
         ...(apiKey !== undefined && { apiKey: { source: sourceOf("api_key") } }),
         restartNeeded: !Bun.deepEquals(defaultModel(settings.sections.llm), started.model),
       };
@@ -108,8 +109,4 @@ function addressOf(llm: Settings["sections"]["llm"]): string {
 
 function isSameServer(one: string, other: string): boolean {
   return URL.parse(one)?.origin === URL.parse(other)?.origin;
-}
-
-function withoutPassword(url: string): string {
-  return url.replace(/(:\/\/)[^/@\s]+@/, "$1(secret)@");
 }

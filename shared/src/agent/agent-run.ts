@@ -137,6 +137,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     outcome: undefined,
   };
   if (begun.recalled?.usage !== undefined) spend(task, { usage: begun.recalled.usage, milliseconds: 0 });
+  task.recallTokens = task.spent.tokens;
   const ending = { ...deps, ...(agent.finish && { finish: agent.finish }) };
   try {
     // The value recorded at the task's start, whatever is configured later; older versions recorded

@@ -66,6 +66,12 @@ type Circumstances = { readonly signal: AbortSignal; readonly journal: readonly 
 const never = ({ signal }: RecallRequest) =>
   new Promise<undefined>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 
+test("a memory is asked for its owner's entries, by the user's words, for the window of the task's model", async () => {
+  const asked: RecallRequest[] = [];
+  await lookedUp(async (request) => void asked.push(request));
+  expect(asked).toMatchObject([{ principal: "alice", words: "Which?", contextWindow: 8_000 }]);
+});
+
 test("a memory that does not answer in time, or fails, is told of, and the task begins without it", async () => {
   const notice = { type: "notice-given", kind: "tools", text: "Your memory could not be searched." } as const;
   const nothing = { got: undefined, events: [notice] };

@@ -25,6 +25,22 @@ const kept = z
   .describe('"never" (deleted), "0" (not kept), or a time such as "12h" or "90d"');
 const seconds = z.number().min(0.001).max(31_536_000);
 
+/** Whether each `%` begins an escape that stands for text. */
+function isEncoded(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether it is the URL of a database of a kind that is known; a file's path is decoded. */
+function isDatabase(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || !Object.hasOwn(databaseKinds, url.protocol)) return false;
+  return url.protocol !== "sqlite:" || isEncoded(url.pathname);
+}
+
 /** An origin as browsers send it. */
 const origin = z.url({ protocol: /^https?$/ }).refine((url) => URL.parse(url)?.origin === url);
 
@@ -129,6 +145,7 @@ export const sectionsSchema = z.strictObject({
       otlp_headers: z
         .string()
         .regex(/^[^=,\s]+=[^,]*(,[^=,\s]+=[^,]*)*$/)
+        .refine(isEncoded)
         .describe('headers such as "name=value,other=value"')
         .optional(),
       sampled: z.number().min(0).max(1).default(1),
@@ -197,7 +214,7 @@ export const sectionsSchema = z.strictObject({
       z.strictObject({
         url: z
           .string()
-          .refine((url) => URL.canParse(url) && Object.hasOwn(databaseKinds, new URL(url).protocol))
+          .refine(isDatabase)
           .describe("a URL that begins with postgres://, mysql://, mariadb:// or sqlite:"),
         password: text.optional(),
         password_env: text.describe("the name of the variable that holds the password").optional(),

@@ -85,8 +85,8 @@ export const configFaults: readonly Fault[] = [
   {
     id: "password-in-a-url-is-shown",
     file: "shared/src/config/settings/redact.ts",
-    find: String.raw`[^/@\s]+@/gi`,
-    becomes: String.raw`[^/@:\s]+@/gi`,
+    find: String.raw`[^/?#\s"]+@/gi`,
+    becomes: String.raw`[^/?#\s":]+@/gi`,
     harm: "`config` shows the password of a proxy's address.",
     tests: [...config, "gateway/src/cli"],
   },

@@ -746,4 +746,20 @@ export const mcpFaults: readonly Fault[] = [
     harm: "Clients that come after all others have left never learn of new agents.",
     tests: ["shared/src/mcp/server/mcp-adapter"],
   },
+  {
+    id: "model-asked-without-leave",
+    file: "shared/src/mcp/client/call-server.ts",
+    find: `sampling && method === "sampling/createMessage"`,
+    becomes: `method === "sampling/createMessage"`,
+    harm: "A server whose entry does not let it ask the model spends the task's budget.",
+    tests: ["shared/src/mcp/client/call-server"],
+  },
+  {
+    id: "answer-to-the-next-question",
+    file: "shared/src/mcp/server/serve-tools.ts",
+    find: `parts: [{ type: "text", text }] }, principal, event);`,
+    becomes: `parts: [{ type: "text", text }] }, principal);`,
+    harm: "An answer that a client repeats answers the run's next question.",
+    tests: ["shared/src/mcp/server/mcp-adapter"],
+  },
 ];

@@ -1219,4 +1219,12 @@ export const workToolsFaults: readonly Fault[] = [
     harm: "A file whose name begins with two dots is not shown by its language server's answers.",
     tests: ["shared/src/tools/code/language/answered-places"],
   },
+  {
+    id: "keys-of-letters-passing",
+    file: "shared/src/tools/desktop/display.sh",
+    find: "given < count",
+    becomes: "given < 20",
+    harm: "A letter that a keyboard lacks is lost where a program is slow to look it up.",
+    tests: ["shared/src/tools/desktop"],
+  },
 ];

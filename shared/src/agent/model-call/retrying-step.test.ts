@@ -129,10 +129,13 @@ test("a per-minute limit called a quota is waited for, as long as its message sa
 });
 
 test("an address that has never answered is not waited for: the task fails and says where to look", async () => {
+  // The memory's embeddings, which may be another model's, answered.
+  const usage = { inputTokens: 9, cachedInputTokens: 0, outputTokens: 0, costUsd: 0, source: "provider" } as const;
   await using agent = await agentForTest({
     script: [],
     model: { ...once, baseUrl: "http://127.0.0.1:9/v1" },
     modelPauses,
+    recall: async () => ({ entries: [], takenIn: [], by: "meaning", usage }),
   });
   const { record, events } = await agent.run("Go.");
   expect(record).toMatchObject({ status: "failed", error: { code: "model_unavailable" } });

@@ -109,6 +109,8 @@ export type AgentState = {
   /** The newest request to the model, which the next one is recorded by. */
   asked?: RequestMarks | undefined;
   readonly spent: Spending;
+  /** Tokens of `spent` that looking into the memory used, before the model was asked. */
+  recallTokens?: number;
   /** The part of the rest that is reserved for tasks of other agents. */
   readonly reserved: { tokens: number; usd: number };
   /** How many agents the task has passed through. */

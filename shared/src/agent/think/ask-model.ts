@@ -147,7 +147,8 @@ export function waitingOf(
 ): Parameters<typeof retryingStep>[2] {
   return {
     pauses: modelPauses,
-    hasAnswered: task.spent.tokens > 0,
+    // What the memory's embeddings used says nothing of the model.
+    hasAnswered: task.spent.tokens > (task.recallTokens ?? 0),
     leftMs: () => task.limits.wallMs - task.spent.workMs,
     spent: (milliseconds) => {
       task.spent.workMs += milliseconds;

@@ -5,6 +5,8 @@ test("an address is shown complete except for user and password, in lists too", 
   for (const [given, shown] of [
     ["http://me:secret@proxy.example:3128/x", "http://(secret)@proxy.example:3128/x"],
     ["socks5://secret@proxy.example", "socks5://(secret)@proxy.example"],
+    ["postgres://me:p@ss@db.example/x", "postgres://(secret)@db.example/x"],
+    ["https://a.example?mail=me@b.example", "https://a.example?mail=me@b.example"],
     ["https://a.example/@me?mail=me@b.example", "https://a.example/@me?mail=me@b.example"],
     [["http://me:secret@a.example", "b.example"], '["http://(secret)@a.example","b.example"]'],
     [["http://a:1@a.example", "HTTP://b:2@b.example"], '["http://(secret)@a.example","HTTP://(secret)@b.example"]'],

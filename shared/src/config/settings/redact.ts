@@ -23,6 +23,10 @@ export function isSecret(path: readonly string[]): boolean {
 /** A value as it may be shown: secrets only by their length, and URLs without user and password. */
 export function redacted(path: readonly string[], value: unknown): string {
   if (isSecret(path)) return `(secret, ${String(value).length} characters)`;
-  const shown = typeof value === "string" ? value : JSON.stringify(value);
-  return shown.replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^/@\s]+@/gi, "$1(secret)@");
+  return withoutLogins(typeof value === "string" ? value : JSON.stringify(value));
+}
+
+/** A text whose URLs are without user and password. A password may have an `@` in it, unescaped. */
+export function withoutLogins(text: string): string {
+  return text.replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^/?#\s"]+@/gi, "$1(secret)@");
 }

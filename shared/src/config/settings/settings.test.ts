@@ -488,6 +488,12 @@ test("the headers for a collector may have signs of equality in their values, an
   const env = { OTEL_EXPORTER_OTLP_HEADERS: "authorization=Basic dTpw==,x-key=let%20me" };
   const { telemetry } = await loadConfig({ cwd: await folderWith(undefined), env });
   expect(telemetry.otlpHeaders).toEqual({ authorization: "Basic dTpw==", "x-key": "let me" });
+  await expect(
+    loadConfig({ cwd: await folderWith(undefined), env: { OTEL_EXPORTER_OTLP_HEADERS: "x-key=100%" } }),
+  ).rejects.toMatchObject({
+    code: "config_invalid",
+    message: expect.stringMatching(/^OTEL_EXPORTER_OTLP_HEADERS: telemetry\.otlp_headers cannot be that value\./),
+  });
 });
 
 test("an agent started alone has its table, by name in the file and in variables, and the next free port", async () => {

@@ -34,6 +34,8 @@ test.each([
   ["mysql://h/d", true],
   ["mariadb://h/d", true],
   ["http://h/d", false],
+  ["sqlite:100%.db", false],
+  ["mysql://u:100%@h/d", true],
   ["toString://h/d", false],
   ["no URL", false],
 ])("%s is a database's address: %p", (url, fits) => {

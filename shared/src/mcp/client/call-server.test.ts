@@ -31,16 +31,17 @@ const accepted = (content: object) => ({ action: "accept", content });
 
 /** A server that answers one request after the other, and what it was sent. */
 async function serverOf(...answers: readonly Answer[]) {
-  return slowServer(1_000, ...answers);
+  return serverWith({ timeout: 1_000 }, ...answers);
 }
 
 type Answer = object | ((listener: CallListener, options: Options) => Promise<object>);
 
-async function slowServer(timeout: number, ...answers: readonly Answer[]) {
+/** The same with this in its entry. */
+async function serverWith(entry: object, ...answers: readonly Answer[]) {
   const room = await workspaceForTest();
   const sent: Sent[] = [];
   const held = createSuspendedCalls();
-  const server = { name: "shop", timeout };
+  const server = { name: "shop", elicitation: true, sampling: true, ...entry };
   const use: ServerConnection["use"] = (work, _signal, listener) => {
     const callTool = async ({ name: _, ...params }: { name: string }, options: Options) => {
       sent.push(params);
@@ -189,6 +190,26 @@ test("a request of another kind is refused by its name", async () => {
   await expect(shop.call()).rejects.toMatchObject({ code: "unavailable", message: containing('"roots/list"') });
 });
 
+test.each([
+  ["elicitation", elicit("size")],
+  ["sampling", think],
+])("a server whose entry has no %s asks that neither a person nor the model", async (key, asked) => {
+  const inquiries: Inquiry[] = [];
+  const ask: ToolContext["ask"] = async (inquiry) => `${inquiries.push(inquiry)}`;
+  await using shop = await serverWith({ timeout: 1_000, [key]: false }, more({ r: asked }), done);
+  await expect(shop.call({ ask })).rejects.toMatchObject({
+    code: "unavailable",
+    message: containing(`${JSON.stringify(asked.method)}, which is not offered`),
+  });
+  expect([inquiries, shop.sent.length]).toEqual([[], 1]);
+});
+
+test("of several questions one that cannot be put to a person ends the call before any is put", async () => {
+  const odd = { method: "elicitation/create", params: { message: "odd", requestedSchema: { properties: 7 } } };
+  await using shop = await serverOf(more({ a: elicit("size"), b: odd }), done);
+  await expect(shop.call()).rejects.toThrow("properties");
+});
+
 test("a question of a call that is under way is answered in place, once, and not after it is gone", async () => {
   const params = elicit("size").params as Parameters<CallListener["elicit"]>[0];
   await using shop = await serverOf(async (listener) => ({ content: [], answer: await listener.elicit(params) }));
@@ -231,7 +252,7 @@ test("the time for an answer stands still while a person thinks", async () => {
 
 test("each report gives the server its whole time again, ten times in all, and is shown", async () => {
   const reports: string[] = [];
-  await using shop = await slowServer(100, async (_, { signal, onprogress }) => {
+  await using shop = await serverWith({ timeout: 100 }, async (_, { signal, onprogress }) => {
     onprogress({ progress: 1, total: 4, message: "packing" });
     const ticking = setInterval(() => onprogress({ progress: 0 }), 5);
     return new Promise<never>((_, reject) =>

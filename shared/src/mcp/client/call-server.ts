@@ -8,6 +8,7 @@ import type { ServerConnection } from "./connection/connection.ts";
 import { createDeadline } from "./connection/deadline.ts";
 import { answerOf, questionOf } from "./elicitation.ts";
 import { sample } from "./sampling.ts";
+import type { ServerConfig } from "./servers/server-config.ts";
 import type { ServerCallOutcome, SuspendedCalls } from "./suspended-calls.ts";
 
 /**
@@ -114,7 +115,7 @@ async function begin(call: ServerCall, context: ToolContext, from?: Again): Prom
       for (let round = 0; round < rounds; round++) {
         const outcome = await request(call, client, deadline.signal, progress, state);
         if (outcome.type === "result") return outcome;
-        const next = await fulfilled(server.name, outcome.state, waiting.context().ask, deadline.signal);
+        const next = await fulfilled(server, outcome.state, waiting.context().ask, deadline.signal);
         if (Object.keys(next.asked).length > 0) return asking(server.name, next);
         state = next;
       }
@@ -159,9 +160,12 @@ async function request(
 /** The client's timeout is disabled. Our own deadlines pause while a person thinks. */
 const forever = 2 ** 31 - 1;
 
-/** Answers the requests that need no person and returns the others in `asked`. */
+/**
+ * Answers the requests that need no person and returns the others in `asked`. A server asks only
+ * what its entry lets it ask, whatever it was told that we can be asked.
+ */
 async function fulfilled(
-  server: string,
+  { name, elicitation, sampling }: ServerConfig,
   { token, requests }: Requested,
   ask: ToolContext["ask"],
   signal: AbortSignal,
@@ -169,9 +173,11 @@ async function fulfilled(
   const asked: Record<string, ElicitRequest["params"]> = {};
   const given: Again["given"] = {};
   for (const [key, { method, params: what }] of Object.entries(requests)) {
-    if (method === "elicitation/create") asked[key] = params.parse(what);
-    else if (method === "sampling/createMessage")
-      given[key] = plain(await sample(server, what as Parameters<typeof sample>[1], ask));
+    if (elicitation && method === "elicitation/create") {
+      asked[key] = params.parse(what);
+      // One that cannot be put to a person fails the call here, not when its turn comes.
+      questionOf(name, asked[key]);
+    } else if (sampling && method === "sampling/createMessage") given[key] = plain(await sample(name, what, ask));
     else throw new AppError("unavailable", `it asks for ${JSON.stringify(method)}, which is not offered`);
   }
   if (Object.keys(requests).length === 0) await pause(250, signal);

@@ -61,7 +61,7 @@ test.each([
   const callTool = async () => ({ content: [{ type: "text", text: `call ${++calls}` }] });
   const use: ServerConnection["use"] = (work) => work({ callTool } as unknown as Client);
   const connection = {
-    server: { name: "files", approve: "never", timeout: 1_000 },
+    server: { name: "files", approve: "never", elicitation: true, timeout: 1_000 },
     use,
   } as unknown as ServerConnection;
   const definition = { name: "change", inputSchema: { type: "object" as const } };
@@ -75,7 +75,7 @@ test.each([
 /** A call of a tool `change` of a server whose client answers so. */
 async function called(callTool: () => Promise<object>, signal?: AbortSignal) {
   const connection = {
-    server: { name: "files", approve: "never", timeout: 60_000 },
+    server: { name: "files", approve: "never", elicitation: true, timeout: 60_000 },
     use: (work: (client: Client) => Promise<unknown>) => work({ callTool } as unknown as Client),
   } as unknown as ServerConnection;
   const definition = { name: "change", inputSchema: { type: "object" as const } };

@@ -43,3 +43,14 @@ test("beyond the task's budget nothing is asked, and the server gets an error", 
   };
   await expect(sample("tickets", asked, spent)).rejects.toThrow("used its tokens");
 });
+
+test("a request that is in no form, or without a bound for its answer, is refused unasked", async () => {
+  const { maxTokens: _, ...boundless } = asked;
+  const odd = [boundless, { ...asked, maxTokens: "7" }, { ...asked, maxTokens: -1 }, { maxTokens: 7 }, undefined];
+  const inquiries: Inquiry[] = [];
+  for (const params of odd)
+    await expect(sample("tickets", params, async (inquiry) => `${inquiries.push(inquiry)}`)).rejects.toMatchObject({
+      code: "unavailable",
+    });
+  expect(inquiries).toEqual([]);
+});

@@ -49,11 +49,19 @@ function served(more: Partial<McpAdapterDeps> = {}) {
       await promise;
       return run;
     },
-    view: async ({ id, status, question }: Run) => ({ id, name: "echo", status, question, files: [], input: "" }),
-    async answer(id: string, message: { messageId: string; parts: { text: string }[] }, principal: string) {
+    view: async ({ id, status, question }: Run) => ({
+      ...{ id, name: "echo", status, question, files: [], input: "" },
+      ...(status === "input-required" && { questionEvent: 5 }),
+    }),
+    async answer(
+      id: string,
+      message: { messageId: string; parts: { text: string }[] },
+      principal: string,
+      questionEvent?: number,
+    ) {
       const run = await own(id, principal);
-      done.push(["answer", id, message.messageId, message.parts[0]?.text]);
-      run.status = "completed";
+      done.push(["answer", id, message.messageId, message.parts[0]?.text, questionEvent]);
+      Object.assign(run, { status: "completed", lastEvent: run.lastEvent + 1 });
       return run;
     },
     async cancel(id: string, principal: string, signal: AbortSignal) {
@@ -182,7 +190,7 @@ test("an answer that is repeated is one message to the run", async () => {
   const repeated = { ...task("ask"), requestState: asked.requestState, inputResponses } as never;
   await client.callTool(repeated, byHand);
   await client.callTool(repeated, byHand);
-  expect(done).toEqual([1, 2].map(() => ["answer", "r1", "r1/answer/7", "yes"]));
+  expect(done).toEqual([1, 2].map(() => ["answer", "r1", "r1/answer/5", "yes", 5]));
   // Who can be asked is asked only by a run that asks.
   expect(await client.callTool(task("x"), byHand)).toMatchObject({ structuredContent: { status: "completed" } });
   await client.close();
@@ -402,7 +410,7 @@ test("an answer goes to a run of one's own only, and what is not the client's fa
     });
   expect(done).toEqual([]);
   // Repeated without an answer, the call waits for the run as it is.
-  expect(await client.callTool(answer("r1", {}), byHand)).toMatchObject({ requestState: "r1" });
+  expect(await client.callTool(answer("r1", {}), byHand)).toMatchObject({ requestState: "r1/5" });
   expect([done, all.size, reported]).toEqual([[], 1, []]);
   await Promise.all([client.close(), bob.close()]);
 });

@@ -55,11 +55,18 @@ const answerForm = z.object({ answer: z.string().meta({ title: "Answer" }) });
 const allowForm = z.object({ allow: z.boolean().meta({ title: "Allow it once" }) });
 
 /**
- * The run's question in MCP's form. The run's id is returned with the answer, and is accepted only
- * from the run's owner.
+ * The run's question in MCP's form. The run's id and the number of the event that asked are
+ * returned with the answer, and are accepted only from the run's owner.
  */
-export function question({ id, question = "" }: RunView): Asks {
-  return { asks: { answer: inputRequired.elicit({ message: question, requestedSchema: answerForm }) }, state: id };
+export function question({ id, question = "", questionEvent }: RunView): Asks {
+  const state = questionEvent === undefined ? id : `${id}/${questionEvent}`;
+  return { asks: { answer: inputRequired.elicit({ message: question, requestedSchema: answerForm }) }, state };
+}
+
+/** The run and the event that a question's state names; a state of our own making or not. */
+export function questioned(state: string): { readonly runId: string; readonly event: number | undefined } {
+  const [, runId = state, event] = /^([^/]+)\/(\d{1,15})$/.exec(state) ?? [];
+  return { runId, event: event === undefined ? undefined : Number(event) };
 }
 
 /**

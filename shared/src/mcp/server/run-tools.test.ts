@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { ServerContext } from "@modelcontextprotocol/server";
 import type { RunView } from "../../runs/run-view.ts";
 import { contextNamed } from "./call-run.ts";
-import { asking, decision, givenWith, question } from "./questions.ts";
+import { asking, decision, givenWith, question, questioned } from "./questions.ts";
 import { isRunTool, runResult, runToolList } from "./run-tools.ts";
 import { runnableTool } from "./runnable-tool.ts";
 
@@ -80,10 +80,10 @@ test("a conversation's name has a character at least, and two hundred at most", 
 });
 
 test("a question is asked in the protocol's form, with the run whose answer it is", () => {
-  const asked = asking(question(view({ question: "Which?" })));
+  const asked = asking(question(view({ question: "Which?", questionEvent: 12 })));
   expect(asked).toMatchObject({
     resultType: "input_required",
-    requestState: "r1",
+    requestState: "r1/12",
     inputRequests: {
       answer: {
         method: "elicitation/create",
@@ -94,6 +94,10 @@ test("a question is asked in the protocol's form, with the run whose answer it i
       },
     },
   });
+  expect(["r1/12", "r1", "r1/x", "r1/12/3"].map(questioned)).toEqual([
+    { runId: "r1", event: 12 },
+    ...["r1", "r1/x", "r1/12/3"].map((runId) => ({ runId, event: undefined })),
+  ]);
   expect(asking(decision("May it?", "code"))).toMatchObject({
     requestState: "code",
     inputRequests: {

@@ -25,6 +25,7 @@ import {
   givenWith,
   personsAnswer,
   question,
+  questioned,
 } from "./questions.ts";
 import { isRunTool, runResult, runToolList, runTools } from "./run-tools.ts";
 import { runArguments, runnableTool } from "./runnable-tool.ts";
@@ -119,14 +120,15 @@ async function onRun(
   return runs.view(await runs.own(run_id, call.principal));
 }
 
-/** Passes the answer in a repeated call to the run that asked. */
+/** Passes the answer in a repeated call to the run that asked, as the answer to that question. */
 async function goOn(
-  runId: string,
+  state: string,
   answers: GivenAnswers,
   { principal }: ServedCall,
   { deps }: Serving,
 ): Promise<RunRecord> {
   const { runs } = deps;
+  const { runId, event } = questioned(state);
   const run = await runs.own(runId, principal).catch((error: unknown) => {
     if (error instanceof AppError && error.code === "not_found")
       throw invalidParams("The requestState names no run of yours.");
@@ -134,9 +136,9 @@ async function goOn(
   });
   const text = personsAnswer(answers);
   if (text === undefined) return run;
-  // A repeated answer to the same question is one message.
-  const messageId = `${runId}/answer/${run.lastEvent}`;
-  return runs.answer(runId, { messageId, parts: [{ type: "text", text }] }, principal);
+  // A repeated answer to the same question is one message, and never the answer to the next one.
+  const messageId = `${runId}/answer/${event ?? run.lastEvent}`;
+  return runs.answer(runId, { messageId, parts: [{ type: "text", text }] }, principal, event);
 }
 
 function callOf({ mcpReq, http }: ServerContext, { principal }: Serving): Omit<ServedCall, "client"> {

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { createDeadline, type Deadline } from "./deadline.ts";
 
 const never = new AbortController().signal;
@@ -62,4 +62,12 @@ test("the time that passed is told in seconds, below one in milliseconds", async
     for (const end = performance.now() + 20_000; !signal.aborted && performance.now() < end; ) await Bun.sleep(10);
     expect((signal.reason as Error).message).toBe(`The MCP server shop did not answer within ${told}.`);
   }
+});
+
+test("a deadline that has ended is not begun again by what comes to its end later", () => {
+  using timers = spyOn(globalThis, "setTimeout");
+  const deadline = createDeadline("gone", 1_000, 10_000, never);
+  deadline.end();
+  deadline.go();
+  expect(timers).toHaveBeenCalledTimes(1);
 });

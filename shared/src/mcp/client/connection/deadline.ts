@@ -8,6 +8,7 @@ export type Deadline = {
   go(): void;
   /** Stops the clock until `go`. */
   pause(): void;
+  /** Stops it for good: what was asked meanwhile may come to its end later. */
   end(): void;
 };
 
@@ -20,6 +21,7 @@ export function createDeadline(who: string, silenceMs: number, wholeMs: number, 
   let left = wholeMs;
   let since = performance.now();
   let timer: Timer | undefined;
+  let isOver = false;
   const stop = () => {
     clearTimeout(timer);
     if (timer !== undefined) left -= performance.now() - since;
@@ -27,6 +29,7 @@ export function createDeadline(who: string, silenceMs: number, wholeMs: number, 
   };
   const go = () => {
     stop();
+    if (isOver) return;
     since = performance.now();
     const ms = Math.max(1, Math.min(silenceMs, left));
     timer = setTimeout(() => {
@@ -34,6 +37,10 @@ export function createDeadline(who: string, silenceMs: number, wholeMs: number, 
       own.abort(new AppError("timeout", `The MCP server ${who} did not answer within ${time}.`));
     }, ms);
   };
+  const end = () => {
+    isOver = true;
+    stop();
+  };
   go();
-  return { signal: AbortSignal.any([under, own.signal]), go, pause: stop, end: stop };
+  return { signal: AbortSignal.any([under, own.signal]), go, pause: stop, end };
 }
