@@ -40,7 +40,10 @@ test.each(flows.map((flow) => [flow.name, flow] as const))("%s has its own defau
 const day = 86_400_000;
 const assigned = (at: string) => ({ [`${at}.settings.agents`]: [1, 50], [`${at}.deadlineMs`]: [100, day] });
 
-/** The least and the most of what a caller may set: of numbers, of lists, and of texts that have a most. */
+/**
+ * The least and the most of what a caller may set: of numbers, of lists, and of texts that have a
+ * most.
+ */
 const bounds: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>> = {
   planning: {
     ...{ concurrency: [1, 20], attempts: [1, 5], replans: [0, 5], maxSteps: [1, 50] },
@@ -81,7 +84,9 @@ type Shape = {
   readonly oneOf?: readonly Shape[];
 } & Readonly<Partial<Record<"minimum" | "maximum" | "minLength" | "maxLength" | "minItems" | "maxItems", number>>>;
 
-/** The bounds in a schema, the texts in it that may be empty, and its objects that take any field. */
+/**
+ * The bounds in a schema, the texts in it that may be empty, and its objects that take any field.
+ */
 function boundsIn(whole: Shape) {
   const bounds: Record<string, readonly unknown[]> = {};
   const [empty, open]: [string[], string[]] = [[], []];
