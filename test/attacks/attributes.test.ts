@@ -91,4 +91,24 @@ stat -c '%n %a %Y' a b c d l && stat -c %y d | cut -c 18-29`;
       "a 651 978307200\nb 751 978307200\nc 705\nd 2750 5\nl 777 1000\n05.000000007\n",
     );
   });
+
+  test("inside, the older calls set both times, in seconds or to the millionth", async () => {
+    const text = `
+import ctypes, os
+call = ctypes.CDLL(None, use_errno=True).syscall
+open("f", "w").close()
+for name, *words in ("utime", 5, 7), ("utimes", 5, 6, 7, 8), ("utimes", 5, 6, 7, 1000000), ("utimes", 5, -1, 7, 8):
+    number = ${numbers}.get(name)
+    if number is not None:
+        done = call(ctypes.c_long(number), b"f", (ctypes.c_long * len(words))(*words))
+        print(name, done, os.stat("f").st_atime_ns, os.stat("f").st_mtime_ns)`;
+    const { stdout } = await run(["python3", "-c", text.replaceAll("null", "None")], await open.folder("older"));
+    const [seconds, ...millionths] = [
+      "utime 0 5000000000 7000000000\n",
+      "utimes 0 5000006000 7000008000\n",
+      ...Array(2).fill("utimes -1 5000006000 7000008000\n"),
+    ];
+    const has = (call: SystemCall) => processor !== undefined && callNumber(call, processor) !== undefined;
+    expect(stdout).toBe([...(has("utime") ? [seconds] : []), ...(has("utimes") ? millionths : [])].join(""));
+  });
 });

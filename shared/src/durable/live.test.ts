@@ -44,6 +44,14 @@ test("a reader that leaves, aborts or whose engine closes waits for nothing, whe
   expect(gone.takeProgress(9)).toEqual([]);
 });
 
+test("a reader that leaves takes its run's news from no other reader", async () => {
+  const live = new Live();
+  const [gone, stays] = [live.follow("a"), live.follow("a")];
+  gone.leave();
+  live.progress("a", { type: "delta" });
+  expect([stays.takeProgress(9).length, gone.takeProgress(9)]).toEqual([1, []]);
+});
+
 test("progress of another process is dropped once its event is here, and waits for one that is not", () => {
   const live = new Live();
   const reader = live.follow("run");

@@ -1211,4 +1211,20 @@ export const workToolsFaults: readonly Fault[] = [
     harm: "A setting that names the family does not reach the tool that asks a person.",
     tests: ["shared/src/tools/human"],
   },
+  {
+    id: "two-dots-are-outside",
+    file: "shared/src/tools/code/language/language-server.ts",
+    find: 'inside === ".." || inside.startsWith("../")',
+    becomes: 'inside.startsWith("..")',
+    harm: "A file whose name begins with two dots is not shown by its language server's answers.",
+    tests: ["shared/src/tools/code/language/answered-places"],
+  },
+  {
+    id: "keys-of-letters-passing",
+    file: "shared/src/tools/desktop/display.sh",
+    find: "given < count",
+    becomes: "given < 20",
+    harm: "A letter that a keyboard lacks is lost where a program is slow to look it up.",
+    tests: ["shared/src/tools/desktop"],
+  },
 ];

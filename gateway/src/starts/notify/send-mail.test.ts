@@ -82,6 +82,24 @@ test("who gives up sending is not told of a refusal", async () => {
   delete refusals.isSilent;
 }, 10_000);
 
+test("who gives up hangs up at once", async () => {
+  const end = new AbortController();
+  const hungUp = Promise.withResolvers<void>();
+  const listener = createServer((socket) => {
+    socket.write("220 here\r\n");
+    socket.on("error", () => undefined);
+    socket.on("data", () => end.abort(new Error("The server ends."))).on("end", hungUp.resolve);
+  });
+  const listening = Promise.withResolvers<void>();
+  listener.listen(0, "127.0.0.1", listening.resolve);
+  await listening.promise;
+  const { port } = listener.address() as { port: number };
+  const error: unknown = await send({ port }, end.signal).catch((reason) => reason);
+  expect(error).toBe(end.signal.reason);
+  await hungUp.promise;
+  listener.close();
+});
+
 /**
  * What a server hears of a mail with this security; it offers TLS if `offers`, and takes no mail.
  */

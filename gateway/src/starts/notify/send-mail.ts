@@ -27,9 +27,6 @@ export async function sendMail(
     ...{ disableFileAccess: true, disableUrlAccess: true },
   });
   const enough = AbortSignal.any([signal, AbortSignal.timeout(wholeMs)]);
-  const given = Promise.withResolvers<never>();
-  const stop = () => given.reject(enough.reason);
-  enough.addEventListener("abort", stop, { once: true });
   try {
     const mail = {
       from,
@@ -37,15 +34,14 @@ export async function sendMail(
       subject: title,
       text: `${text}\n\n${url}\n`,
       messageId: `<${id.replaceAll(/[^\w.-]/g, ".")}@manyhands>`,
+      // It hangs up too.
+      signal: enough,
     };
-    await Promise.race([transport.sendMail(mail), given.promise]);
+    await transport.sendMail(mail);
     return undefined;
   } catch (error) {
     signal.throwIfAborted();
-    return refusalOf(error);
-  } finally {
-    enough.removeEventListener("abort", stop);
-    transport.close();
+    return refusalOf(enough.aborted ? enough.reason : error);
   }
 }
 

@@ -10,9 +10,11 @@ export function endingCases(cases: Cases): void {
       const { run, created } = await engine.start({ ...request, input: { a: 0, b: "" } });
       expect(created).toBe(true);
       expect(run).toMatchObject({ status: "queued", kind: "test", principal: "ann", contextId: "c1", lastEvent: 0 });
-      engine.work([body(async (_, input) => ({ got: input }))]);
+      const nothing = await start(engine, { input: "nothing" });
+      engine.work([body(async (_, input) => (input === "nothing" ? (undefined as never) : { got: input }))]);
       const ended = await until(engine, run.id, "completed");
       expect(ended.output).toEqual({ got: { a: 0, b: "" } });
+      expect((await until(engine, nothing.id, "completed")).output).toBeNull();
       expect(ended.updatedAt).toBeGreaterThanOrEqual(ended.createdAt);
     });
 

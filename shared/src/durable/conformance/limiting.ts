@@ -176,19 +176,23 @@ export function limitingCases(cases: Cases): void {
       expect(await codeOf(engine.start({ ...request, quota: { tokensPerDay: 16 } }))).toBe("quota_exceeded");
     });
 
-    test("the usage of an agent that was asked counts, unless its run is in the same store and has counted it", async () => {
-      const answered = { type: "agent-answered", state: "completed", files: [] } as const;
+    test("the usage of an agent that was asked counts however it ended, unless its run is in the same store and has counted it", async () => {
+      const answered = { type: "agent-answered", files: [] } as const;
       const used = { tokens: 10, usd: 1, unpriced: false };
+      const error = { code: "task_failed", message: "No." } as const;
       const engine = cases.working(async (run) => {
-        const dedupe = (agent: string) => ({ key: JSON.stringify([agent, "ann", `${run.id}/1`]) });
-        await engine.start({ ...request, kind: "helper", dedupe: dedupe("helper"), events: [replied] });
-        run.emit({ ...answered, askId: `${run.id}/1`, agent: "helper", usage: used });
-        run.emit({ ...answered, askId: `${run.id}/2`, agent: "elsewhere", usage: used });
+        for (const [index, end] of [{ state: "completed" }, { state: "failed", error }].entries()) {
+          const askId = `${run.id}/${index}`;
+          const dedupe = { key: JSON.stringify(["helper", "ann", askId]) };
+          await engine.start({ ...request, kind: "helper", dedupe, events: [replied] });
+          run.emit({ ...answered, ...end, askId, agent: "helper", usage: used });
+          run.emit({ ...answered, ...end, askId: `${askId}/1`, agent: "elsewhere", usage: used });
+        }
         return null;
       });
       const { run } = await engine.start(request);
       await until(engine, run.id, "completed");
-      expect(await engine.usage("ann")).toMatchObject({ tokens: 20, usd: 1.5 });
+      expect(await engine.usage("ann")).toMatchObject({ tokens: 40, usd: 3 });
     });
   });
 }

@@ -35,7 +35,8 @@ export function sleepingCases(cases: Cases): void {
       const second = cases.open({ looks: true });
       second.work([body(execute)]);
       expect((await until(second, run.id, "completed")).output).toBe("woken");
-      expect(performance.now() - begun).toBeGreaterThanOrEqual(1199);
+      // The clocks of two lives agree to the ten milliseconds in which the system tells its uptime.
+      expect(performance.now() - begun).toBeGreaterThanOrEqual(1190);
       expect(executions).toBe(2);
     });
 

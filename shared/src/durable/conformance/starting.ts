@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../core/json.ts";
-import { body, type Cases, codeOf, collect, request, start, until, withinMs } from "./cases.ts";
+import type { Run } from "../../core/runs/run.ts";
+import { type Cases, codeOf, collect, request, start, until, withinMs } from "./cases.ts";
 
 /** How runs are accepted and find a worker. */
 export function startingCases(cases: Cases): void {
@@ -99,26 +100,29 @@ export function startingCases(cases: Cases): void {
       expect(most).toBe(3);
     });
 
-    test("runs that wait for a worker start in the order in which they arrived", async () => {
-      const engine = cases.open();
-      // Of a kind that nobody works on before: what is repeated meanwhile is so in any order.
-      const kind = "ordered";
+    test("runs that wait for room start in the order in which they arrived", async () => {
+      const begun: Json[] = [];
+      const first = Promise.withResolvers<void>();
+      const gate = Promise.withResolvers<void>();
+      const note = (run: Run, input: Json) =>
+        run.step("note", async () => {
+          begun.push(input);
+          first.resolve();
+          if (input === "first") await gate.promise;
+          return null;
+        });
+      const engine = cases.working(note, { concurrency: 1 });
+      const runs = [await start(engine, { input: "first" })];
+      await first.promise;
       for (let n = 0; n < 6; n++) {
-        await start(engine, { kind, input: n });
+        runs.push(await start(engine, { input: n }));
         // Runs accepted in the same millisecond have no order.
         await Bun.sleep(2);
       }
-      const begun: Json[] = [];
-      const note = body(async (run, input) =>
-        run.step("note", async () => {
-          // Runs may be brought to a worker one by one; the first keeps the others waiting here.
-          if (begun.push(input) === 1) await Bun.sleep(1_000);
-          return null;
-        }),
-      );
-      engine.work([{ ...note, kind }], { concurrency: 1 });
-      for (const { id } of (await engine.list({ limit: 6 })).runs) await until(engine, id, "completed");
-      expect(begun).toEqual([0, 1, 2, 3, 4, 5]);
+      await cases.asked(runs.length);
+      gate.resolve();
+      for (const { id } of runs) await until(engine, id, "completed");
+      expect(begun).toEqual(["first", 0, 1, 2, 3, 4, 5]);
     });
 
     test("unknown runs are undefined to get and not_found to everything else", async () => {

@@ -77,13 +77,17 @@ export function stepCases(cases: Cases): void {
               throw error;
             });
           } catch (caught) {
-            codes.push(caught instanceof AppError ? caught.code : "?");
+            codes.push(caught instanceof AppError ? `${caught.code}: ${caught.message}` : "?");
           }
         }
         return codes;
       });
       const run = await start(engine);
-      expect((await until(engine, run.id, "completed")).output).toEqual(["timeout", "internal"]);
+      // What nobody foresaw is for the log alone.
+      expect((await until(engine, run.id, "completed")).output).toEqual([
+        "timeout: too slow",
+        'internal: Step "throws" failed unexpectedly; the log has the cause.',
+      ]);
     });
 
     test("each step has its own key, and events of a step that throws are kept with its error", async () => {

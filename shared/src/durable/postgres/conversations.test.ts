@@ -81,9 +81,11 @@ withPostgres((server) => {
     expect(second).toMatchObject({ before: first.epoch, isTakeover: true });
     expect(await pair.one.keep(conversation, first.epoch, "late")).toBe(false);
     await pair.one.leave(row);
+    await pair.database.query("UPDATE conversations SET used_at = 0");
     expect(await pair.other.keep(conversation, second.epoch, "mine")).toBe(true);
-    const [stored] = await pair.database.query("SELECT holder, checkpoint FROM conversations");
-    expect(stored).toEqual({ holder: "other", checkpoint: "mine" });
+    // What is kept is in use.
+    const [stored] = await pair.database.query("SELECT holder, checkpoint, used_at > 0 AS used FROM conversations");
+    expect(stored).toEqual({ holder: "other", checkpoint: "mine", used: true });
   }, 60_000);
 
   test("a worker that waits for a conversation stops when its run is executed elsewhere", async () => {
@@ -167,7 +169,16 @@ withPostgres((server) => {
     await pair.one.hold(conversation);
     pair.one.enter({ ...row, principal: "bob" });
     await pair.one.hold({ ...conversation, principal: "bob", folder: "bobs" });
-    const left = async () => [await pair.one.gone(), [...(await pair.one.unknown(["f", "bobs"]))]];
+    for (const [kind, contextId] of [
+      ["feet", "c"],
+      ["hands", "d"],
+    ] as const)
+      await pair.database.query(
+        "INSERT INTO conversations (kind, principal, context_id, folder, used_at) VALUES ($1, 'ann', $2, $3, 0)",
+        [kind, contextId, kind + contextId],
+      );
+    const folders = ["f", "bobs", "feetc", "handsd"];
+    const left = async () => [await pair.one.gone(), [...(await pair.one.unknown(folders))]];
     await engine.delete({ runIds: [first] });
     expect(await left()).toEqual([[], []]);
     await engine.delete({ runIds: [last] });

@@ -93,11 +93,12 @@ test("an engine is closed once, in order: nothing is stored again, what is claim
 
 test("who waits to come to rest is waited for no longer than was said, or five seconds", async () => {
   let now = 0;
-  for (const [options, atMost] of [
-    [{ graceMs: 300 }, 300],
-    [undefined, 5_000],
+  for (const [options, made, atMost] of [
+    [{ graceMs: 300 }, { stopMs: 700 }, 300 + 700],
+    [undefined, { stopMs: 700 }, 5_000 + 700],
+    [undefined, {}, 5_000 + 5_000],
   ] as const) {
-    const { engine, state } = wired({ stopMs: 700 });
+    const { engine, state } = wired(made);
     state.isIdle = false;
     // Each look at the time is fifty milliseconds later.
     using clock = spyOn(performance, "now").mockImplementation(() => (now += 50));
@@ -106,6 +107,20 @@ test("who waits to come to rest is waited for no longer than was said, or five s
     clock.mockRestore();
     // The runs that are left are waited for as long as a step may take to stop, and a second.
     const waitedMs = asleep.mock.calls.filter(([ms]) => ms === 5).length * 50;
-    expect(waitedMs).toBeWithin(atMost + 1_700 - 200, atMost + 1_701);
+    expect(waitedMs).toBeWithin(atMost + 1_000 - 200, atMost + 1_001);
   }
+});
+
+test("what nobody told is looked for every two seconds, or as often as it is said, until the engine is closed", async () => {
+  const [every, cleared] = [spyOn(globalThis, "setInterval"), spyOn(globalThis, "clearInterval")];
+  for (const options of [{}, { pollMs: 70 }]) {
+    const { engine } = wired(options);
+    engine.work([{ kind: "a", execute: async () => null }]);
+    await engine.close();
+  }
+  const periods = every.mock.calls.map(([, ms]) => ms);
+  const begun: unknown[] = every.mock.results.map(({ value }) => value);
+  const ended = cleared.mock.calls.map(([timer]): unknown => timer);
+  for (const spy of [every, cleared]) spy.mockRestore();
+  expect([periods, begun.every((timer) => ended.includes(timer))]).toEqual([[2_000, 70], true]);
 });

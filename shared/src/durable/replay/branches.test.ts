@@ -72,3 +72,18 @@ test.each(["all", "race"] as const)(
     expect([outcome, paused]).toEqual(["ended", undefined]);
   },
 );
+
+test.each(["all", "race"] as const)(
+  "an %s is recorded as it begins, so that code with other branches does not go on from there",
+  async (kind) => {
+    const store = new MemoryRunStore(emptyState());
+    const waiting = (branches: number) => (run: Run) =>
+      run[kind]<unknown>(Array.from({ length: branches }, (_, n) => (own: Run) => own.signal(`s${n}`)));
+    expect(await (await executionOn(store, waiting(2))).done).toBe("parked");
+    const again = new MemoryRunStore(store.state);
+    expect([await (await executionOn(again, waiting(3))).done, again.state.paused?.code]).toEqual([
+      "paused",
+      "non_deterministic",
+    ]);
+  },
+);

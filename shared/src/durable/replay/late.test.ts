@@ -1,7 +1,9 @@
 import { expect, spyOn, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
+import type { Json } from "../../core/json.ts";
 import { silentLog } from "../../core/runs/engine.ts";
 import type { Run, RunEvent, StepContext } from "../../core/runs/run.ts";
+import { currentTrace, spanId } from "../../core/trace.ts";
 import { executionOn } from "../../testing/durable/execution-on.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
 import { Execution } from "./execution.ts";
@@ -77,7 +79,12 @@ test("a run that the store says is canceled, as a step is to begin, ends so with
 
 test("what a step shows comes behind the events before it, whoever told them, and nothing is shown of a run that is another's", async () => {
   const seen: string[] = [];
+  let hurried = 0;
   class Telling extends MemoryRunStore {
+    override hurry(): void {
+      hurried++;
+    }
+
     override async record(row: JournalRow, events: readonly RunEvent[] = []): Promise<void> {
       await turns(3);
       await super.record(row, events);
@@ -108,6 +115,8 @@ test("what a step shows comes behind the events before it, whoever told them, an
   await turns();
   // Progress is shown in the step or not at all.
   expect(seen).toEqual(["by a step", "by the body", "shown again"]);
+  // Somebody is watching.
+  expect(hurried).toBe(2);
   execution.lose();
   step.progress({ type: "late" });
   expect(seen).toHaveLength(3);
@@ -224,6 +233,7 @@ test("a step that finds the store away is tried again for a minute, and then tha
   ] as const) {
     let now = 0;
     const clock = spyOn(performance, "now").mockImplementation(() => now);
+    const sleep = spyOn(Bun, "sleep").mockResolvedValue(undefined);
     let tries = 0;
     const store = new MemoryRunStore(emptyState());
     const execution = await executionOn(store, (run) =>
@@ -241,13 +251,17 @@ test("a step that finds the store away is tried again for a minute, and then tha
     );
     const outcome = await execution.done;
     clock.mockRestore();
+    // Not all the time: others want the store back too.
+    const pauses = sleep.mock.calls.map(([ms]) => ms);
+    sleep.mockRestore();
+    expect(pauses).toEqual(tried === 2 ? [100] : []);
     const output = tried === 2 ? "answer" : "storage_unavailable";
     expect([outcome, tries, store.state.ending]).toEqual(["ended", tried, { status: "completed", output }]);
   }
 });
 
 /** An execution that begins while its run is being stored, which is over when the test says so. */
-function beginning(body: (run: Run) => Promise<unknown>) {
+function beginning(body: (run: Run) => Promise<unknown>, input: Json = null) {
   const stored = Promise.withResolvers<boolean>();
   const shown: string[] = [];
   const store = new MemoryRunStore(emptyState());
@@ -256,7 +270,7 @@ function beginning(body: (run: Run) => Promise<unknown>) {
     progress: ({ type }) => void shown.push(type),
   });
   execution.waitFor(stored.promise);
-  execution.start({ execute: async (run) => (await body(run)) as never }, null);
+  execution.start({ execute: async (run) => (await body(run)) as never }, input);
   return { execution, stored, shown };
 }
 
@@ -284,6 +298,19 @@ test("while a run is being stored nothing with effects begins, and what is shown
   await turns();
   expect(await execution.done).toBe("ended");
   expect([did, toldTurn, shown]).toEqual([["act"], [], ["shown"]]);
+});
+
+test("a body and its steps belong to the trace of who had their run started, below the run's own span", async () => {
+  const of = (span: string) => ({ traceparent: `00-${"1".repeat(32)}-${span}-01` });
+  const seen: unknown[] = [];
+  const body = async (run: Run) => {
+    seen.push(currentTrace());
+    await run.step("s", async () => void seen.push(currentTrace()));
+  };
+  const { execution, stored } = beginning(body, { trace: of("2".repeat(16)) });
+  stored.resolve(true);
+  await execution.done;
+  expect(seen).toEqual([of(spanId("r")), of(spanId("r"))]);
 });
 
 test("a run that turns out to be another's, as it is stored, is left, whatever its body waits for", async () => {

@@ -9,6 +9,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 test.each<readonly [string, (run: Run) => Promise<unknown>, string]>([
   ["sleeps for a second", (run) => run.sleep(1_000), "stays"],
   ["sleeps for longer", (run) => run.sleep(1_500), "parks until 1500"],
+  ["sleeps for a part of a millisecond more", (run) => run.sleep(1_500.25), "parks until 1501"],
   ["waits for a signal", (run) => run.signal("go"), "parks for go"],
   ["waits for a signal, for less than a second", waitFor("go", 400), "parks for go until 400"],
   ["waits for a signal, whose time is over", waitFor("go", 0), "ends"],
@@ -17,6 +18,11 @@ test.each<readonly [string, (run: Run) => Promise<unknown>, string]>([
     "sleeps, in two branches",
     (run) => run.all([(own) => own.sleep(8_000), (own) => own.sleep(9_000)]),
     "parks until 8000",
+  ],
+  [
+    "waits for a signal, though a branch that lost a race never ends",
+    (run) => run.race([() => new Promise(() => undefined), async () => null]).then(() => run.signal("go")),
+    "parks for go",
   ],
 ])("a run that %s parks, or stays in memory", async (_, execute, expected) => {
   jest.useFakeTimers();
@@ -56,9 +62,15 @@ test("a sleep beside a step is looked after by timers that can be as long, howev
   );
   for (let turns = 0; turns < 20; turns++) await turn();
   const delays = timers.mock.calls.map(([, ms]) => ms ?? 0);
+  const [timer] = timers.mock.results.map(({ value }) => value);
   timers.mockRestore();
   expect(delays).toEqual([2 ** 31 - 1]);
+  const cleared = spyOn(globalThis, "clearTimeout");
   execution.lose();
+  // It would keep its process from ending.
+  const ended = cleared.mock.calls.some(([one]) => (one as unknown) === timer);
+  cleared.mockRestore();
+  expect(ended).toBe(true);
 });
 
 test("a sleep that is over no longer listens to what could have woken it", async () => {
@@ -91,4 +103,56 @@ test("a poll whose store cannot say what is there takes what there is", async ()
   store.state.signals.push({ name: "go", payload: "7" });
   const execution = await executionOn(store, (run) => run.poll("go"));
   expect([await execution.done, store.state.ending]).toEqual(["ended", { status: "completed", output: [7] }]);
+});
+
+test("a signal that arrives while a branch that was told to stop cleans up is left for those who come after it", async () => {
+  const store = new MemoryRunStore(emptyState());
+  const stopping = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
+  const execution = await executionOn(store, async (run) => {
+    const cleansUp = async (own: Run) => {
+      await own.signal("go").catch(() => stopping.resolve());
+      await stopped.promise;
+    };
+    const fails = async (own: Run) => {
+      await own.step("wait", turn as () => Promise<null>, { effect: "pure" });
+      throw new Error("No.");
+    };
+    await run.all<unknown>([cleansUp, fails]).catch(() => undefined);
+    return run.poll("go");
+  });
+  await stopping.promise;
+  store.state.signals.push({ name: "go", payload: "7" });
+  execution.nudge();
+  for (let turns = 0; turns < 20; turns++) await turn();
+  stopped.resolve();
+  expect([await execution.done, store.state.ending]).toEqual(["ended", { status: "completed", output: [7] }]);
+});
+
+test("signals that came together each reach their branch beside one that works on, and one of a name whoever waited first", async () => {
+  const store = new MemoryRunStore(emptyState());
+  for (const [name, payload] of [
+    ["n", "1"],
+    ["n", "2"],
+    ["m", "3"],
+  ] as const)
+    store.state.signals.push({ name, payload });
+  const heard: unknown[] = [];
+  const execution = await executionOn(store, async (run) => {
+    const enough = Promise.withResolvers<null>();
+    const hear = async (own: Run, who: string, name: string) => {
+      heard.push(`${who} ${await own.signal(name)}`);
+      if (heard.length === 3) enough.resolve(null);
+    };
+    const first = hear(run, "body", "n");
+    await run.all<unknown>([
+      (own) => hear(own, "branch", "n"),
+      (own) => hear(own, "branch", "m"),
+      (own) => own.step("work", () => enough.promise, { effect: "pure" }),
+    ]);
+    await first;
+  });
+  for (let turns = 0; turns < 100 && heard.length < 3; turns++) await turn();
+  expect(heard.toSorted()).toEqual(["body 1", "branch 2", "branch 3"]);
+  expect(await execution.done).toBe("ended");
 });

@@ -1,4 +1,5 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
+import { silentLog } from "../../core/runs/engine.ts";
 import { Ingress } from "./ingress.ts";
 
 /** Two addresses of one cluster that answer as they are told. */
@@ -70,3 +71,17 @@ test("while none of them answers that is said once, and that one does again once
   expect(await gone.send({ service: "s", runId: "r" })).toBe(false);
   expect(said).toHaveLength(3);
 });
+
+test("an address that takes a call and never answers it is passed over after two seconds", async () => {
+  const never = () => new Promise<Response>(() => undefined);
+  const silent = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: never });
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  const waits: number[] = [];
+  using _ = spyOn(AbortSignal, "timeout").mockImplementation((ms) => timeout(waits.push(ms) === 1 ? 20 : ms));
+  const ingress = new Ingress(
+    [silent, servers[0]].map((server) => `http://127.0.0.1:${server?.port}`),
+    silentLog,
+  );
+  expect([await ingress.send({ service: "s", runId: "r" }), waits]).toEqual([true, [2_000, 2_000]]);
+  await silent.stop(true);
+}, 10_000);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect, createServer } from "node:net";
-import type { Engine } from "../../core/runs/engine.ts";
+import { type Engine, silentLog } from "../../core/runs/engine.ts";
 import type { RunDefinition } from "../../core/runs/run.ts";
 import { freePort } from "../../http/free-port.ts";
 import {
@@ -14,7 +14,8 @@ import { type RestateProcess, startRestate } from "../../testing/durable/restate
 import { until as happened } from "../../testing/durable/until.ts";
 import { request, until } from "../conformance/cases.ts";
 import { migratePostgres } from "../postgres/postgres-engine.ts";
-import { RestateEndpoint } from "./restate-endpoint.ts";
+import { Ingress } from "./ingress.ts";
+import { type DrivenWorker, RestateEndpoint } from "./restate-endpoint.ts";
 import { createRestateEngine, engineBehind } from "./restate-engine.ts";
 
 const serversMs = 60_000;
@@ -124,6 +125,38 @@ else
         gate.resolve(null);
         for (const { id } of runs) await until(engine, id, "completed");
         await close(engine);
+      },
+      serversMs,
+    );
+
+    test(
+      "gives a run to a worker here that has room for it, if any has, and one that no worker takes comes again",
+      async () => {
+        const endpoint = new RestateEndpoint({ admin: restate.admin, prefix: "room" });
+        const ingress = new Ingress([restate.ingress], silentLog);
+        const driven: string[] = [];
+        let asked = 0;
+        const worker = (name: string, room: number): DrivenWorker => ({
+          serves: () => asked++ > 0,
+          roomFor: () => room,
+          drive: async (_, runId) => void driven.push(`${runId} by ${name}`),
+        });
+        await endpoint.serve(["k"]);
+        const send = (runId: string) => happened(() => ingress.send({ service: endpoint.serviceOf("k"), runId }));
+        const free = worker("free", 1);
+        endpoint.add(free);
+        // The first time nobody serves its kind.
+        await send("early");
+        await happened(() => driven.length === 1, 10_000);
+        for (const name of ["a", "b", "c"]) endpoint.add(worker(name, 0));
+        for (let n = 0; n < 12; n++) await send(`${n}`);
+        await happened(() => driven.length === 13);
+        expect(driven.filter((how) => !how.endsWith(" by free"))).toEqual([]);
+        endpoint.remove(free);
+        await send("late");
+        await happened(() => driven.length === 14);
+        expect(driven.at(-1)).toMatch(/^late by [abc]$/);
+        await endpoint.close();
       },
       serversMs,
     );

@@ -1,10 +1,11 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { silentLog } from "../../core/runs/engine.ts";
 import { until } from "../../testing/durable/until.ts";
 import { offerOf } from "../offer.ts";
 import type { Pool } from "../postgres/dispatch/executor.ts";
 import type { Drive } from "./ingress.ts";
 import { RestateDispatcher, type RestateDispatcherOptions } from "./restate-dispatcher.ts";
+import { Turns } from "./turns.ts";
 
 type Answer = { readonly [field: string]: unknown };
 
@@ -239,9 +240,11 @@ test("runs that waited for what this worker has are told of and asked for, and a
   expect(of.asked.map(({ values }) => values)).toContainEqual(["paused"]);
   const once = of.sent.filter(({ onceAs }) => onceAs !== undefined);
   expect(once.slice(0, 2)).toEqual(["1", "2"].map((runId) => ({ runId, onceAs: "due-3-9" })));
-  expect(of.asked.some(({ text, values }) => text.includes("kind = ANY ($1)") && String(values[0]) === "work")).toBe(
-    true,
-  );
+  const sweep = of.asked.find(({ text }) => text.includes("kind = ANY ($1)"));
+  expect([String(sweep?.values[0]), sweep?.text.replace(/.*ORDER/s, "ORDER")]).toEqual([
+    "work",
+    "ORDER BY due LIMIT 500",
+  ]);
   of.sent.splice(0);
   of.at.reachable = false;
   of.dispatcher.runnable("some");
@@ -255,6 +258,15 @@ test("what becomes due while its wake-up is asked for is looked at again", async
   of.at.onSend = () => of.dispatcher.runnable("r");
   await of.dispatcher.drive("work", "r", never);
   expect([of.at.taken, of.sent.length]).toEqual([2, 1]);
+});
+
+test("a drive waits five seconds for room, in its principal's line and by its id, and then goes where there may be some", async () => {
+  await using of = await dispatching([row("1")], { concurrency: 1 });
+  void of.dispatcher.drive("work", "1", never);
+  await until(() => of.executed.length === 1);
+  using waits = spyOn(Turns.prototype, "wait").mockImplementation(async () => false);
+  await of.dispatcher.drive("work", "2", never);
+  expect([waits.mock.calls, of.sent]).toEqual([[[5_000, "ann", "2"]], [{ runId: "2" }]]);
 });
 
 test("who waits for room at a worker that leaves is sent on as soon as it says so", async () => {
@@ -273,6 +285,8 @@ test("who waits for room at a worker that leaves is sent on as soon as it says s
 });
 
 test("a worker that closes waits for nothing that can go on elsewhere, and is served at its endpoint no more", async () => {
+  using every = spyOn(globalThis, "setInterval");
+  using cleared = spyOn(globalThis, "clearInterval");
   const of = await dispatching([{ left: 1_000, epoch: "1" }]);
   expect(of.served.slice(0, 2)).toEqual(["added", "work"]);
   const asleep = of.dispatcher.drive("work", "asleep", never);
@@ -287,4 +301,8 @@ test("a worker that closes waits for nothing that can go on elsewhere, and is se
   expect(of.sent.map(({ runId }) => runId).toSorted()).toEqual(["asleep", "waiting"]);
   expect(of.served.at(-1)).toBe("removed");
   expect(of.dispatcher.serves("work")).toBe(false);
+  // It looked for what is due all the while.
+  expect(every.mock.calls.map(([, ms]) => ms)).toEqual([2_000]);
+  const ended = cleared.mock.calls.map(([timer]): unknown => timer);
+  expect(ended).toContain(every.mock.results[0]?.value);
 });

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { connect } from "node:http2";
 import { RestateEndpoint, type RestateEndpointOptions } from "./restate-endpoint.ts";
 
@@ -28,12 +28,16 @@ function endpointForTest(options: Partial<RestateEndpointOptions> = {}, refusals
 }
 
 /** What a worker answers when it is asked what it serves. */
-async function discover(uri: string): Promise<{ readonly status: number; readonly text: string }> {
+async function discover(uri: string) {
   const session = connect(uri);
   try {
     const accept = "application/vnd.restate.endpointmanifest.v4+json";
     const stream = session.request({ ":path": "/discover", accept });
-    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
+    const { promise, resolve, reject } = Promise.withResolvers<{
+      status: number;
+      text: string;
+      atOnce: number | undefined;
+    }>();
     let status = 0;
     let text = "";
     stream.on("response", (headers) => {
@@ -42,7 +46,9 @@ async function discover(uri: string): Promise<{ readonly status: number; readonl
     stream.on("data", (chunk) => {
       text += chunk;
     });
-    stream.on("end", () => resolve({ status, text })).on("error", reject);
+    stream
+      .on("end", () => resolve({ status, text, atOnce: session.remoteSettings.maxConcurrentStreams }))
+      .on("error", reject);
     stream.end();
     return await promise;
   } finally {
@@ -67,7 +73,9 @@ test("Restate is told of all kinds named together once, again for a new one, and
   expect(of.told).toEqual(Array.from({ length: 3 }, () => ({ uri, force: true })));
   await of.endpoint.serve(["two"]);
   expect(of.told).toHaveLength(3);
-  const { status, text } = await discover(uri);
+  const { status, text, atOnce } = await discover(uri);
+  // A connection takes no more calls at once than it takes at all.
+  expect(atOnce).toBe(16);
   const { services } = JSON.parse(text);
   expect([status, services.map(({ name }: { name: string }) => name).toSorted()]).toEqual([200, ["p.one", "p.two"]]);
   expect(services[0]).toMatchObject({ ty: "VIRTUAL_OBJECT", handlers: [{ name: "drive", ty: "EXCLUSIVE" }] });
@@ -75,6 +83,7 @@ test("Restate is told of all kinds named together once, again for a new one, and
   expect(services[0]).toMatchObject({
     ...{ inactivityTimeout: 365 * 86_400_000, abortTimeout: 365 * 86_400_000, idempotencyRetention: 1_000 },
     ...{ retryPolicyInitialInterval: 20, retryPolicyMaxInterval: 2_000, retryPolicyMaxAttempts: 30 },
+    ...{ retryPolicyExponentiationFactor: 2, journalRetention: 0 },
     retryPolicyOnMaxAttempts: "KILL",
   });
   await of.endpoint.serve(["three"]);
@@ -95,3 +104,17 @@ test("where keys of Restate are given, nobody else learns or begins anything her
   const refused = await discover(keyed.told[0]?.uri ?? "");
   expect([refused.status, refused.text.includes("p.one")]).toEqual([401, false]);
 });
+
+test("a Restate that takes what it is told and never answers is told again after ten seconds", async () => {
+  let told = 0;
+  const answer = () => (++told > 1 ? Response.json({}) : new Promise<Response>(() => undefined));
+  const admin = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  const waits: number[] = [];
+  using _ = spyOn(AbortSignal, "timeout").mockImplementation((ms) => timeout(waits.push(ms) === 1 ? 20 : ms));
+  const endpoint = new RestateEndpoint({ admin: `http://127.0.0.1:${admin.port}`, prefix: "p" });
+  await endpoint.serve(["one"]);
+  expect([told, waits]).toEqual([2, [10_000, 10_000]]);
+  await endpoint.close();
+  await admin.stop(true);
+}, 10_000);

@@ -48,7 +48,11 @@ else {
         opened.push(engine);
         return engine;
       },
-      asked: (runs) => until(async () => (await restate.callsOf(prefix)) >= runs),
+      async asked(runs) {
+        await until(async () => (await restate.callsOf(prefix)) >= runs);
+        // They are on their way, in an order of Restate's own.
+        await Bun.sleep(200);
+      },
       async dispose() {
         await Promise.all(opened.map((engine) => engine.close({ graceMs: 0 })));
         await restate.forget(prefix);

@@ -77,3 +77,47 @@ test("others see twenty times in a lease of fifteen seconds who is there, and no
   for (const spy of [timers, every, cleared]) spy.mockRestore();
   for (const timer of begun) expect(ended.includes(timer)).toBe(true);
 });
+
+test("a step may take five seconds to stop, or as long as it is said", async () => {
+  for (const [options, most] of [
+    [{}, 5_000],
+    [{ stopMs: 700 }, 700],
+  ] as const) {
+    const engine = createEmbeddedEngine({ path: ":memory:", ...options });
+    const begun = Promise.withResolvers<void>();
+    const step = ({ signal }: { readonly signal: AbortSignal }) => {
+      begun.resolve();
+      return new Promise<null>((_, reject) => signal.addEventListener("abort", reject));
+    };
+    engine.work([{ kind: "k", execute: (run) => run.step("wait", step) }]);
+    const { run } = await engine.start(request);
+    await begun.promise;
+    const timers = spyOn(globalThis, "setTimeout");
+    await engine.cancel(run.id);
+    const delays = timers.mock.calls.map(([, ms]) => ms);
+    timers.mockRestore();
+    // Then the step is given up, and a moment later the body.
+    expect(delays).toEqual(expect.arrayContaining([most, most + 100]));
+    await engine.close();
+  }
+});
+
+test("once the store works again, what others did meanwhile is looked for", async () => {
+  using store = scratch();
+  let failures = 0;
+  const syncFile = async () => {
+    if (failures-- > 0) throw new Error("EIO");
+  };
+  const never = 3_600_000;
+  const engine = createEmbeddedEngine({ path: store.path, pollMs: never, leaseMs: never, syncFile });
+  const other = createEmbeddedEngine({ path: store.path });
+  engine.work([{ kind: "k", execute: async () => null }]);
+  const isOver = async (id: string) => (await other.get(id))?.status === "completed";
+  const first = (await engine.start(request)).run;
+  await until(() => isOver(first.id));
+  const { run } = await other.start(request);
+  failures = 1;
+  await engine.spend("p", { tokens: 1, usd: 0 });
+  await until(() => isOver(run.id), 10_000);
+  for (const one of [engine, other]) await one.close();
+});

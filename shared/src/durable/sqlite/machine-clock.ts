@@ -17,14 +17,14 @@ export type MachineClock = {
 const checkMs = 1_000;
 
 /**
- * This machine's clocks. If the system does not identify its boot, `uptime` counts from this
- * process's start.
+ * This machine's clocks, which it reads from the files of proc(5). If the system does not identify
+ * its boot, `uptime` counts from this process's start.
  */
-export function machineClock(): MachineClock {
-  const boot = readBoot();
+export function machineClock(read: (path: string) => string = readText): MachineClock {
+  const boot = readBoot(read);
   if (boot === undefined)
     return { wall: Date.now, uptime: () => performance.now(), boot: `process ${crypto.randomUUID()}` };
-  let behind = systemUptime() - performance.now();
+  let behind = systemUptime(read) - performance.now();
   let checkedAt = performance.now();
   return {
     boot,
@@ -33,7 +33,7 @@ export function machineClock(): MachineClock {
       const own = performance.now();
       if (own - checkedAt >= checkMs) {
         checkedAt = own;
-        const slept = systemUptime() - (behind + own);
+        const slept = systemUptime(read) - (behind + own);
         if (slept > checkMs) behind += slept;
       }
       return behind + own;
@@ -41,18 +41,22 @@ export function machineClock(): MachineClock {
   };
 }
 
-function readBoot(): string | undefined {
+function readText(path: string): string {
+  return readFileSync(path, "utf8");
+}
+
+function readBoot(read: typeof readText): string | undefined {
   try {
-    systemUptime();
-    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    systemUptime(read);
+    return read("/proc/sys/kernel/random/boot_id").trim();
   } catch {
     return undefined;
   }
 }
 
 /** In steps of ten milliseconds (proc(5)). */
-function systemUptime(): number {
-  const seconds = Number(readFileSync("/proc/uptime", "utf8").split(" ")[0]);
+function systemUptime(read: typeof readText): number {
+  const seconds = Number(read("/proc/uptime").split(" ")[0]);
   if (!Number.isFinite(seconds)) throw new Error("The system does not report its uptime.");
   return seconds * 1000;
 }

@@ -1,5 +1,6 @@
-import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { expect, spyOn, test } from "bun:test";
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
 import { until } from "../../testing/durable/until.ts";
 import { isGone, ownIdentity } from "./process-identity.ts";
 
@@ -34,4 +35,16 @@ test("a process that has ended and that nobody asked for how is gone", async () 
 
 test("processes of another machine, boot or container are not judged", () => {
   expect(isGone({ host: "elsewhere", pid: 999_999_999, processStart: "1" }, own)).toBe(false);
+});
+
+test("a process says on which machine, since which start of it and in which container its number counts", () => {
+  const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  expect(own.host.split(" ")).toEqual([hostname(), boot, readlinkSync("/proc/self/ns/pid")]);
+});
+
+test("a process that belongs to somebody else is not gone", () => {
+  using _ = spyOn(process, "kill").mockImplementation(() => {
+    throw Object.assign(new Error("not yours"), { code: "EPERM" });
+  });
+  expect(isGone({ ...own, processStart: "another start" }, own)).toBe(false);
 });

@@ -13,8 +13,8 @@ const jumpMs = 5_000;
 /**
  * The clock of runs: it runs evenly whatever the machine's clock is set to, across all processes
  * that share a store. It started at the wall clock's time. Within a boot it follows the system's
- * uptime; across a reboot it adds the time that passed on the wall clock, or nothing if that went
- * back.
+ * uptime, which two processes know to ten milliseconds; across a reboot it adds the time that
+ * passed on the wall clock, or nothing if that went back.
  */
 export class RunClock {
   readonly #machine: MachineClock;

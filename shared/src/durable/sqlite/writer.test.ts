@@ -16,6 +16,12 @@ function writerOf(path: string, onRecovered = () => undefined): Writer {
   return new Writer({ path, log: silentLog, onRecovered });
 }
 
+/** An entry that is its own fault. */
+function refuse(tables: Tables): never {
+  insert("refused")(tables);
+  throw new AppError("conflict", "no");
+}
+
 /** An entry that fails like a full disk the first times it is run, and then succeeds. */
 function failing(times: number, then: (tables: Tables) => void): (tables: Tables) => void {
   let left = times;
@@ -30,10 +36,7 @@ test("only an entry that throws is undone and rejects; the rest of its batch is 
   const writer = writerOf(store.path);
   const [before, refused, twice, after] = await Promise.allSettled([
     writer.write(insert("before")),
-    writer.write((tables) => {
-      insert("refused")(tables);
-      throw new AppError("conflict", "no");
-    }),
+    writer.write(refuse),
     writer.write((tables) => {
       insert("half")(tables);
       insert("before")(tables);
@@ -53,6 +56,8 @@ test("when the storage fails under one entry, the whole batch is tried again unt
   const writer = writerOf(store.path, () => void recovered++);
   const written = Promise.all([
     writer.write(insert("a")),
+    // Who is refused beside it is so once, and has no part in that.
+    writer.write(refuse).catch((error) => error.code),
     writer.write(failing(3, insert("b"))),
     writer.write(insert("c")),
   ]);
@@ -60,7 +65,7 @@ test("when the storage fails under one entry, the whole batch is tried again unt
   expect(await offered.catch((error) => error.code)).toBe("storage_unavailable");
   expect(writer.health()).toMatchObject({ ok: false, reason: expect.stringContaining("disk is full") });
   expect(await writer.offer(insert("later")).catch((error) => error.code)).toBe("storage_unavailable");
-  await written;
+  expect((await written)[1]).toBe("conflict");
   expect(writer.health()).toEqual({ ok: true });
   expect(recovered).toBe(1);
   expect(await idsIn(writer)).toEqual(["a", "b", "c"]);
@@ -72,7 +77,8 @@ test("when the storage fails under one entry, the whole batch is tried again unt
 
 test("close commits the queue, and gives up in time if the storage does not work", async () => {
   using store = scratch();
-  const writer = writerOf(store.path);
+  const slow = { path: store.path, log: silentLog, onRecovered: () => undefined, syncFile: () => Bun.sleep(30) };
+  const writer = new Writer(slow);
   const queued = writer.write(insert("queued"));
   await writer.close(1000);
   await queued;
@@ -97,12 +103,15 @@ test("writes that take long together share no transaction, so that everything el
   };
   const ids = Array.from({ length: 12 }, (_, n) => `w${n}`);
   const left = new Set(ids);
+  // With one that is refused the others of its transaction are run apart.
+  const refused = writer.write(refuse).catch((error) => error.code);
   const written = ids.map((id) => writer.write(slow(id)).then(() => left.delete(id)));
   let leftAtTurn = 0;
   const turn = setInterval(() => {
     leftAtTurn ||= left.size;
   });
   await Promise.all(written);
+  expect(await refused).toBe("conflict");
   clearInterval(turn);
   expect(await idsIn(writer)).toEqual(ids);
   expect(transactions).toBeGreaterThan(2);
@@ -224,5 +233,29 @@ test("the log is emptied once a reader is out of its way", async () => {
   const emptied = writer.emptyLog();
   reader.run("COMMIT");
   expect([await emptied, Bun.file(`${store.path}-wal`).size]).toEqual([true, 0]);
+  await writer.close(100);
+});
+
+test("after a sync that failed nothing is told to be on disk before all of the log is, whoever reads it meanwhile", async () => {
+  using store = scratch();
+  const reasons: unknown[] = [];
+  const log = { ...silentLog, error: (about: { reason?: string }) => void reasons.push(about.reason) };
+  let failures = 1;
+  const syncFile = async () => {
+    if (failures-- > 0) throw new Error("EIO");
+  };
+  const writer = new Writer({ path: store.path, log, onRecovered: () => undefined, syncFile });
+  using reader = new Database(store.path, { readonly: true });
+  reader.run("BEGIN");
+  reader.query("SELECT count(*) FROM workers").get();
+  let isTold = false;
+  const written = writer.write(insert("a")).then(() => {
+    isTold = true;
+  });
+  await until(() => reasons.length >= 2 || isTold);
+  expect([reasons, isTold]).toEqual([["EIO", "it is read while it has to be written"], false]);
+  reader.run("COMMIT");
+  await written;
+  expect(writer.health()).toEqual({ ok: true });
   await writer.close(100);
 });

@@ -106,6 +106,18 @@ describe.each(displayable)("a display on tier %s", (tier) => {
     await fileSays("events", "state 0x4, keycode 54 (keysym 0x63, c)");
   });
 
+  test("letters that a keyboard lacks keep their keys, however late a program looks them up", async () => {
+    await call({ action: "launch", command: "xev -geometry 400x400+0+0 >letters 2>&1" });
+    await fileSays("letters", "FocusIn event");
+    const text = "Łąké Щёґ… “ñ”";
+    await call({ action: "typing", text });
+    await fileSays("letters", `"${text.at(-1)}"`);
+    const events = await fileText("letters");
+    const pressed = events.matchAll(/^KeyPress.*\n.*\n.*\n +XLookupString gives . bytes: .* "(.)"/gm);
+    expect(Array.from(pressed, ([, letter]) => letter).join("")).toBe(text);
+    expect(events).not.toContain("MappingNotify");
+  });
+
   test("a screenshot is returned and saved where no user finds it, and shows the screen", async () => {
     await call({ action: "move_to", x: 700, y: 500 });
     const { text, images, isError } = await call({ action: "screenshot" });

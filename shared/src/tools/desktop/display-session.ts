@@ -14,6 +14,15 @@ const folder = "/tmp/display";
 /** The file that holds what the display shows, by its path inside the sandbox. */
 export const pictureFile = `${folder}/Xvfb_screen0`;
 
+/** Letters that get keys of their own, each with its capital. */
+const letters = "àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿąćčďđęěğłľńňőœřşšśťţůűžźżășțабвгдежзийклмнопрстуфхцчшщъыьэюяёіїєґ";
+/** Others that do, in pairs. */
+const signs = ["ßẞ", "ıİ", "–—", "‘’", "“”", "„…", "€£", "°§", "¿¡", "«»", "·×"];
+
+const ownKeys = [...signs, ...Array.from(letters, (letter) => letter + letter.toUpperCase())]
+  .map((pair) => Array.from(pair, keysym).join(","))
+  .join(" ");
+
 const processorSeconds = 3600;
 const startMs = 30_000;
 
@@ -44,7 +53,7 @@ export function callOf(argv: readonly string[]): string {
 async function openDisplay(sandbox: Sandbox, workspace: string, { width, height }: ScreenSize): Promise<Session> {
   const script = await Bun.file(new URL("./display.sh", import.meta.url)).text();
   const process = await sandbox.spawn({
-    argv: ["/bin/bash", "-c", script, "display", `${width}x${height}`, folder],
+    argv: ["/bin/bash", "-c", script, "display", `${width}x${height}`, folder, ownKeys],
     workspace,
     env: { DISPLAY: ":0" },
     limits: { cpuSeconds: processorSeconds },
@@ -62,4 +71,9 @@ async function openDisplay(sandbox: Sandbox, workspace: string, { width, height 
 
 function frameArguments(code: string, token: string): string {
   return `${token}\0${code.split("\0").length}\0${code}\0`;
+}
+
+/** As xkbcomp(1) reads it. */
+function keysym(character: string): string {
+  return `U${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}`;
 }

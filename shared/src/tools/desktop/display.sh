@@ -1,6 +1,6 @@
-# The display of a conversation, inside its sandbox: `display.sh SIZE FOLDER`. Starts the X server,
-# whose picture is a file in the folder, and a window manager where there is one; then runs one
-# argument list after the other. Each comes on standard input as `TOKEN NUL COUNT NUL` and COUNT
+# The display of a conversation, inside its sandbox: `display.sh SIZE FOLDER LETTERS`. Starts the X
+# server, whose picture is a file in the folder, and a window manager where there is one; then runs
+# one argument list after the other. Each comes on standard input as `TOKEN NUL COUNT NUL` and COUNT
 # arguments, each with its NUL: no shell looks at them.
 trap : INT
 exec 3<&0 </dev/null
@@ -11,6 +11,21 @@ server=$!
 if ! read -r -t 20 _ <"$2/ready"; then
   head -c 2000 "$2/log" >&2
   exit 1
+fi
+# What no key has, xdotool puts on one and takes away after the key press, too early for a program
+# that is slow to look. So these letters, in pairs without and with Shift, get the keys that players
+# and telephones have, for good.
+if type -P xkbcomp awk >/dev/null; then
+  xkbcomp "$DISPLAY" - 2>/dev/null | awk -v letters="$3" '
+    BEGIN { count = split(letters, pairs, " ") }
+    /^xkb_/ { part = $1 }
+    part == "xkb_keycodes" && $1 ~ /^</ && $2 == "=" { names[++known] = $1 }
+    part == "xkb_symbols" && $1 == "key" { if (/XF86.*};$/) next; taken[$2] = 1 }
+    part == "xkb_symbols" && /^};/ {
+      for (at = 1; at <= known && given < count; at++)
+        if (!(names[at] in taken)) print "key " names[at] " { [ " pairs[++given] " ] };"
+    }
+    { print }' | xkbcomp -w 0 - "$DISPLAY" >/dev/null 2>&1
 fi
 # Its own files are no results of the conversation. A window that appears before it is ready would
 # never be shown.

@@ -116,5 +116,6 @@ function lookingWhenChanged(look: () => Promise<void>): { stop(): void } {
 
 /** A run that changed between two pages comes twice: its first place counts. */
 function withoutRepeats(runs: readonly ListedRun[]): readonly ListedRun[] {
-  return [...new Map(runs.toReversed().map((run) => [run.id, run])).values()].toReversed();
+  const seen = new Set<string>();
+  return runs.filter(({ id }) => seen.size < seen.add(id).size);
 }

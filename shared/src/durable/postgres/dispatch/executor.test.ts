@@ -1,13 +1,20 @@
 import { expect, test } from "bun:test";
+import { AppError } from "../../../core/errors.ts";
 import { silentLog } from "../../../core/runs/engine.ts";
 import type { Run } from "../../../core/runs/run.ts";
 import { until } from "../../../testing/durable/until.ts";
-import { Executor, type ExecutorOptions } from "./executor.ts";
+import type { RunRow } from "../run-row.ts";
+import { Executor, type ExecutorOptions, type Pool } from "./executor.ts";
 
 type Operation = { readonly do: string; readonly [field: string]: unknown };
 
 /** What a commit of these operations answers; nothing special where it says nothing. */
-type Answer = { readonly last?: number; readonly signaled?: readonly string[]; readonly parked?: boolean };
+type Answer = {
+  readonly last?: number;
+  readonly signaled?: readonly string[];
+  readonly parked?: boolean;
+  readonly canceled?: boolean;
+};
 
 /**
  * An executor over a database that answers as it is told, so that a test decides what happens
@@ -21,44 +28,51 @@ function executing(
     loading = Promise.resolve(),
     journal = [],
     isCanceled = false,
+    isOthers = false,
   }: {
     readonly answer?: (operations: readonly Operation[]) => Answer;
     readonly heads?: readonly object[];
     readonly loading?: Promise<void>;
     readonly journal?: readonly object[];
     readonly isCanceled?: boolean;
+    readonly isOthers?: boolean;
   } = {},
 ) {
   const written: Record<string, Operation[]> = {};
   const shown: (readonly [string, number])[] = [];
+  const shownHere: unknown[] = [];
+  const stays: (readonly [string, number])[] = [];
   const runnable: (readonly [string, number | undefined])[] = [];
   const database = {
     sql: { array: (values: unknown) => values },
     async query(text: string) {
       if (text.includes("FROM journal")) return loading.then(() => journal);
       if (text.includes("ANY ($1)")) return heads;
-      return text.includes("FROM heads") ? [{ canceled: isCanceled }] : [];
+      return text.includes("FROM heads") && !isOthers ? [{ canceled: isCanceled }] : [];
     },
     async call(_: string, text: string) {
       const { run, ops } = JSON.parse(text);
       written[run] = [...(written[run] ?? []), ...ops];
-      const { last = 0, signaled = [], parked = false } = answer(ops);
-      return { last, signaled, canceled: false, answers: ops.map(() => ({ parked, canceled: false })) };
+      const { last = 0, signaled = [], parked = false, canceled = false } = answer(ops);
+      return { last, signaled, canceled, answers: ops.map(() => ({ parked, canceled: false })) };
     },
   };
   const executor = new Executor({
     database,
     clock: { now: () => 0 },
-    live: { progress: () => undefined },
+    live: { progress: (runId: string, { text }: { text?: string }) => void shownHere.push([runId, text]) },
     shared: { show: (runId: string, after: number) => void shown.push([runId, after]) },
-    conversations: { enter: () => undefined, leave: async () => undefined },
+    conversations: {
+      enter: ({ context_id }: RunRow) => void stays.push([`enters ${context_id}`, pool.running]),
+      leave: async ({ context_id }: RunRow) => void stays.push([`leaves ${context_id}`, pool.running]),
+    },
     news: { tell: () => undefined },
     log: silentLog,
     stopMs: 1_000,
     onRunnable: (runId: string, due?: number) => void runnable.push([runId, due]),
   } as unknown as ExecutorOptions);
   const definitions = Object.entries(bodies).map(([kind, execute]) => ({ kind, execute: execute as never }));
-  const pool = executor.add(definitions, { concurrency: 9, dedicatedPool: false });
+  const pool: Pool = executor.add(definitions, { concurrency: 9, dedicatedPool: false });
   /** Executes a run of the kind, whose name is its id and its number's text too. */
   const execute = (kind: string, changes: object = {}) =>
     executor.execute(
@@ -78,7 +92,7 @@ function executing(
       pool,
     );
   const wrote = (n: string) => (written[n] ?? []).map((operation) => operation.do);
-  return { executor, execute, wrote, shown, runnable };
+  return { executor, execute, wrote, shown, shownHere, stays, runnable, pool };
 }
 
 /** Waits for a signal while it does something else, and so is never parked. */
@@ -117,6 +131,41 @@ test("a run that was canceled before it is held here is told so", async () => {
   const { execute, wrote } = executing({ work }, { isCanceled: true });
   await execute("work");
   expect(wrote("work")).toEqual(["end"]);
+});
+
+test("a run that is another's before it is held here is left as it is", async () => {
+  const { executor, execute, wrote, runnable } = executing({ work: async () => "went on" }, { isOthers: true });
+  await execute("work");
+  expect([wrote("work"), runnable, executor.holds("work")]).toEqual([[], [], false]);
+});
+
+test("a run that a commit of its own finds canceled stops, and ends", async () => {
+  const work = async (run: Run) => {
+    await run.step("work", async () => 1);
+    return new Promise((_, reject) => run.abortSignal.addEventListener("abort", reject));
+  };
+  const { execute, wrote } = executing({ work }, { answer: () => ({ canceled: true }) });
+  void execute("work");
+  await until(() => wrote("work").includes("end"), 5_000);
+});
+
+test("a run that cannot be read because the store is away is given back, for whoever can", async () => {
+  const away = Promise.reject(new AppError("storage_unavailable", "It is away."));
+  away.catch(() => undefined);
+  const { execute, wrote } = executing({ work: async () => null }, { loading: away });
+  await execute("work");
+  expect(wrote("work")).toEqual(["release"]);
+});
+
+test("a run keeps its place until its conversation is given up, which it enters before it begins", async () => {
+  const { execute, stays, pool } = executing({ work: async () => void stays.push(["works", pool.running]) });
+  await execute("work");
+  expect(stays).toEqual([
+    ["enters c", 1],
+    ["works", 1],
+    ["leaves c", 1],
+  ]);
+  expect(pool.running).toBe(0);
 });
 
 test("a run whose journal comes while the process is stopping is handed back untouched", async () => {
@@ -165,8 +214,9 @@ test("progress says after which event it came, whatever was committed without on
   };
   const answer = (operations: readonly Operation[]) =>
     ({ last: JSON.stringify(operations).includes("first") ? 7 : 0 }) as Answer;
-  const { execute, shown } = executing({ work }, { answer });
+  const { execute, shown, shownHere } = executing({ work }, { answer });
   await execute("work");
+  expect(shownHere).toEqual(["first", "second", "third"].map((text) => ["work", text]));
   expect(shown).toEqual([
     ["work", 2],
     ["work", 7],

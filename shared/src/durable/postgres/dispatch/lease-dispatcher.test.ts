@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { silentLog } from "../../../core/runs/engine.ts";
 import { until } from "../../../testing/durable/until.ts";
 import { offerOf } from "../../offer.ts";
@@ -100,6 +100,17 @@ test("a run that is due in months wakes nobody today; one that is due now does",
   // Others may have room where this process has none.
   at.dispatcher.runnable("now");
   expect(at.told).toEqual([["now", { isClaimable: true }]]);
+});
+
+test("a dispatcher that is closed waits for no run any more, however far away its time is", async () => {
+  const at = await dispatching();
+  using timers = spyOn(globalThis, "setTimeout");
+  using cleared = spyOn(globalThis, "clearTimeout");
+  for (const due of [2 ** 40, 90_000]) at.dispatcher.runnable("later", due);
+  const wakers = timers.mock.results.map(({ value }): unknown => value);
+  await at.dispatcher.close();
+  const ended = cleared.mock.calls.map(([timer]): unknown => timer);
+  expect(wakers.map((waker) => ended.includes(waker))).toEqual([true, true]);
 });
 
 test("a place that was not taken may stand for a run that nobody knows of: what is unknown is handed back", async () => {

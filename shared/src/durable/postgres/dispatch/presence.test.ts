@@ -136,6 +136,16 @@ withPostgres((server) =>
         const silent = { onCommitted() {}, onCanceled() {}, onParked() {} };
         const store = claimedRun({ claim: { n: String(n), owner: "me", epoch: "7" }, database, ...silent });
         expect(await store.standing()).toBe("held");
+        for (const [owner, epoch] of [
+          ["other", 7],
+          ["me", 8],
+          ["me", 6],
+        ]) {
+          await sql.unsafe("UPDATE heads SET owner = $2, epoch = $3 WHERE run = $1", [n, owner, epoch]);
+          expect(await store.standing()).toBe("lost");
+        }
+        await sql.unsafe("UPDATE heads SET owner = 'me', epoch = 7 WHERE run = $1", [n]);
+        expect(await store.standing()).toBe("held");
         await sql.unsafe("UPDATE heads SET owner = 'other', epoch = 8 WHERE run = $1", [n]);
         await server().stop();
         const standing = store.standing();

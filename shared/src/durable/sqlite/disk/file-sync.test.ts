@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { scratch } from "../../../testing/durable/scratch.ts";
@@ -12,6 +12,35 @@ test("what can be synced is, however often, and what cannot rejects", async () =
     writeSync(file, "x".repeat(4096));
     await sync(file);
   }
+  closeSync(file);
+  expect(await sync(file).then(String, (error) => error.code)).toBe("EBADF");
+});
+
+test("after a sync that took long the event loop goes on beside those that follow, for a while, and each of them counts", async () => {
+  using store = scratch();
+  const file = openSync(join(store.folder, "log"), "w");
+  const sync = createFileSync();
+  let now = 0;
+  let tookMs = 50;
+  using _ = spyOn(performance, "now").mockImplementation(() => (now += tookMs));
+  /** Whether it is over before anything else happens. */
+  const isHere = async () => {
+    let isOver = false;
+    const synced = sync(file).then(() => {
+      isOver = true;
+    });
+    for (let turns = 0; turns < 9; turns++) await undefined;
+    const wasOver = isOver;
+    await synced;
+    return wasOver;
+  };
+  expect(await isHere()).toBe(true);
+  tookMs = 0;
+  const next: boolean[] = [];
+  for (let n = 0; n < 80; n++) next.push(await isHere());
+  expect([next[0], next[50], next.at(-1)]).toEqual([false, false, true]);
+  tookMs = 50;
+  await sync(file);
   closeSync(file);
   expect(await sync(file).then(String, (error) => error.code)).toBe("EBADF");
 });

@@ -5,6 +5,7 @@ import { silentLog } from "../../../core/runs/engine.ts";
 import { scratch } from "../../../testing/durable/scratch.ts";
 import { until } from "../../../testing/durable/until.ts";
 import { machineClock } from "../machine-clock.ts";
+import { ownIdentity } from "../process-identity.ts";
 import { RunClock } from "../run-clock.ts";
 import { Writer } from "../writer.ts";
 import { Heartbeat } from "./heartbeat.ts";
@@ -224,6 +225,43 @@ test("a machine that slept takes nobody for dead, whatever the time says", async
   while (looks < before + 3) await new Promise((resolve) => setTimeout(resolve, 1));
   clock.mockRestore();
   expect([other.isThere(), other.run()]).toEqual([true, { status: "running", owner: "other" }]);
+  await own.stop();
+  await writer.close(1000);
+});
+
+test("a worker says as it beats that the clock of its machine was set", async () => {
+  using store = scratch();
+  const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
+  const told: unknown[] = [];
+  let set = 0;
+  const machine = { boot: "b", wall: () => performance.now() + set, uptime: () => performance.now() };
+  const own = new Heartbeat({
+    ...{ writer, log: silentLog, leaseMs, onDeclaredDead: () => undefined, onClaimable: () => undefined },
+    clock: new RunClock(machine, { ...silentLog, warn: (about) => void told.push(about) }),
+  });
+  own.start();
+  await until(() => own.id !== undefined);
+  set = 3_600_000;
+  await until(() => told.length > 0);
+  expect(told).toEqual([{ seconds: 3_600, way: "forward" }]);
+  await own.stop();
+  await writer.close(1000);
+});
+
+test("a worker of this machine whose process has ended is declared dead long before its lease is over", async () => {
+  using store = scratch();
+  const writer = new Writer({ path: store.path, log: silentLog, onRecovered: () => undefined });
+  using other = otherWorker(store.path);
+  const child = Bun.spawn(["true"]);
+  await child.exited;
+  await writer.offer(({ workers }) => {
+    workers.remove("other");
+    workers.insert("other", { ...ownIdentity(), pid: child.pid });
+  });
+  const own = heartbeat(writer, 3_600_000);
+  own.start();
+  await until(() => !other.isThere(), 10_000);
+  expect(other.run()).toEqual({ status: "queued", owner: null });
   await own.stop();
   await writer.close(1000);
 });

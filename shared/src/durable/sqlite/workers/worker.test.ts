@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, jest, test } from "bun:test";
+import { AppError } from "../../../core/errors.ts";
 import { silentLog } from "../../../core/runs/engine.ts";
 import type { Run } from "../../../core/runs/run.ts";
 import { scratch } from "../../../testing/durable/scratch.ts";
@@ -36,6 +37,7 @@ async function worker(execute: (run: Run) => Promise<null>, { concurrency = 1, l
   return {
     own,
     db,
+    writer,
     /** A run that waits for a worker. */
     queue() {
       const id = `r${++made}`;
@@ -176,4 +178,29 @@ test("a worker that is closed while it claims hands back what it claims", async 
   expect(at.status(id)).toBe("queued");
   expect(at.db.query("SELECT id FROM workers").all()).toEqual([]);
   expect(() => at.own.add([], { concurrency: 1, dedicatedPool: false })).toThrow("This engine is closed.");
+});
+
+test("a run that is canceled just as it is claimed stops, though nobody tells of that any more", async () => {
+  const work = (run: Run) => (run.abortSignal.aborted ? Promise.resolve(null) : new Promise<null>(() => undefined));
+  await using at = await worker(work);
+  // What a claim returns is of before.
+  at.db.run(`CREATE TRIGGER cancel AFTER UPDATE OF owner ON runs WHEN new.owner IS NOT NULL
+    BEGIN UPDATE runs SET cancel_requested = 1 WHERE n = new.n; END`);
+  const id = at.queue();
+  at.own.wake();
+  await until(() => at.status(id) === "canceled", 10_000);
+});
+
+test("a run whose journal cannot be read because the store is away is claimed again", async () => {
+  await using at = await worker(async () => null);
+  await at.writer.read(({ journal }) => {
+    const { ofRun } = journal;
+    journal.ofRun = () => {
+      journal.ofRun = ofRun;
+      throw new AppError("storage_unavailable", "It is away.");
+    };
+  });
+  const id = at.queue();
+  at.own.wake();
+  await until(() => at.status(id) === "completed", 10_000);
 });

@@ -124,6 +124,18 @@ test("a process without statements ends after its time", async () => {
   await eventually("it has ended", async () => at.log.at(-1) === "end /a 1");
 });
 
+test("the time of an idle process ends with the process, and keeps no server alive", async () => {
+  using later = spyOn(globalThis, "setTimeout");
+  using ended = spyOn(globalThis, "clearTimeout");
+  using at = scene(() => rows);
+  await at.databases.query(workspace("/a"), "SELECT 1", { signal });
+  const place = later.mock.calls.findIndex(([, ms]) => ms === 5 * 60_000);
+  const timer = later.mock.results[place]?.value as unknown as ReturnType<typeof setTimeout>;
+  expect(timer.hasRef()).toBe(false);
+  await at.databases.release(workspace("/a"));
+  expect(ended.mock.calls.some(([one]) => (one as unknown) === timer)).toBe(true);
+});
+
 test("a message is told without advice that does not apply here, in twelve lines of 300 letters", async () => {
   let message = "";
   using at = scene(() => failed(message));

@@ -173,6 +173,10 @@ test("a query that is stopped at its limit leaves the database and its tables as
     message: expect.stringContaining("0.2 s"),
   });
   expect((await query("FROM kept")).rows).toEqual([[1]]);
+  // A limit ends with its statement, and does not stop the one after it.
+  await query("SELECT 1", 100);
+  const long = "SELECT count(*)::INTEGER FROM range(100000000) t(i) WHERE i % 7 < 9";
+  expect((await query(long)).rows).toEqual([[100_000_000]]);
 });
 
 test("rows are kept up to so many characters; all further ones are only counted", async () => {

@@ -5,7 +5,7 @@ import { type ForeignName, foreignNames } from "./foreign-name.ts";
 import { type ForeignTable, mostFileBytes } from "./foreign-table.ts";
 import { isSqlite, readSqliteTable, sqliteTables } from "./read-sqlite.ts";
 import { readSheet, sheetNames } from "./read-workbook.ts";
-import { storeTable } from "./store-table.ts";
+import { markedAs, storeTable } from "./store-table.ts";
 
 /** The part of a name that stands for the list of parts: `book.xlsx/*`. */
 const everything = "*";
@@ -33,9 +33,10 @@ export function createForeignTables(connection: DuckDBConnection, folder: string
         const version = `${path} ${mtimeMs} ${size} ${named.part}`;
         const key = named.name.toLowerCase();
         const known = loaded.get(key);
-        if (known?.version !== version) {
+        // A statement may have dropped or replaced the table, or its transaction been rolled back.
+        if (known?.version !== version || (await markedAs(connection, named.name)) !== version) {
           const table = await read(path, size, named, goOn);
-          await storeTable(connection, named.name, table);
+          await storeTable(connection, named.name, table, version);
           loaded.set(key, { version, notes: (table.notes ?? []).map((note) => `${named.name}: ${note}`) });
         }
         for (const note of loaded.get(key)?.notes ?? []) notes.add(note);

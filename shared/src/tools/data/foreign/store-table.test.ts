@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import type { ForeignTable, ForeignValue } from "./foreign-table.ts";
-import { storeTable } from "./store-table.ts";
+import { markedAs, storeTable } from "./store-table.ts";
 
 let instance: DuckDBInstance;
 let connection: DuckDBConnection;
@@ -17,7 +17,7 @@ afterAll(() => {
 const rowsOf = async (sql: string) => (await connection.runAndReadAll(sql)).getRowsJson();
 /** How a column of these values is stored: its type and its values as text. */
 async function stored(...values: readonly ForeignValue[]) {
-  await storeTable(connection, "t", { columns: ["v"], rows: values.map((value) => [value]) });
+  await storeTable(connection, "t", { columns: ["v"], rows: values.map((value) => [value]) }, "");
   const rows = await rowsOf("SELECT typeof(v), v::VARCHAR FROM t");
   return [...new Set(rows.map(([type]) => type)), ...rows.map(([, value]) => value)];
 }
@@ -64,8 +64,12 @@ test("each column has its own type, each row its place, and a table takes the pl
     rows: Array.from({ length: count }, (_, n) => (n % 2 === 0 ? [n, `x${n}`] : [n])),
   });
   const name = 'book.xlsx/It\'s "one"';
-  await storeTable(connection, name, table(9));
-  await storeTable(connection, name, table(4_097));
+  await storeTable(connection, name, table(9), "");
+  await storeTable(connection, name, table(4_097), "it's 'new'");
+  expect([await markedAs(connection, name.toUpperCase()), await markedAs(connection, "none")]).toEqual([
+    "it's 'new'",
+    undefined,
+  ]);
   const from = `FROM "book.xlsx/It's ""one"""`;
   expect(await rowsOf(`SELECT count(*), count(DISTINCT "a""b"), sum("a""b"), count(t) ${from}`)).toEqual([
     ["4097", "4097", String((4_096 * 4_097) / 2), "2049"],
@@ -75,6 +79,6 @@ test("each column has its own type, each row its place, and a table takes the pl
     ["2048", "x2048"],
     ["2049", null],
   ]);
-  await storeTable(connection, name, table(0));
+  await storeTable(connection, name, table(0), "");
   expect(await rowsOf(from)).toEqual([]);
 });

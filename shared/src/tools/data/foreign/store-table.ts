@@ -27,16 +27,24 @@ const [leastInteger, greatestInteger] = [-(2n ** 63n), 2n ** 63n - 1n];
 /** How DuckDB stores a column: with the type that all its values share, else as text. */
 type Keeping = { readonly type: DuckDBType; readonly keep: (value: NonNullable<ForeignValue>) => DuckDBValue };
 
-/** Stores a table in the database under this name, replacing an existing one. */
+/**
+ * Stores a table in the database under this name, replacing an existing one. Once it is whole it is
+ * marked with this text.
+ */
 export async function storeTable(
   connection: DuckDBConnection,
   name: string,
   { columns, rows }: ForeignTable,
+  mark: string,
 ): Promise<void> {
   const keepings = columns.map((_, index) => keepingOf(rows, index));
   const definitions = columns.map((column, index) => `${identifier(column)} ${keepings[index]?.type}`);
   await connection.run(`CREATE OR REPLACE TABLE ${identifier(name)} (${definitions.join(", ")})`);
-  const appender = await connection.createAppender(name);
+  // The library would take a table of this name in the first schema.
+  const [[catalog, schema] = []] = (
+    await connection.runAndReadAll("SELECT current_database(), current_schema()")
+  ).getRows();
+  const appender = await connection.createAppender(name, String(schema), String(catalog));
   const types = keepings.map(({ type }) => type);
   for (let from = 0; from < rows.length; from += chunkRows) {
     const part = rows.slice(from, from + chunkRows);
@@ -51,6 +59,18 @@ export async function storeTable(
     appender.appendDataChunk(chunk);
   }
   appender.closeSync();
+  await connection.run(`COMMENT ON TABLE ${identifier(name)} IS '${mark.replaceAll("'", "''")}'`);
+}
+
+/** What the table that a statement finds under this name is marked with; undefined if nothing. */
+export async function markedAs(connection: DuckDBConnection, name: string): Promise<string | undefined> {
+  const found = await connection.runAndReadAll(
+    `SELECT comment FROM duckdb_tables() WHERE lower(table_name) = lower($1)
+     AND database_name = current_database() AND schema_name = current_schema()`,
+    [name],
+  );
+  const mark = found.getRows()[0]?.[0];
+  return typeof mark === "string" ? mark : undefined;
 }
 
 /** A name in double quotes. */

@@ -180,7 +180,13 @@ describe("SQLite", () => {
     for (const path of [own, other]) new Database(path).run("CREATE TABLE secrets AS SELECT 'hidden' AS word");
     const tool = toolFor({ url: `sqlite://${own}`, readOnly: false });
     for (const write of [false, true])
-      for (const sql of [`ATTACH '${other}' AS o`, `SELECT 1; ATTACH '${other}' AS o`, `VACUUM INTO '${other}.copy'`])
+      for (const sql of [
+        `ATTACH '${other}' AS o`,
+        `SELECT 1; ATTACH '${other}' AS o`,
+        `VACUUM INTO '${other}.copy'`,
+        `-- x\n /* y */;VACUUM INTO '${other}.copy'`,
+        `/* x */VACUUM INTO '${other}.copy'`,
+      ])
         await ask(tool, sql, { write });
     expect((await ask(tool, "SELECT * FROM o.secrets")).text).toContain("no such table");
     expect(await Bun.file(`${other}.copy`).exists()).toBe(false);

@@ -17,6 +17,8 @@ type Rows = {
 const connectSeconds = 10;
 const reading = /^\s*(?:select|with|values|table|show|describe|desc|explain)\b/i;
 const fetching = /^\s*(?:select|with|values|table)\b/i;
+/** What opens or writes another file, or changes how this one works; comments may come first. */
+const ofOtherFiles = /^(?:\s|;|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(?:attach|detach|pragma|vacuum)\b/i;
 
 const request = serverRequest.parse(JSON.parse(await Bun.stdin.text()));
 try {
@@ -84,7 +86,7 @@ function askFile(asked: ServerRequest): ServerAnswer {
   using statement = file.prepare(sql);
   // Without columns it is no query: ATTACH, which would open another file, or a change.
   if (statement.columnNames.length === 0) {
-    if (!write || /^\s*(?:attach|detach|pragma|vacuum)\b/i.test(sql)) throw new Error("Only a query is allowed here.");
+    if (!write || ofOtherFiles.test(sql)) throw new Error("Only a query is allowed here.");
     return cut(asked, { names: [], values: [], changed: statement.run().changes });
   }
   const names = statement.columnNames;

@@ -11,7 +11,8 @@ const mostAttachedBytes = 10_000;
 /** An e-mail (.eml) or a folder of them (.mbox): headers, text, and what is attached. */
 export function readMail(bytes: Uint8Array, part: string | undefined): Reading {
   const starts = messageStarts(bytes);
-  const { first, last } = numberRange(part, starts.length, "message");
+  const count = Math.min(starts.length, mostMessages);
+  const { first, last } = numberRange(part, count, "message");
   async function* pieces(): AsyncGenerator<DocumentPiece> {
     for (let number = first; number <= last; number++) {
       const content = bytes.subarray(starts[number - 1], starts[number]);
@@ -20,15 +21,18 @@ export function readMail(bytes: Uint8Array, part: string | undefined): Reading {
       yield { label: `message ${number}`, at: `${number}-${last}`, text: `${head}${text}\n` };
     }
   }
-  return { about: starts.length === 1 ? "E-mail" : `Mailbox, ${counted(starts.length, "message")}`, pieces: pieces() };
+  const held = `${starts.length > count ? "the first " : ""}${counted(count, "message")}`;
+  return { about: starts.length === 1 ? "E-mail" : `Mailbox, ${held}`, pieces: pieces() };
 }
 
-/** Where the messages of a mailbox begin; a single message begins at 0. */
+/**
+ * Where the messages of a mailbox begin, up to one more than are read; a single message begins at 0.
+ */
 function messageStarts(bytes: Uint8Array): number[] {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (buffer.subarray(0, 5).toString("latin1") !== "From ") return [0];
   const starts = [0];
-  for (let at = 0; starts.length < mostMessages; ) {
+  for (let at = 0; starts.length <= mostMessages; ) {
     at = buffer.indexOf("\nFrom ", at);
     if (at < 0) break;
     starts.push(++at);
