@@ -178,10 +178,15 @@ test("a call's step holds what its tool asked the model, which knows for whom, a
     seen.push(vision);
     return `${await ask({ instructions: "Sum up.", text: "a" })} ${"word ".repeat(1_000)}`;
   });
-  const { texts, recorded } = await made([act], [planned("act", "alone")], {}, {
-    model: asked,
-    openWorkspace: async () => room,
-  });
+  const { texts, recorded } = await made(
+    [act],
+    [planned("act", "alone")],
+    {},
+    {
+      model: asked,
+      openWorkspace: async () => room,
+    },
+  );
   expect([principals, seen]).toEqual([["alice"], [false]]);
   expect(texts[0]).toStartWith("The files are as they were an hour ago.\n\ngist word");
   // The whole of it is kept, not what was read of it to see how much fits.

@@ -114,7 +114,11 @@ test.each([
 
 test("what answers that broke off wrote to the provider's cache is added up too", async () => {
   const retry = (cacheWriteTokens?: number) =>
-    ({ type: "retry", cause: "x", usage: { ...usage(1), ...(cacheWriteTokens && { cacheWriteTokens }) } }) as ModelEvent;
+    ({
+      type: "retry",
+      cause: "x",
+      usage: { ...usage(1), ...(cacheWriteTokens && { cacheWriteTokens }) },
+    }) as ModelEvent;
   const { called } = await calling([retry(3), retry(), retry(4), { type: "reply", reply }]);
   expect(called.discarded?.cacheWriteTokens).toBe(7);
 });
