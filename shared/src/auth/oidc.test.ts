@@ -60,6 +60,7 @@ type Answer = { readonly status: number; readonly body: unknown };
 /** An issuer whose tokens have these claims besides the usual ones, or that answers as told. */
 function startTokens(claims: (nonce: string) => object | Answer) {
   const asked: { authorization: string | null; form: URLSearchParams }[] = [];
+  const verifiers: string[] = [];
   let nonce = "";
   const server: Bun.Server<undefined> = Bun.serve({
     port: 0,
@@ -88,12 +89,13 @@ function startTokens(claims: (nonce: string) => object | Answer) {
     const oidc = of(server.url.origin, more);
     const { kept } = await oidc.begin(callback);
     nonce = kept.nonce;
+    verifiers.push(kept.verifier);
     const back = new URL(callback);
     for (const [name, value] of Object.entries({ code: "c", state: kept.state, ...came }))
       if (value !== "") back.searchParams.set(name, value);
     return oidc.finish(back, callback, kept);
   };
-  return { origin: server.url.origin, asked, signIn, [Symbol.asyncDispose]: () => server.stop(true) };
+  return { origin: server.url.origin, asked, verifiers, signIn, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
 test("a sign-in begins with what ties its end to this browser, and keeps what the issuer's address has", async () => {
@@ -137,6 +139,8 @@ test("the client shows its secret, from the settings or a file, or says only its
   ]);
   expect(issuer.asked[0]?.form.get("client_id")).toBe("manyhands");
   for (const { form } of issuer.asked) expect([form.get("code"), form.get("redirect_uri")]).toEqual(["c", callback]);
+  // Only this browser knows what the code was asked for with.
+  expect(issuer.asked.map(({ form }) => form.get("code_verifier"))).toEqual(issuer.verifiers);
   expect(await issuer.signIn({ clientSecret: { file: join(home, "none") } }).catch(codeOf)).toBe("unavailable");
   await rm(home, { recursive: true });
 });

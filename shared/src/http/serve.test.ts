@@ -57,7 +57,12 @@ test.each([
 test("a connection whose client is gone has nobody who could be known, so its request is refused unread", async () => {
   const seen: string[] = [];
   using listening = spyOn(Bun, "serve");
-  const guard = () => void seen.push("guard");
+  const ends: unknown[] = [];
+  const guard = (...of: unknown[]) => {
+    seen.push("guard");
+    ends.push(of);
+    return undefined;
+  };
   const app = () => {
     seen.push("app");
     return new Response("ok");
@@ -69,6 +74,12 @@ test("a connection whose client is gone has nobody who could be known, so its re
   const statusOf = async (server: object) => (await handle(new Request(served.url.href), server)).status;
   expect([await statusOf({ ...there, requestIP: () => null }), seen]).toEqual([401, []]);
   expect([await statusOf(there), seen]).toEqual([200, ["guard", "app"]]);
+  await statusOf({ ...there, hostname: "[::1]", requestIP: () => ({ address: "::1", port: 9 }) });
+  const between = (address: string) => [
+    { address, port: 9 },
+    { address, port: 1 },
+  ];
+  expect(ends).toEqual([between("127.0.0.1"), between("::1")]);
   await served.stop();
 });
 

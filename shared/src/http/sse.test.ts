@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { type SseFrame, sseResponse } from "./sse.ts";
 
@@ -14,10 +14,16 @@ test("a stream has its own headers beside those of every stream, and a plain fra
   async function* frames(): AsyncGenerator<SseFrame> {
     yield { data: "[DONE]", plain: true };
   }
+  using begun = spyOn(globalThis, "setTimeout");
+  using ended = spyOn(globalThis, "clearTimeout");
   const response = await sseResponse(frames(), { ...options, headers: { "X-Own": "1", "Cache-Control": "own" } });
   expect([response.headers.get("x-own"), response.headers.get("cache-control")]).toEqual(["1", "own"]);
   expect(response.headers.get("content-type")).toContain("text/event-stream");
   expect(await response.text()).toBe("data: [DONE]\n\n");
+  // No heartbeat is left that would beat for nobody.
+  const beats = begun.mock.results.filter((_, at) => [200, 60_000].includes(begun.mock.calls[at]?.[1] ?? 0));
+  expect(beats.length).toBeGreaterThan(0);
+  for (const { value } of beats) expect(ended.mock.calls.flat()).toContain(value as NodeJS.Timeout);
 });
 
 test("a reader that never reads stops the frames, and its leaving releases them and ends their source", async () => {

@@ -12,14 +12,17 @@ import * as releases from "../agent/release-tools.ts";
 import { agentNamed } from "../config/agents/named-agent.ts";
 import { type Config, loadConfig } from "../config/config.ts";
 import type { Recall } from "../core/memory.ts";
-import type { Engine } from "../core/runs/engine.ts";
+import type { Engine, RunRecord } from "../core/runs/engine.ts";
 import { homeMark } from "../http/home-mark.ts";
 import * as serving from "../http/serve.ts";
+import * as workspaces from "../machine/workspace/open-workspace.ts";
 import * as deleting from "../runs/deletions.ts";
 import * as access from "./access.ts";
 import { startAgentServer } from "./agent-server.ts";
 import { openMachine } from "./machine/open-machine.ts";
+import * as homes from "./machine/open-workspaces.ts";
 import * as models from "./open-model.ts";
+import * as skills from "./open-skills.ts";
 import * as tasks from "./open-tasks.ts";
 import * as grpcs from "./protocols/open-grpc.ts";
 import * as mcp from "./protocols/open-mcp.ts";
@@ -58,13 +61,19 @@ const made: Partial<{
   asking: Omit<PeersOptions, "fetch">;
   engine: Parameters<typeof engines.openEngine>[1];
   released: Engine;
-  recall: Recall | undefined;
+  shared: shares.Shared;
+  parts: tasks.TaskParts;
+  workspaces: Parameters<typeof homes.openWorkspaces>[1];
+  skills: Parameters<typeof skills.openSkills>;
+  mcp: Parameters<typeof mcp.openMcp>[1];
 }> = {};
 const recall: Recall = async () => undefined;
 /** Nobody reads it: the server listens without it here. */
 const tls = { cert: "a certificate", key: "a key", client: {} };
 const shareLimits = () => undefined;
 const guard = () => undefined;
+/** Whose files a workspace's are: nobody's here. */
+const user = { uid: 4_321, gid: 4_321 };
 const drained = async () => undefined;
 let url = "";
 let risky: unknown;
@@ -88,6 +97,8 @@ grpc_port = 19998
 approve = ["bash"]
 risky = "allow"
 delegates = ["helper"]
+[desktop]
+enabled = true
 [agents.helper]
 url = "http://127.0.0.1:9"
 [a2a]
@@ -111,12 +122,17 @@ runs_at_once = 1
       worked.push(given);
       engine.work(...given);
     };
-    return { ...engine, work };
+    const close: Engine["close"] = async (how) => {
+      await engine.close(how);
+      throw new Error("The store was busy.");
+    };
+    return { ...engine, work, close };
   });
   const { openShared } = shares;
   spyOn(shares, "openShared").mockImplementation(async (...given) => {
     const shared = { ...(await openShared(...given)), shareLimits, note: "It is shared." };
-    return noting("shared", shared as unknown as shares.Shared);
+    made.shared = noting("shared", shared as unknown as shares.Shared);
+    return made.shared;
   });
   const { openMemory } = memories;
   spyOn(memories, "openMemory").mockImplementation((...given) => noting("memory", { ...openMemory(...given), recall }));
@@ -131,7 +147,30 @@ runs_at_once = 1
     told.push(["checked", ...given.slice(0, 2)]);
     return checkServers(...given);
   });
-  spyOn(mcp, "openMcp").mockImplementation(async (...given) => noting("mcp", await openMcp(...given)));
+  spyOn(mcp, "openMcp").mockImplementation(async (...given) => {
+    made.mcp = given[1];
+    const opened = await openMcp(...given);
+    const mount: typeof opened.mount = (servers) => {
+      told.push(["mounted", servers]);
+      return opened.mount(servers);
+    };
+    return noting("mcp", { ...opened, mount });
+  });
+  const { openSkills } = skills;
+  spyOn(skills, "openSkills").mockImplementation((...given) => {
+    made.skills = given;
+    return { ...openSkills(...given) };
+  });
+  const { openWorkspaces } = homes;
+  spyOn(homes, "openWorkspaces").mockImplementation((...given) => {
+    made.workspaces = given[1];
+    return openWorkspaces(...given);
+  });
+  const { openWorkspace } = workspaces;
+  spyOn(workspaces, "openWorkspace").mockImplementation((request) => {
+    told.push(["workspace", request]);
+    return openWorkspace({ ...request, user: undefined });
+  });
   const { openPeers } = peers;
   spyOn(peers, "openPeers").mockImplementation((...given) => {
     const opened = openPeers(...given);
@@ -168,8 +207,10 @@ runs_at_once = 1
   spyOn(tasks, "openTasks").mockImplementation((parts) => {
     told.push(["approval", parts.approval({ name: "bash" } as never), parts.approval({ name: "ls" } as never)]);
     told.push(["risky", parts.risky]);
-    made.recall = parts.recall;
-    return openTasks(parts).then((opened) => noting("tasks", opened));
+    made.parts = parts;
+    const live = (screen: string) => (workspace: unknown) => told.push(["live", screen, workspace]) as never;
+    const pages = { browser: live("browser"), desktop: live("desktop") };
+    return openTasks(parts).then((opened) => noting("tasks", { ...opened, live: pages, notes: ["No desktop here."] }));
   });
   const { releasingEngine } = releases;
   spyOn(releases, "releasingEngine").mockImplementation((...given) => {
@@ -207,7 +248,8 @@ runs_at_once = 1
   try {
     const options = { name: "tester", mcpStdio: false };
     const logger = pino({}, { write: (line: string) => void logged.push(line) });
-    const start = { config, logger, machine: { ...machine, sandbox: noting("sandbox", machine.sandbox) }, options };
+    const sandbox = noting("sandbox", { ...machine.sandbox, user });
+    const start = { config, logger, machine: { ...machine, sandbox }, options };
     await startAgentServer({ name: "tester", source: agent }, start);
   } finally {
     output.mockRestore();
@@ -257,7 +299,6 @@ test("its parts have what the settings say, and both its ports one guard", async
   expect(told.find(([what]) => what === "risky")?.[1]).toBe(risky);
   const others = [["cancels children", "tester"], ["engine cancels children", "tester"], ["releases"]];
   for (const one of [...others, ["checked", "tester", []]]) expect(told).toContainEqual(one);
-  expect(made.recall).toBe(recall);
   const card = (await (await fetch(new URL("/.well-known/agent-card.json", url))).json()) as object;
   expect(JSON.stringify(card)).toContain('"url":"127.0.0.1:19998"');
 });
@@ -265,6 +306,7 @@ test("its parts have what the settings say, and both its ports one guard", async
 test("what answers its requests has what the settings say, and what it shares with others", () => {
   const { config, app, push, deletions, model, asking, engine, released } = made;
   expect(app).toMatchObject({ hostname: config?.server.host, cors: ["https://page.example"], cardStyle: "strict" });
+  expect([app?.dedupeMs, app?.quotas?.of("ann")]).toEqual([3_600_000, { runsAtOnce: 1 }]);
   expect([app?.engine === released, deletions?.engine === released]).toEqual([true, true]);
   expect(app?.facts).toMatchObject({ home: homeMark(home), publicUrl: new URL(url).origin });
   expect([app?.facts.mcp?.(), app?.metrics?.families?.().length]).toEqual([expect.any(Object), expect.any(Number)]);
@@ -276,16 +318,34 @@ test("what answers its requests has what the settings say, and what it shares wi
   expect([asking?.admit, engine?.port]).toEqual([expect.any(Function), 0]);
 });
 
+test("its tasks have the settings' tools and skills, and what it shares, in workspaces of the sandbox's user", async () => {
+  const { config, app, parts, shared, workspaces, skills, mcp } = made;
+  const { mcp: servers, skills: chosen } = agentNamed(config as Config, "tester");
+  expect([parts?.recall === recall, parts?.profiles === shared?.profiles]).toEqual([true, true]);
+  expect(told).toContainEqual(["mounted", []]);
+  expect([servers, skills?.[1] === chosen, skills?.[2] === config, mcp?.env === process.env]).toEqual([
+    [],
+    true,
+    true,
+    true,
+  ]);
+  expect(workspaces).toMatchObject({ name: "tester", user });
+  const whose = { home, agent: "tester", principal: "ann", contextId: "c" };
+  await app?.livePage?.({ principal: "ann", contextId: "c" } as RunRecord, "desktop");
+  expect(told).toContainEqual(["workspace", { ...whose, user }]);
+  expect(told.at(-1)).toMatchObject(["live", "desktop", { root: expect.stringContaining(home) }]);
+});
+
 test("its log says what there is to be known of its settings, and what was deleted", () => {
-  for (const said of ["The settings say so.", "It is shared.", "Others use it."])
+  for (const said of ["The settings say so.", "It is shared.", "Others use it.", "No desktop here."])
     expect(logged.filter((line) => line.includes(said))).toHaveLength(1);
   made.deletions?.audit?.({ runs: ["a run"] } as never);
   expect(logged.at(-1)).toContain("a run");
   expect(made.deletions?.files).toBeDefined();
 });
 
-test("when it stops, all that it opened is closed, and the store of runs before what runs use", async () => {
-  await stop();
+test("when it stops, all that it opened is closed, also after a failure, and the store of runs before what runs use", async () => {
+  await expect(stop()).rejects.toThrow("The store was busy.");
   expect(closed.slice(0, 3)).toEqual(["peers", "sweeping", 'engine {"graceMs":5000}']);
   expect(closed.slice(3).toSorted()).toEqual([
     "authentication",
@@ -297,4 +357,6 @@ test("when it stops, all that it opened is closed, and the store of runs before 
     "tasks",
   ]);
   expect(closed.at(-1)).toBe("shared");
+  // Tools and MCP servers have processes in the sandbox.
+  expect(Math.max(closed.indexOf("tasks"), closed.indexOf("mcp"))).toBeLessThan(closed.indexOf("sandbox"));
 });

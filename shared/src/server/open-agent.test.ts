@@ -207,15 +207,21 @@ test("every tool that reaches outside is judged, the agent's own too, before che
 
 test("every tool of an MCP server is judged before it is offered, and is the same object each time", async () => {
   const own = tool("web__fetch");
+  const asked: unknown[] = [];
   const more: MoreTools = {
-    list: async () => ({ tools: [own], missing: [{ name: "db", reason: "It is away." }] }),
+    async list(...given) {
+      asked.push(given);
+      return { tools: [own], missing: [{ name: "db", reason: "It is away." }] };
+    },
     offer: (tools) => tools,
     mayHave: () => true,
     release: async () => undefined,
   };
   const judged = guardedMore(more, (one) => ({ ...one, description: "Judged." }));
-  const list = () => judged.list("p", AbortSignal.timeout(60_000));
+  const [signal, tell] = [AbortSignal.timeout(60_000), () => undefined];
+  const list = () => judged.list("p", signal, tell);
   const [first, again] = [await list(), await list()];
+  expect(asked).toEqual(Array(2).fill(["p", signal, tell]));
   expect(first.tools.map(({ name, description }) => [name, description])).toEqual([["web__fetch", "Judged."]]);
   expect(judged.mayHave("web__fetch")).toBe(true);
   expect(first.missing).toEqual([{ name: "db", reason: "It is away." }]);

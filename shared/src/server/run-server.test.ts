@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { withinTrace } from "../core/trace.ts";
 import { bareEnvironment } from "../testing/machine/bare-environment.ts";
 import { openLog, publicUrlOf, runServer, type ServerOptions } from "./run-server.ts";
 
@@ -112,4 +113,15 @@ test("keys and tokens do not appear in the log", () => {
     headers: { authorization: "b-1" },
   });
   expect(lines.join("")).not.toMatch(/sk-1|t-1|b-1/);
+});
+
+test("a line says to which trace it belongs, if to one", () => {
+  const lines: string[] = [];
+  const log = openLog("agent", (line) => lines.push(line));
+  const [trace, span] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
+  withinTrace({ traceparent: `00-${trace}-${span}-01` }, () => log.info("within"));
+  log.info("without");
+  const [within, without] = lines.map((line) => JSON.parse(line));
+  expect(within).toMatchObject({ name: "agent", trace_id: trace, span_id: span, msg: "within" });
+  for (const field of ["trace_id", "span_id"]) expect(without).not.toHaveProperty(field);
 });

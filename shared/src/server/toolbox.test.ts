@@ -13,10 +13,16 @@ import type { Sandbox, SandboxTier } from "../machine/sandbox/sandbox.ts";
 import * as secretsOf from "../machine/secrets/secrets.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { riskContextForTest } from "../testing/tool-context.ts";
+import * as drawing from "../tools/browser/browser-tools.ts";
 import * as extracting from "../tools/browser/extract/extract-content.ts";
 import * as hiding from "../tools/browser/secrets/hide-secrets.ts";
+import * as gits from "../tools/code/forge/git-host.ts";
+import * as databasesOf from "../tools/data/servers/database-servers.ts";
 import * as observing from "../tools/observation/observe.ts";
 import * as guards from "../tools/risk/guard.ts";
+import * as finding from "../tools/web/search/search-all.ts";
+import * as fetching from "../tools/web/web-fetch.ts";
+import * as searching from "../tools/web/web-search.ts";
 import * as desktops from "./machine/open-desktop.ts";
 import { type Machine, openMachine } from "./machine/open-machine.ts";
 import { openToolbox } from "./toolbox.ts";
@@ -274,4 +280,37 @@ test("what tools fetch goes through the proxy of the settings", async () => {
   expect(asked).toEqual(["CONNECT 203.0.113.9:443 HTTP/1.1"]);
   await toolbox.close();
   proxy.stop(true);
+});
+
+test("the web is read in the language and with the browser of the settings, and calls are judged by their scope", async () => {
+  using search = spyOn(searching, "webSearch");
+  using fetch = spyOn(fetching, "webFetch");
+  using browsing = spyOn(drawing, "browserTools");
+  using guard = spyOn(guards, "createGuard");
+  using hosts = spyOn(gits, "createGitHosts");
+  using servers = spyOn(databasesOf, "createDatabaseServers");
+  using found = spyOn(finding, "searchAll").mockResolvedValue({ found: ["a page"], failures: [] } as never);
+  const settings = `[search]
+lang = "de"
+country = "at"
+[browser]
+scope = "open"
+trusted_hosts = ["a.example"]
+[git."git.example"]
+[databases.shop]
+url = "sqlite:shop.db"`;
+  const toolbox = await onMachine("off", settings);
+  const page = { egress: toolbox.egress, robots: expect.anything(), browser: toolbox.printer };
+  expect(search.mock.calls).toEqual([[{ ...page, engines: expect.anything(), lang: "de", country: "at" }]] as never);
+  expect(fetch.mock.calls).toEqual([[page]] as never);
+  const { looks, search: searched } = browsing.mock.calls[0]?.[0] ?? {};
+  const [judged] = guard.mock.calls[0] ?? [];
+  expect(judged).toMatchObject({ scope: "open", trusted: ["a.example"] });
+  expect([judged?.looks === looks, judged?.browsers === toolbox.printer]).toEqual([true, true]);
+  const { signal } = new AbortController();
+  expect(await searched?.("primes", signal)).toEqual(["a page"] as never);
+  expect(found.mock.calls[0]?.slice(1)).toEqual([{ query: "primes", count: 5, lang: "de", country: "at" }, signal]);
+  expect(hosts.mock.calls[0]?.[0].map(({ host }) => host)).toEqual(["git.example"]);
+  expect(Object.keys(servers.mock.calls[0]?.[0] ?? {})).toEqual(["shop"]);
+  await toolbox.close();
 });

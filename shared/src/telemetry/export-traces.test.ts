@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -236,6 +236,26 @@ test("runs are read page by page, and of more than a thousand the longest unchan
   expect(reads.slice(0, 2).toSorted()).toEqual(["r0 0", "r1000 1"]);
 });
 
+test("what the collector did not take before the end is sent after the next start", async () => {
+  const { store, work } = storeOf();
+  work("one", 1);
+  const { traces, open } = passesOver(store, "refused.json");
+  await until(async () => Bun.file(join(folder, "refused.json")).exists());
+  await traces.close();
+  work("two", 5_000);
+  work("late", 10_000);
+  let tries = 0;
+  const refusing = open(async () => {
+    tries++;
+    throw new Error("It is away.");
+  });
+  await until(async () => tries > 0);
+  await refusing.close();
+  const next = passesOver(store, "refused.json");
+  await next.traces.close();
+  expect(next.sent).toEqual(expect.arrayContaining(["execute_tool two", "execute_tool late"]));
+});
+
 test("closing waits two seconds for a collector that hangs, and no longer", async () => {
   const { store, work } = storeOf();
   work("one", 1);
@@ -249,7 +269,9 @@ test("closing waits two seconds for a collector that hangs, and no longer", asyn
     return new Promise(() => undefined);
   });
   await hung.promise;
+  using waiting = spyOn(globalThis, "setTimeout");
   await hanging.close();
+  expect(waiting.mock.calls.map(([, ms]) => ms)).toContain(2_000);
 });
 
 test("after closing nobody looks into the journal any more, also if a pass was under way, and the exporter is closed", async () => {

@@ -552,4 +552,20 @@ export const a2aAskFaults: readonly Fault[] = [
     harm: "Of several calls that another agent wants approved, one with arguments too long to be read is put to the person as long as another is short.",
     tests: asking,
   },
+  {
+    id: "neighbours-are-canceled-too",
+    file: "shared/src/a2a/ask/cancel-remote-tasks.ts",
+    find: 'step.key.lastIndexOf("/") + 1',
+    becomes: 'step.key.lastIndexOf("/")',
+    harm: "A branch that settles what it asked for also cancels the tasks of the tenth branch, if it is the first.",
+    tests: ["shared/src/a2a/ask/cancel-remote-tasks"],
+  },
+  {
+    id: "code-of-the-run",
+    file: "shared/src/a2a/ask/asked-in-form.ts",
+    find: "approvalCode(asker.askId, call)",
+    becomes: "approvalCode(run.id, call)",
+    harm: "A person's yes to a call of one agent allows the same call of another that the run asks.",
+    tests: ["shared/src/a2a/ask/asked-in-form"],
+  },
 ];

@@ -619,4 +619,28 @@ export const a2aServerFaults: readonly Fault[] = [
     harm: "A shared cache before the server keeps a principal's file for a year and gives it to anybody who knows the address, without credentials.",
     tests: a2a,
   },
+  {
+    id: "silent-stream-never-begins",
+    file: "shared/src/a2a/server/json-rpc.ts",
+    find: '  if (typeof answer === "function") for await (const _ of answer(null)) break;\n',
+    becomes: "",
+    harm: "A message that is sent as a stream without an id is answered as accepted, and lost.",
+    tests: ["shared/src/a2a/server/every-call"],
+  },
+  {
+    id: "question-goes-on-in-old-streams",
+    file: "shared/src/a2a/server/rpc-frame.ts",
+    find: '=== "input-required" ? {',
+    becomes: '=== "auth-required" ? {',
+    harm: "A client of 0.3 waits for ever at a question that is its own to answer.",
+    tests: ["shared/src/a2a/server/json-rpc"],
+  },
+  {
+    id: "view-takes-any-body",
+    file: "shared/src/a2a/server/live-route.ts",
+    find: "jsonOf(await bodyOf(c))",
+    becomes: "jsonOf(await c.req.arrayBuffer())",
+    harm: "Whoever may use a page fills the memory of the server with one order.",
+    tests: ["shared/src/a2a/server/live-route"],
+  },
 ];

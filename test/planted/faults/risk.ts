@@ -290,4 +290,12 @@ export const riskFaults: readonly Fault[] = [
     harm: "Of calls that are judged together all but the last reveal what they like for nothing.",
     tests: ["shared/src/tools/risk/judging"],
   },
+  {
+    id: "form-sent-again-unasked",
+    file: "shared/src/tools/browser/act/navigate.ts",
+    find: '      judge: judgeLoading("again"),\n',
+    becomes: "",
+    harm: "A page is reloaded that a payment was sent to, and it is paid twice.",
+    tests: ["shared/src/tools/browser/browser-tools", "shared/src/tools/risk/guard"],
+  },
 ];

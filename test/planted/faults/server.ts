@@ -1007,4 +1007,28 @@ export const serverFaults: readonly Fault[] = [
     harm: "Which token is still used cannot be told.",
     tests: ["shared/src/cluster/shared-rows"],
   },
+  {
+    id: "lines-of-another-trace",
+    file: "shared/src/server/run-server.ts",
+    find: "trace_id: traceId, span_id: parentId",
+    becomes: "trace_id: parentId, span_id: traceId",
+    harm: "The lines of a log are found under no trace.",
+    tests: ["shared/src/server/run-server"],
+  },
+  {
+    id: "sign-in-without-its-verifier",
+    file: "shared/src/auth/oidc.ts",
+    find: "callback, verifier, options()",
+    becomes: "callback, oauth.nopkce, options()",
+    harm: "Whoever intercepts the code of a sign-in can use it.",
+    tests: ["shared/src/auth/oidc"],
+  },
+  {
+    id: "mark-before-spans",
+    file: "shared/src/telemetry/export-traces.ts",
+    find: "    await send(0);\n    forgetOldest",
+    becomes: "    forgetOldest",
+    harm: "What is left of a look at the journals is noted as sent and never is.",
+    tests: ["shared/src/telemetry/export-traces"],
+  },
 ];

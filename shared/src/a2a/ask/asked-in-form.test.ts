@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AskOutcome } from "../../core/events/ask-outcome.ts";
+import { approvalCode } from "../../core/tools/approval.ts";
 import { type AskerForTest, askerForTest } from "../../testing/a2a/asker.ts";
 import { type BadAgent, badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";
 import { until } from "../../testing/durable/until.ts";
@@ -88,6 +89,13 @@ test("the calls of an agent that asks in kagent's form are put to a person one b
     "Bad agent asks:\n\nAllow this call?\n\nDeleting needs approval\n\ndelete_file",
   );
   expect(asked[0]?.from).toEqual({ agent: "kagent", taskId: "t1", contextId: "k1" });
+  // The code of each is of this ask: a yes to a call of another allows nothing here.
+  const risk = "Deleting needs approval";
+  const { askId = "" } = asked[0] ?? {};
+  expect(asked.map(({ approval }) => approval?.id)).toEqual([
+    approvalCode(askId, { id: "a-1", name: "delete_file", arguments: '{"path":"/tmp/old"}', risk }),
+    ...["a-2", "a-3"].map((id) => approvalCode(askId, { id, name: "restart", arguments: "{}", risk })),
+  ]);
   expect(answered).toMatchObject({ taskId: "t1", extensions: [hitlExtension] });
   expect(answered.metadata[hitlExtension]).toEqual({
     type: "tool_approval_response",

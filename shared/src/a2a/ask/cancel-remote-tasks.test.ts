@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
-import type { RunEvent } from "../../core/runs/run.ts";
+import type { Run, RunEvent } from "../../core/runs/run.ts";
 import type { A2aClient } from "../client/client.ts";
 import { cancelChildrenRun } from "./cancel-children.ts";
-import { cancelRemoteTask, type OpenAsk, openAsks } from "./cancel-remote-tasks.ts";
+import { cancelOpen, cancelRemoteTask, type OpenAsk, openAsks } from "./cancel-remote-tasks.ts";
 import type { Peers } from "./peers.ts";
 
 const asked = (askId: string, contextId?: string): RunEvent => ({
@@ -176,4 +176,54 @@ test("it is given up after a day, and not before", async () => {
 
 test("the journal of an earlier version, which has only how many were left, goes on", async () => {
   expect(await cleanUp(2, { older: true })).toMatchObject({ outcome: null, slept: [50, 100] });
+});
+
+test("a branch settles the asks below it once their events are stored, tells those it canceled, and says how many are left", async () => {
+  const [steps, told, acting]: [unknown[], RunEvent[], string[]] = [[], [], []];
+  const { calls, peers } = peersWith({
+    cancel: async () => (calls.length === 1 ? task : fails(new AppError("unavailable", "x"))()),
+  });
+  let isStored = false;
+  const below = ["r/1/0", "r/1/2/0"].flatMap((askId) => [asked(askId), accepted(askId)]);
+  const beside = ["r/10/0", "r/2/0", "r/1"].map((askId) => asked(askId));
+  const all = {
+    ...peers,
+    engine: {
+      events: async (id: string) =>
+        (isStored && id === "r" ? [...beside, ...below] : []).map((event, at) => ({
+          runId: "r",
+          seq: at,
+          at: 0,
+          event,
+        })),
+    },
+    actingFor(principal: string) {
+      acting.push(principal);
+      return all;
+    },
+  };
+  const run = {
+    ...{ id: "r", principal: "ann" },
+    step(name: string, work: (context: object) => Promise<unknown>, how?: object) {
+      steps.push([name, how]);
+      const done = work({ key: `r/1/${steps.length}`, signal: live, emit: (event: RunEvent) => told.push(event) });
+      isStored = true;
+      return done;
+    },
+  };
+  expect(await cancelOpen(run as unknown as Run, all as unknown as Peers)).toBe(1);
+  expect(calls).toEqual([
+    ["cancel", "task of r/1/0", {}],
+    ["cancel", "task of r/1/2/0", {}],
+  ]);
+  expect(told).toEqual([
+    { type: "agent-answered", askId: "r/1/0", agent: "swe", state: "canceled", files: [], usage: used },
+  ]);
+  expect([steps, acting]).toEqual([
+    [
+      ["settle asks", { effect: "pure" }],
+      ["cancel open asks", undefined],
+    ],
+    ["ann"],
+  ]);
 });

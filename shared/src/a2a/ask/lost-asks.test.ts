@@ -171,8 +171,11 @@ test("at an agent of another make a message whose answer was lost is looked up a
       CancelTask: ({ id }) => badTask("CANCELED", { id }),
     },
   );
-  await using asker = await askerForTest((run, peers) => askAgent(run, to(agent.url), peers));
+  const request = { ...to(agent.url), contextId: "k9" };
+  await using asker = await askerForTest((run, peers) => askAgent(run, request, peers));
   expect(await asker.run()).toMatchObject({ state: "failed", error: { code: "unavailable" } });
+  const pages = agent.calls.filter(({ method }) => method === "ListTasks");
+  expect(pages.map(({ params }) => params.contextId)).toEqual(["k9", "k9"]);
   const after = agent.calls.map(({ method, params }) => `${method} ${params.id ?? ""}`.trim());
   expect(after).toEqual(["SendMessage", "ListTasks", "ListTasks", "CancelTask t1"]);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { AskOutcome } from "../../core/events/ask-outcome.ts";
+import { readTrace, spanId, withinTrace } from "../../core/trace.ts";
 import { askerForTest } from "../../testing/a2a/asker.ts";
 import { badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";
 import type { AskRequest } from "./ask.ts";
@@ -93,4 +94,27 @@ test("nothing is said of what is not known", async () => {
   const { sent } = await asked({});
   expect(sent[0].metadata).toEqual({ "manyhands/hops": 1, "manyhands/wait": 50 });
   expect(sent[0].message.metadata).toBeUndefined();
+});
+
+test("the ids that an agent makes up are kept within bounds, in the outcome and in the record", async () => {
+  const message = {
+    ...{ messageId: "r1", role: "ROLE_AGENT", parts: [{ text: "at once" }] },
+    ...{ taskId: "t".repeat(300), contextId: "k".repeat(1_100) },
+  };
+  using agent = badAgentForTest({}, { SendMessage: () => ({ message }) });
+  const parts = [{ type: "text" as const, text: "Do it." }];
+  const request: AskRequest = { agent: { name: "far", url: agent.url }, parts, hops: 0 };
+  const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  await using asker = await askerForTest((run, peers) =>
+    withinTrace({ traceparent }, () => askAgent(run, request, peers)),
+  );
+  const id = await asker.start();
+  const ids = { taskId: "t".repeat(256), contextId: "k".repeat(1_024) };
+  expect((await asker.until(id, "completed")).output).toMatchObject({ ...ids, answer: "at once", isReply: true });
+  const [asked, accepted] = await asker.events(id);
+  expect(accepted).toMatchObject({ type: "agent-accepted", ...ids });
+  // What is sent belongs to the ask's span of the asker's trace.
+  const askId = asked?.type === "agent-asked" ? asked.askId : "";
+  const sent = agent.calls.map(({ headers }) => readTrace({ traceparent: headers.get("traceparent") ?? "" }));
+  expect(sent).toEqual([{ traceId: readTrace({ traceparent }).traceId, parentId: spanId(askId), isSampled: true }]);
 });

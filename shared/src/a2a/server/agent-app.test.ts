@@ -5,6 +5,7 @@ import type { AgentProfile } from "../../core/agent.ts";
 import { callerNamed } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
+import * as streams from "../../http/sse.ts";
 import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
 import type { Deletions } from "../../runs/deletions.ts";
 import { createQuotas } from "../../runs/quotas.ts";
@@ -102,6 +103,8 @@ test("a bug is reported and counted, a refusal is told to the log, and answers a
   const metrics = await (await ask("/metrics")).text();
   expect(metrics).toContain('manyhands_internal_failures_total{agent="swe"} 2');
   expect(metrics).toContain('manyhands_http_requests_total{agent="swe",route="/tasks/:id",status="401"} 1');
+  const families = () => [{ name: "of_its_work", type: "counter", help: "Work.", samples: [] } as const];
+  expect(await (await appOf({ metrics: { families } }).ask("/metrics")).text()).toContain("# TYPE of_its_work counter");
 });
 
 test("on loopback only this machine's pages and those of named sites are answered, unless another server sees to it", async () => {
@@ -151,6 +154,28 @@ test("what readers see of an answer that is being written is every reply, unless
   appOf();
   appOf({ draft: "marked" });
   expect(handling.mock.calls.map(([{ draft }]) => draft)).toEqual(["replies", "marked"]);
+});
+
+test("every stream is kept alive at the same times, and a message sent again is known for a day, unless the server says else", async () => {
+  using streaming = spyOn(streams, "sseResponse");
+  using handling = spyOn(handlers, "createRequestHandler");
+  for (const [over, heartbeat, window] of [
+    [{}, 8_000, 86_400_000],
+    [{ heartbeatMs: 70, dedupeMs: 90 }, 70, 90],
+  ] as const) {
+    streaming.mockClear();
+    const { ask, send } = appOf({ ...over, livePage: async () => undefined });
+    const { id } = await taskIn(await send(`kept alive for ${heartbeat}`));
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SubscribeToTask", params: { id } });
+    for (const [path, init] of [
+      [`/tasks/${id}:subscribe`, {}],
+      ["/", { method: "POST", body }],
+      [`/live/${id}`, {}],
+    ] as const)
+      await (await ask(path, init)).body?.cancel();
+    expect(streaming.mock.calls.map(([, { heartbeatMs }]) => heartbeatMs)).toEqual(Array(3).fill(heartbeat));
+    expect(handling.mock.calls.at(-1)?.[0].dedupeMs).toBe(window);
+  }
 });
 
 test("nothing that is served can be a page of its own, in a frame or with a script", async () => {

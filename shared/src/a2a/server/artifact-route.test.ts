@@ -22,7 +22,7 @@ beforeAll(async () => {
   app = artifactApp({ artifacts: store, engine }, (request) => {
     const user = request.headers.get("X-User") ?? "somebody";
     if (user === "nobody") throw new AppError("unauthorized", "Say who you are.");
-    return callerNamed(user);
+    return user === "sender" ? callerNamed("somebody", ["run"]) : callerNamed(user);
   });
   app.onError((error) => restFailure(error, (bug) => bugs.push(bug)));
 });
@@ -35,6 +35,9 @@ test("a caller that is not admitted gets no file, even with its hash or a cached
   expect((await get("x.txt", { "X-User": "nobody" })).status).toBe(401);
   expect((await get("x.txt", { "X-User": "nobody", "If-None-Match": `"${sha256}"` })).status).toBe(401);
   expect((await get("x.txt", { "X-User": "nobody" }, "0".repeat(64))).status).toBe(401);
+  // Nor one that may only start tasks.
+  for (const headers of [{}, { "If-None-Match": `"${sha256}"` }])
+    expect((await get("x.txt", { "X-User": "sender", ...headers })).status).toBe(403);
   const own = await get("x.txt");
   // No cache between that others use keeps it.
   expect([own.status, own.headers.get("Cache-Control")]).toEqual([200, "private, max-age=31536000, immutable"]);

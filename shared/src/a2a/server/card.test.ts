@@ -87,5 +87,6 @@ test.each([
     expect([card.name, Array.isArray(card.supportedInterfaces), "url" in card]).toEqual([profile.title, true, both]);
     expect(answer.headers.get("Vary")).toContain("A2A-Version");
     expect(answer.headers.get("ETag")).not.toBeNull();
+    expect(answer.headers.get("Cache-Control")).toBe("public, max-age=60");
   },
 );

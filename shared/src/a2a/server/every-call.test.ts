@@ -145,6 +145,8 @@ test("a message of a kind that is not taken, or in a form that was not agreed on
     const answer = message({ taskId: task.id, extensions, metadata: { [hitlExtension]: {} } });
     expect(await (await ask("POST", "/message:send", answer)).text()).toContain("needs the extension");
   }
+  const endless = { ...message(), metadata: { "manyhands/wait": 60_000 } };
+  expect((await ask("POST", "/message:send", endless)).status).toBe(400);
   expect((await engine.list({ limit: 1 })).total).toBe(total);
 });
 
@@ -270,4 +272,15 @@ test("an id is answered as it was written, however large, and a request without 
   const { id, ...silent } = JSON.parse(body);
   const answer = await ask("POST", "/", silent);
   expect([typeof id, answer.status, await answer.text()]).toEqual(["number", 204, ""]);
+  for (const [method, version] of [
+    ["SendStreamingMessage", "1.0"],
+    ["message/stream", "0.3"],
+  ] as const) {
+    const { message: sent } = message(version === "1.0" ? {} : { role: "user", parts: [{ kind: "text", text: "Hi" }] });
+    const stream = { jsonrpc: "2.0", method, params: { message: sent } };
+    const { total } = await engine.list({ limit: 1 });
+    const started = await ask("POST", "/", stream, { "A2A-Version": version });
+    expect([started.status, await started.text()]).toEqual([204, ""]);
+    expect((await engine.list({ limit: 1 })).total).toBe(total + 1);
+  }
 });

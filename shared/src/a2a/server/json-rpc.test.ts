@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type StreamResponse, Task } from "@a2a-js/sdk";
+import { StreamResponse, Task } from "@a2a-js/sdk";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
 import { callerNamed } from "../../core/caller.ts";
 import { AppError, type ErrorCode } from "../../core/errors.ts";
@@ -165,6 +165,27 @@ test("clients of 0.3 read frames of their own form, and the error of a stream th
   expect((await framesOf(refused))[0]).toMatchObject({ id: "s", error: { code: -32602 } });
   const plain = await post({ ...resubscribe, method: "tasks/get", params: {} }, legacy);
   expect(plain.headers.get("Content-Type")).toStartWith("application/json");
+});
+
+test("for clients of 0.3 a question ends the turn, and nothing else that goes on does", async () => {
+  const status = (state: string, seq: number) =>
+    StreamResponse.fromJSON({
+      statusUpdate: {
+        ...{ taskId: "t", contextId: "c", status: { state: `TASK_STATE_${state}` } },
+        metadata: { "manyhands/seq": seq },
+      },
+    });
+  const { post } = binding({
+    stream: async function* () {
+      yield [status("WORKING", 3), status("AUTH_REQUIRED", 4), status("INPUT_REQUIRED", 5)];
+    },
+  });
+  const frames = await framesOf(await post(resubscribe, legacy));
+  expect(frames.map(({ seq, result }) => [seq, result.status.state, result.final ?? false])).toEqual([
+    ["3", "working", false],
+    ["4", "auth-required", false],
+    ["5", "input-required", true],
+  ]);
 });
 
 test("a request that is none is refused under the id it has, as far as it has one", async () => {

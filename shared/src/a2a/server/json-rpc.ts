@@ -70,7 +70,7 @@ async function answerRpc(deps: Deps, request: Request, body: Uint8Array, caller:
     const version = requestedVersion(request, rpc.method);
     const call = httpCall(request, caller, version);
     const answer = await dispatch(deps, rpc, version, call);
-    if (id === undefined) return notified(call);
+    if (id === undefined) return await notified(call, answer);
     return typeof answer === "function"
       ? await streamed(deps, answer(id), id, call)
       : answered({ ...detailed(answer, version, call), id }, notedFailure(call.context), call.headers());
@@ -171,8 +171,10 @@ async function* legacyFrames(answers: AsyncGenerator<{ result?: unknown }>, id: 
     yield { data: { ...answer, id, result: endLegacyTurn(answer.result) }, id: legacySeqOf(answer.result) };
 }
 
-/** A request without an id gets no answer; it has been executed. */
-function notified(call: HttpCall): Response {
+/** A request without an id gets no answer; it has been executed, a stream as far as its start. */
+async function notified(call: HttpCall, answer: RpcAnswer): Promise<Response> {
+  // A stream does nothing until it is read.
+  if (typeof answer === "function") for await (const _ of answer(null)) break;
   call.release();
   return new Response(null, { status: 204 });
 }

@@ -102,6 +102,8 @@ test("another principal, a caller who only reads, a form and an order that is no
     expect([who, answer.status >= 400 && answer.status < 500]).toEqual([who, true]);
     expect(await answer.text()).not.toContain("pass-word");
   }
+  const long = JSON.stringify({ do: "take", more: "x".repeat(10 * 1024 * 1024) });
+  expect((await ask("ann", { ...take, body: long })).status).toBe(413);
   expect(orders).toEqual([]);
   expect(reported).toEqual([]);
 });

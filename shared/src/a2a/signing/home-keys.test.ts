@@ -82,6 +82,14 @@ test("of replaced keys the newest three stay, and none if they became known", as
   expect(await rotateHomeKey(keyFiles(home), { dropFormer: true })).toHaveLength(1);
 });
 
+test("a key is replaced only when it is kept among the former ones", async () => {
+  const texts = keyFiles(home);
+  const [before] = await (await openHomeKeys(texts)).ring();
+  const full = { ...texts.former, change: () => Promise.reject(new Error("The disk is full.")) };
+  await expect(rotateHomeKey({ ...texts, former: full })).rejects.toThrow("The disk is full.");
+  expect(idsOf(await (await openHomeKeys(texts)).ring())).toEqual([before.publicKey.kid]);
+});
+
 test("two that replace the key at once replace it twice, and neither key is lost", async () => {
   const [first] = await (await openHomeKeys(keyFiles(home))).ring();
   const texts = keyFiles(home);

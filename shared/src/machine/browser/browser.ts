@@ -2,6 +2,7 @@ import type { BrowserContext, Page, Request, Route } from "playwright";
 import type { Workspace } from "../../core/workspace.ts";
 import type { LoadingPage } from "./patience.ts";
 import type { JudgeHop } from "./request-hops.ts";
+import type { LoadingAnew, SentDocument } from "./sent-documents.ts";
 
 /** A tab and its number: counted from 1 in the order of opening, never reused in a conversation. */
 export type Tab = { readonly id: number; readonly page: Page };
@@ -54,6 +55,8 @@ export interface Browsing {
   dialog(): OpenDialog | undefined;
   /** The page that the active tab is about to show, while its server takes its time. */
   loading(): LoadingPage | undefined;
+  /** What loading the active page anew would send once more; undefined if it would only read. */
+  resends(how: LoadingAnew): Promise<SentDocument | undefined>;
   /**
    * What happened on its own since the last call, one sentence each, bounded: dialogs closed, tabs
    * opened, files downloaded (with their path in the workspace), requests refused and why, a crash,

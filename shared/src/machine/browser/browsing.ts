@@ -1,5 +1,5 @@
 import type { Page, Request } from "playwright";
-import { within } from "../../core/async/within.ts";
+import { abortable, within } from "../../core/async/within.ts";
 import { AppError } from "../../core/errors.ts";
 import { answered } from "../browser-process/answered.ts";
 import type { StorageState } from "../browser-profile/profile-store.ts";
@@ -95,7 +95,7 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     const { tabs, dialogs, guard, downloads, patience } = present();
     acts++;
     try {
-      await tabs.ready();
+      await abortable(tabs.ready(), options.signal);
       const { page } = tabs.active();
       return await actOn(page, run, { ...options, dialogs, guard, downloads, patience, replace, lost: () => lost });
     } finally {
@@ -115,6 +115,7 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     act,
     dialog: () => present().dialogs.open(present().tabs.active().page),
     loading: () => present().patience.loading(present().tabs.active().page),
+    resends: async (how) => await answered(tabMs, present().sent.anew(present().tabs.active().page, how)),
     notices: () => notices.take(),
     tell: notices.add,
     // Any site may know the browser's user: a log-in is not in cookies alone.

@@ -118,7 +118,7 @@ async function sharesProcess(page: Page, frame: Frame): Promise<boolean> {
 }
 
 /** The frame that asks; undefined before it is made, and for a service worker. */
-function frameOf(request: Request): Frame | undefined {
+export function frameOf(request: Request): Frame | undefined {
   try {
     return request.frame();
   } catch {

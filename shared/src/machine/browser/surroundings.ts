@@ -18,6 +18,7 @@ import { createPageRoutes, type Routes } from "./page-routes.ts";
 import { createPatience, type Patience } from "./patience.ts";
 import { followRemoteDownloads, tellOfDownloads, type WatchedDownloads } from "./remote-downloads.ts";
 import { createRequestHops, type RequestHops } from "./request-hops.ts";
+import { createSentDocuments, type SentDocuments } from "./sent-documents.ts";
 import { openTabs, type Tabs } from "./tabs.ts";
 
 /** A context and everything that watches it. A conversation has one at a time. */
@@ -30,6 +31,7 @@ export type Surroundings = {
   readonly guard: NavigationGuard;
   readonly downloads: Downloads | undefined;
   readonly patience: Patience;
+  readonly sent: SentDocuments;
   close(): Promise<void>;
 };
 
@@ -64,6 +66,7 @@ export async function openSurroundings(deps: SurroundingsDeps): Promise<Surround
   const { settings, notices, nextId } = deps;
   const { context, routes, way, ownsAll } = place;
   const dialogs = createDialogs(notices);
+  const sent = createSentDocuments(context);
   try {
     const hops = createRequestHops(routes);
     await way.guard(routes, hops);
@@ -74,6 +77,7 @@ export async function openSurroundings(deps: SurroundingsDeps): Promise<Surround
       dialogs.watch(page);
       guard.watch(page);
       patience.watch(page);
+      sent.watch(page);
       remote?.watch(page);
       await place.prepare(page);
       await hops.watch(page);
@@ -92,12 +96,15 @@ export async function openSurroundings(deps: SurroundingsDeps): Promise<Surround
       guard,
       downloads,
       patience,
+      sent,
       async close() {
+        sent.stop();
         await place.close();
         await downloads?.stop();
       },
     };
   } catch (error) {
+    sent.stop();
     await place.close();
     throw error;
   }

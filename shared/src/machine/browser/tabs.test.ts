@@ -4,15 +4,29 @@ import type { BrowserContext, Page } from "playwright";
 import { createNotices } from "./notices.ts";
 import { openTabs, type TabsOptions } from "./tabs.ts";
 
-type PageForTest = EventEmitter & { close(): Promise<void>; bringToFront(): Promise<void>; fronted: number };
+type PageForTest = EventEmitter & {
+  closed: boolean;
+  fronted: number;
+  isClosed(): boolean;
+  close(): Promise<void>;
+  bringToFront(): Promise<void>;
+};
 
-/** A context whose pages close when told, and open unless `fails`. */
+/**
+ * A context whose pages close when told, and open unless `fails`; the next so many `closing` ones
+ * close while they open.
+ */
 function contextForTest() {
-  const state = { fails: false };
+  const state = { fails: false, closing: 0 };
   const make = () => {
     const page: PageForTest = Object.assign(new EventEmitter(), {
       fronted: 0,
-      close: async () => void page.emit("close"),
+      closed: false,
+      isClosed: () => page.closed,
+      close: async () => {
+        page.closed = true;
+        page.emit("close");
+      },
       bringToFront: async () => void page.fronted++,
     });
     context.emit("page", page);
@@ -21,7 +35,9 @@ function contextForTest() {
   const context = Object.assign(new EventEmitter(), {
     async newPage() {
       if (state.fails) throw new Error("The browser is busy.");
-      return make();
+      const page = make();
+      if (state.closing-- > 0) await page.close();
+      return page;
     },
   });
   return { state, make, context: context as unknown as BrowserContext };
@@ -43,7 +59,7 @@ test("a tab that could not be opened in place of the last one is opened when it 
   const { state, tabs } = await scene();
   state.fails = true;
   await tabs.close(tabs.active().id);
-  await expect(tabs.ready()).rejects.toThrow("The browser is busy.");
+  await expect(tabs.ready()).rejects.toMatchObject({ code: "unavailable", cause: new Error("The browser is busy.") });
   expect(() => tabs.active()).toThrow("The last tab has just closed.");
   state.fails = false;
   await tabs.ready();
@@ -64,6 +80,40 @@ test("when the last tab was closed another is there at once", async () => {
   const tabs = await openTabs(slow, options);
   await tabs.close(1);
   expect([tabs.all().map((tab) => tab.id), rest.state.fails]).toEqual([[2], false]);
+});
+
+test("a tab that the browser closes with the last one while it opens is opened again, and only one is", async () => {
+  const { state, tabs, ids } = await scene();
+  state.closing = 2;
+  await tabs.close(1);
+  expect(ids()).toEqual([4]);
+  state.closing = 1;
+  await expect(tabs.open()).rejects.toMatchObject({
+    ...{ code: "unavailable", message: "The tab was closed while it was opened." },
+  });
+  expect(ids()).toEqual([4]);
+});
+
+test("whoever needs a tab while one is opened in place of the last waits for that one", async () => {
+  const { state, tabs, ids } = await scene();
+  state.fails = true;
+  await tabs.close(1);
+  state.fails = false;
+  await Promise.all([tabs.ready(), tabs.ready()]);
+  expect(ids()).toEqual([2]);
+});
+
+test("a tab that closes before it could be watched holds up no other", async () => {
+  const closing = Promise.withResolvers<void>();
+  let watched = 0;
+  const { tabs, make, ids } = await scene({ watch: () => (watched++ === 1 ? closing.promise : Promise.resolve()) });
+  const popup = make();
+  const ready = tabs.ready();
+  await popup.close();
+  closing.reject(new Error("The page has been closed."));
+  await ready;
+  await tabs.ready();
+  expect([ids(), (await tabs.open()).id]).toEqual([[1], 3]);
 });
 
 test("the tab opened or chosen last is the active one, and when it closes the newest is", async () => {
@@ -94,7 +144,7 @@ test("what a page opens is the active tab, until there are as many as allowed; t
   const fourth = make();
   pageOf(1).emit("popup", fourth);
   expect([active(), ids()]).toEqual([3, [1, 2, 3]]);
-  expect(notices.take()).toEqual(["A tab that a page opened was closed at once: there are 3 already. (2 times)"]);
+  expect(notices.take()).toEqual(["A tab that a page opened was closed at once: there are 3 already."]);
   await expect(tabs.open()).rejects.toMatchObject({
     code: "conflict",
     message: "There are 3 tabs, which is the limit. Close one first.",

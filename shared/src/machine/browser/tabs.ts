@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from "playwright";
 import { AppError } from "../../core/errors.ts";
+import { answered } from "../browser-process/answered.ts";
 import type { Tab } from "./browser.ts";
 import type { Notices } from "./notices.ts";
 
@@ -31,6 +32,9 @@ export type TabsOptions = {
   readonly ownsAll: boolean;
 };
 
+const openMs = 5_000;
+const mostTries = 3;
+
 /**
  * Follows the pages of a context, or those that are opened here and by each other. There is at
  * least one when this resolves.
@@ -38,12 +42,11 @@ export type TabsOptions = {
 export async function openTabs(context: BrowserContext, options: TabsOptions): Promise<Tabs> {
   const { most, nextId, notices, watch, ownsAll } = options;
   const tabs = new Map<Page, Tab>();
+  const watched = createWatched(watch);
   let chosen: Page | undefined;
-  let refilled: Promise<unknown> = Promise.resolve();
-  let watched: Promise<unknown> = Promise.resolve();
   let ended = false;
   const add = (page: Page) => {
-    if (tabs.has(page)) return;
+    if (tabs.has(page) || page.isClosed()) return;
     if (tabs.size >= most) {
       notices.add(`A tab that a page opened was closed at once: there are ${most} already.`);
       void page.close().catch(() => undefined);
@@ -54,7 +57,7 @@ export async function openTabs(context: BrowserContext, options: TabsOptions): P
     closeOnCrash(page, id, notices);
     page.on("close", () => {
       tabs.delete(page);
-      if (tabs.size === 0 && !ended) refilled = open().catch(() => undefined);
+      void fill().catch(() => undefined);
     });
     page.on("popup", (popup) => {
       add(popup);
@@ -63,20 +66,22 @@ export async function openTabs(context: BrowserContext, options: TabsOptions): P
       chosen = popup;
       notices.add(`The page opened tab ${tab.id}, which is the active one now.`);
     });
-    watched = Promise.all([watched, watch(page)]);
-    watched.catch(() => undefined);
+    watched.add(page);
   };
   if (ownsAll) context.on("page", add);
   const open = async (): Promise<Tab> => {
     const page = tabs.size < most ? await context.newPage() : undefined;
     if (page !== undefined) add(page);
-    await watched;
+    await watched.all();
     const tab = page && tabs.get(page);
+    if (tab === undefined && tabs.size < most)
+      throw new AppError("unavailable", "The tab was closed while it was opened.");
     if (tab === undefined)
       throw new AppError("conflict", `There are ${most} tabs, which is the limit. Close one first.`);
     chosen = page;
     return tab;
   };
+  const fill = createFill(() => tabs.size === 0 && !ended, open);
   const active = (): Tab => (chosen && tabs.get(chosen)) ?? newestOf([...tabs.values()]);
   await open();
   return {
@@ -84,10 +89,8 @@ export async function openTabs(context: BrowserContext, options: TabsOptions): P
     active,
     open,
     async ready() {
-      await refilled;
-      await watched;
-      // What could not be opened in place of the last tab is tried again, and then told.
-      if (tabs.size === 0) await open();
+      await fill();
+      await watched.all();
     },
     async closeAll() {
       ended = true;
@@ -102,10 +105,53 @@ export async function openTabs(context: BrowserContext, options: TabsOptions): P
     },
     async close(id) {
       const { page } = tabNumbered(tabs, id);
-      if (chosen === page) chosen = undefined;
       await page.close();
-      await refilled;
+      await fill().catch(() => undefined);
     },
+  };
+}
+
+/** What is done with pages before they are used. */
+function createWatched(watch: TabsOptions["watch"]) {
+  const watched = new Map<Page, Promise<void>>();
+  return {
+    add(page: Page): void {
+      const done = watch(page);
+      done.catch(() => undefined);
+      watched.set(page, done);
+      page.on("close", () => watched.delete(page));
+    },
+    /** Waits for all of it. What failed because its page has closed holds up no other. */
+    async all(): Promise<void> {
+      for (const [page, done] of [...watched])
+        await done.catch((error: unknown) => {
+          if (watched.has(page)) throw error;
+        });
+    },
+  };
+}
+
+/**
+ * Opens a tab where one is needed, once for all who ask meanwhile. One that is opened while the
+ * last one closes may be closed with it, so it is tried again.
+ */
+function createFill(isNeeded: () => boolean, open: () => Promise<unknown>): () => Promise<void> {
+  let filling: Promise<void> | undefined;
+  const fill = async (): Promise<void> => {
+    for (let tries = 1; isNeeded(); tries++)
+      try {
+        await answered(openMs, open());
+      } catch (error) {
+        if (isNeeded() && tries >= mostTries) throw error;
+      }
+  };
+  return () => {
+    filling ??= Promise.resolve()
+      .then(fill)
+      .finally(() => {
+        filling = undefined;
+      });
+    return filling;
   };
 }
 

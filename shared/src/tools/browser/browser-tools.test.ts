@@ -48,9 +48,9 @@ test("all that act are done once, bring what the web says, and end with their ta
   expect(named(({ family }) => family === "pointer")).toBe("click_at hover drag");
   expect(named(({ opens }) => opens === "browser")).toBe("go_to_url");
   expect(named(({ opens }) => opens === "pointer")).toBe("screenshot");
-  expect(named(({ onPage }) => onPage.answersDialog)).toBe("handle_dialog");
+  expect(named(({ onPage }) => onPage.answersDialog)).toBe("go_back go_forward refresh handle_dialog");
   expect(named(({ onPage }) => onPage.judge)).toBe(
-    "click_element click_at hover drag input_text fill_form send_keys select_dropdown_option handle_dialog upload download",
+    "go_back go_forward refresh click_element click_at hover drag input_text fill_form send_keys select_dropdown_option handle_dialog upload download",
   );
   const kindOf = (input: object, risk?: string) =>
     tools.flatMap(({ name, sameKind }) => {

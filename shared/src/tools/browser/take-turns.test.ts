@@ -18,6 +18,9 @@ import { lookingInTurn, takingTurns } from "./take-turns.ts";
 
 const form = `<title>Sign in</title><style>input,button{position:fixed;left:20px;width:200px;height:30px}</style>
   <input aria-label="Name" style="top:20px"><input aria-label="Word" style="top:60px">
+  <textarea aria-label="Note" style="position:fixed;left:20px;top:140px;width:200px;height:30px"></textarea>
+  <div id=host></div><script>host.attachShadow({ mode: "open" }).innerHTML =
+    '<input aria-label="Shaded" style="position:fixed;left:20px;top:180px;width:200px;height:30px">'</script>
   <button style="top:100px" onclick="document.querySelector('p').textContent = 'Pressed'">Go</button><p></p>`;
 
 const opened: AsyncDisposable[] = [];
@@ -84,7 +87,7 @@ test("a viewer sees the page as a JPEG with the size of its window, and a change
 }, 60_000);
 
 test("while a person has the page the agent's calls wait; then the agent is told, and acts on nothing it has not seen", async () => {
-  const { live, call, see, progress, typedAt, site } = await startAtForm();
+  const { live, lab, workspace, call, see, progress, typedAt, site } = await startAtForm();
   await see();
   await live.order({ do: "take" });
   expect(await see()).toContain("A person has the browser's page");
@@ -100,6 +103,11 @@ test("while a person has the page the agent's calls wait; then the agent is told
       { type: "text", text: "swordfish" },
     ],
   });
+  for (const [y, text] of [
+    [155, "note-of-mine"],
+    [195, "shaded-word"],
+  ] as const)
+    await live.order({ do: "input", inputs: [...press(60, y), { type: "text", text }] });
   await live.order({ do: "input", inputs: press(60, 115) });
   expect(isDone).toBe(false);
   expect(progress.join()).toContain("A person has the page");
@@ -110,8 +118,13 @@ test("while a person has the page the agent's calls wait; then the agent is told
   const seen = await see();
   expect(seen).toContain("Pressed");
   expect(seen).toMatch(/A person used the browser for \d+ s and handed it back, on http/);
-  for (const secret of ["hunter-two", "swordfish"]) expect(seen + refused.text + progress.join()).not.toContain(secret);
-  expect(seen.match(/•••/g)?.length).toBe(2);
+  for (const secret of ["hunter-two", "swordfish", "note-of-mine", "shaded-word"])
+    expect(seen + refused.text + progress.join()).not.toContain(secret);
+  expect(seen.match(/•••/g)?.length).toBe(4);
+  const page = lab.browsers.peek(workspace)?.active().page;
+  const drawn = `[...document.querySelectorAll("input, textarea"), host.shadowRoot.querySelector("input")]
+    .map((field) => getComputedStyle(field).webkitTextSecurity).join()`;
+  expect(await page?.evaluate(drawn)).toBe("disc,disc,disc,disc");
   expect(typedAt).toEqual([site.host]);
   expect((await call("snapshot", { full: true })).text).not.toContain("swordfish");
   expect((await call("go_to_url", { url: `${site.url}/?again` })).isError).toBe(false);
@@ -193,7 +206,7 @@ test.each([
   const judging = { ...contextForTest({} as never), said: [], given: [], takenIn: [] };
   expect(await turning.risk?.({}, judging)).toBe("It pays.");
   expect(done.slice(-2)).toEqual(["turn", "judged"]);
-  expect(signals).toEqual([context.signal, judging.signal]);
+  expect([signals.length, signals[0] === context.signal, signals[1] === judging.signal]).toEqual([2, true, true]);
 });
 
 test("a tool that works on no page takes no turns, and one without a risk has none", () => {

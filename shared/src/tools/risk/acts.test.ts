@@ -1,7 +1,15 @@
 import { expect, test } from "bun:test";
 import type { Browsing } from "../../machine/browser/browser.ts";
 import { createSnapshotStates } from "../observation/elements/snapshot-state.ts";
-import { judgeClickAt, judgeDialog, judgeDrag, judgeKeys, judgePointing, type Situation } from "./acts.ts";
+import {
+  judgeClickAt,
+  judgeDialog,
+  judgeDrag,
+  judgeKeys,
+  judgeLoading,
+  judgePointing,
+  type Situation,
+} from "./acts.ts";
 import { createSentBook } from "./sent-book.ts";
 
 /** A page at this address with nothing in focus, and perhaps an open dialog. */
@@ -58,6 +66,24 @@ test.each<[string, Situation, { accept: boolean; text?: string }, string | undef
   const judged = await judgeDialog(answer, where);
   if (risk === undefined) expect(judged).toEqual({});
   else expect(judged.risk).toStartWith(risk);
+});
+
+test("to load a page again is judged by what it would send, on any host", async () => {
+  const resending = (url?: string): Situation => {
+    const where = situation(named, { open: true });
+    const sent = url === undefined ? undefined : { method: "PUT", url };
+    const resends = async (how: string) => (how === "back" ? sent : undefined);
+    if (where.browsing !== undefined) Object.assign(where.browsing.browsing, { resends });
+    return where;
+  };
+  const judge = judgeLoading("back");
+  expect(await judge({}, nowhere)).toEqual({});
+  expect(await judge({}, resending())).toEqual({});
+  const paid = resending("https://pay.example:8443/a“b?card=1");
+  expect(await judge({}, paid)).toEqual({
+    risk: "Load a page of pay.example:8443 again, which sends its form once more: PUT “/a%E2%80%9Cb”",
+  });
+  expect(await judgeLoading("again")({}, paid)).toEqual({});
 });
 
 const at = { x: 1, y: 2 };

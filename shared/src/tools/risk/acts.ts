@@ -1,4 +1,5 @@
 import type { Browsing } from "../../machine/browser/browser.ts";
+import type { LoadingAnew } from "../../machine/browser/sent-documents.ts";
 import type { SnapshotState } from "../observation/elements/snapshot-state.ts";
 import { hasConsequence, tellsConsequence } from "./consequence.ts";
 import {
@@ -221,6 +222,19 @@ export async function judgeDialog(
     return { risk: `Answer ${quoted(open.message)} on ${hostOf(url)} with a text${unnamed}` };
   if (!tellsConsequence(open.message)) return {};
   return { risk: `Answer ${quoted(open.message)} on ${hostOf(url)} with OK` };
+}
+
+/**
+ * `browser_refresh`, `browser_go_back`, `browser_go_forward`: to load what was answered to a form
+ * anew sends the form once more. A browser asks its user about that, whatever the form was for.
+ */
+export function judgeLoading(how: LoadingAnew): (_: object, situation: Situation) => Promise<Judgement> {
+  return async (_, { browsing }) => {
+    const sent = await browsing?.browsing.resends(how);
+    if (sent === undefined) return {};
+    const { host, pathname } = new URL(sent.url);
+    return { risk: `Load a page of ${host} again, which sends its form once more: ${sent.method} ${quoted(pathname)}` };
+  };
 }
 
 /** What acting anywhere on the open page reveals to its host, when nobody named that host. */

@@ -70,6 +70,8 @@ const pages: Record<string, string> = {
     <label>Stay <input type=checkbox></label><div id=outer></div><script>
     const inner = outer.attachShadow({ mode: "open" }).appendChild(document.createElement("div"));
     inner.attachShadow({ mode: "open" }).innerHTML = "<button>Erase all</button>";</script>`,
+  "/bill": `<form method=post action=/billed><button>Go on</button></form>
+    <form method=post action=/billed target=_blank><button id=elsewhere>Go on elsewhere</button></form>`,
   "/echo": "<label>Text <input></label><a href='OTHER/?d=TYPED'>You wrote this</a>",
 };
 
@@ -618,6 +620,29 @@ test("a page that was opened and closed within one turn counts as read", async (
   await call("browser_close_tab", {});
   await guard.beforeObservation(workspace);
   expect(await next()).toContain("which you did not name");
+});
+
+test("a page that a form was sent to is loaded again only as a person decides, in whatever tab it is", async () => {
+  const open = await conversation("again", "/bill");
+  const { page } = open.browsing.active();
+  const refresh = () => risk(open, "browser_refresh", {});
+  const going = async () => [await risk(open, "browser_go_back", {}), await risk(open, "browser_go_forward", {})];
+  const asked = `Load a page of ${site.url.host} again, which sends its form once more: POST “/billed”`;
+  expect(await refresh()).toBeUndefined();
+  const sent = page.waitForURL("**/billed");
+  await page.locator("button").first().click();
+  await sent;
+  expect([await refresh(), ...(await going())]).toEqual([asked, undefined, undefined]);
+  await page.goto(new URL("/bill?next", site.url).href);
+  expect([await refresh(), ...(await going())]).toEqual([undefined, asked, undefined]);
+  await page.goBack();
+  await page.goBack();
+  expect([await refresh(), ...(await going())]).toEqual([undefined, undefined, asked]);
+  const opened = page.waitForEvent("popup");
+  await page.locator("#elsewhere").click();
+  await (await opened).waitForURL("**/billed");
+  expect(open.browsing.tabs()).toHaveLength(2);
+  expect(await refresh()).toBe(asked);
 });
 
 test("an open scope leaves only consequential actions to a person", async () => {

@@ -8,7 +8,7 @@ export type OnPage = {
    * to decide about.
    */
   readonly judge?: (input: unknown, situation: Situation) => Promise<Judgement>;
-  /** Whether this tool answers the dialog that blocks a page. */
+  /** Whether this tool answers the dialog that blocks a page, or leaves the page with it. */
   readonly answersDialog?: boolean;
 };
 

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import { failure, type Tool, type ToolResult } from "../../../core/tools/tool.ts";
 import { proxyName } from "../../../machine/egress/proxy-page.ts";
+import { judgeLoading } from "../../risk/acts.ts";
 import { sameHosts } from "../../risk/same-kind.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { addressFrom, followUp, placeOf } from "./follow-up.ts";
@@ -32,18 +33,24 @@ export function navigationTools(deps: BrowserDeps): Tool[] {
       name: "browser_go_back",
       description: "Goes back in the tab's history.",
       input: plain,
+      judge: judgeLoading("back"),
+      answersDialog: true,
       run: (_, call) => travel(call, (page) => page.goBack(options), "There is no page to go back to."),
     }),
     browserTool(deps, {
       name: "browser_go_forward",
       description: "Goes forward in the tab's history.",
       input: plain,
+      judge: judgeLoading("forward"),
+      answersDialog: true,
       run: (_, call) => travel(call, (page) => page.goForward(options), "There is no page to go forward to."),
     }),
     browserTool(deps, {
       name: "browser_refresh",
       description: "Reloads the page.",
       input: plain,
+      judge: judgeLoading("again"),
+      answersDialog: true,
       run: (_, call) => visit(call, (page) => page.reload(options)),
     }),
   ];

@@ -35,7 +35,6 @@ const pages: Readonly<Record<string, string>> = {
   "/frames-evil": `<iframe src="EVIL/login" width=400 height=200></iframe>`,
   "/framed": `<iframe src="OTHER/login" width=400 height=200></iframe>`,
   "/sandboxed": `<iframe sandbox="allow-scripts allow-forms" src="/login" width=400 height=200></iframe>`,
-  "/unseen": `<div style="position:relative">${field('style="opacity:0"')}</div>`,
 };
 
 function serve(): Site {
@@ -156,6 +155,19 @@ test("nothing is typed or even read on a look-alike, in a frame of another or ar
     const { text, isError } = await it.type();
     expect({ path, isError }).toEqual({ path, isError: true });
     expect(text).toMatch(why);
+    expect(it.secrets.hasTyped()).toBe(false);
+  }
+  // What has become of a field since it was seen counts.
+  for (const [change, why] of [
+    ["style.opacity = 0", "is not visible"],
+    ["style = 'width: 1px; padding: 0; border: 0'", "is not visible"],
+    ["readOnly = true", "is disabled or read-only"],
+    ["disabled = true", "is disabled or read-only"],
+  ] as const) {
+    const it = await at("/login", {}, undefined, "refused");
+    await it.browsing.active().page.evaluate(`document.querySelector("input").${change}`);
+    const { text, isError } = await it.type();
+    expect({ change, isError, text }).toEqual({ change, isError: true, text: expect.stringContaining(why) });
     expect(it.secrets.hasTyped()).toBe(false);
   }
   const comment = await at("/search", {}, undefined, "refused");
