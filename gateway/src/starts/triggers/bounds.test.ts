@@ -44,7 +44,8 @@ test("a signed time counts for five minutes before and after, whichever way the 
       expect([type, offset, found]).toEqual([type, offset, proof as never]);
       if ("signed" in found) signed.add(`${type} ${found.signed}`);
     }
-  // What is sent again is signed again: by its body, or by its id where that is signed, it is known.
+  // What is sent again is signed again: by its body, or by its id where that is signed, it is
+  // known.
   const times = (type: string) => [...signed].filter((one) => one.startsWith(type)).length;
   expect(Object.keys(ways).map(times)).toEqual([1, 1, 2]);
 });
