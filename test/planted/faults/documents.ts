@@ -346,4 +346,20 @@ export const documentsFaults: readonly Fault[] = [
     harm: "An archive is told to hold only the files that were asked for.",
     tests: ["shared/src/tools/documents/read/open-reading"],
   },
+  {
+    id: "found-passage-cut-off",
+    file: "shared/src/tools/documents/read/find-passages.ts",
+    find: "text.slice(from, first).search",
+    becomes: "text.slice(from, to).search",
+    harm: "Of a text without spaces the passage begins behind what was found.",
+    tests: ["shared/src/tools/documents/read/find-passages"],
+  },
+  {
+    id: "unread-pages-unsaid",
+    file: "shared/src/tools/documents/read/find-passages.ts",
+    find: "if (piece.isUnread === true) unread++;",
+    becomes: "",
+    harm: "What stands on a scanned page is said not to be in the document.",
+    tests: ["shared/src/tools/documents/read/find-passages"],
+  },
 ];

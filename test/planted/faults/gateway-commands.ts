@@ -682,4 +682,28 @@ export const gatewayCommandsFaults: readonly Fault[] = [
     harm: "Where nobody can be asked, runs are deleted for good unasked.",
     tests: ["gateway/src/cli/runs/delete-runs.test"],
   },
+  {
+    id: "export-of-one-run",
+    file: "gateway/src/cli/runs/export-run.ts",
+    find: "await familyOf(engine, first)",
+    becomes: "[first]",
+    harm: "An export lacks the runs that the run asked for, and their files.",
+    tests: ["gateway/src/cli/runs"],
+  },
+  {
+    id: "any-backup-format",
+    file: "gateway/src/cli/home/restore.ts",
+    find: "format: z.literal(1)",
+    becomes: "format: z.number()",
+    harm: "A backup in another form is unpacked into the home as if it could be read.",
+    tests: ["gateway/src/cli/home"],
+  },
+  {
+    id: "second-server-beside",
+    file: "gateway/src/session/agent-session.ts",
+    find: "if (await isNowhere(delegate, config)) missing.push(delegate);",
+    becomes: "missing.push(delegate);",
+    harm: "Beside an agent that is up another one is started for a command, on the same home.",
+    tests: ["gateway/src/session/started-servers.test.ts"],
+  },
 ];

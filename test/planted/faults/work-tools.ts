@@ -1212,6 +1212,14 @@ export const workToolsFaults: readonly Fault[] = [
     tests: ["shared/src/tools/human"],
   },
   {
+    id: "two-dots-are-outside",
+    file: "shared/src/tools/code/language/language-server.ts",
+    find: 'inside === ".." || inside.startsWith("../")',
+    becomes: 'inside.startsWith("..")',
+    harm: "A file whose name begins with two dots is not shown by its language server's answers.",
+    tests: ["shared/src/tools/code/language/answered-places"],
+  },
+  {
     id: "keys-of-letters-passing",
     file: "shared/src/tools/desktop/display.sh",
     find: "given < count",

@@ -126,6 +126,7 @@ test("a schedule is kept only with times that can be read, in its own time zone"
   await expect(add({ timeZone: "Europe/Atlantis" })).rejects.toMatchObject({ code: "invalid_input" });
   expect(await one.schedules.list("local")).toEqual([]);
   expect((await add({ timeZone: "Asia/Tokyo" })).next).toBe(Date.parse("2026-11-02T23:00:00Z"));
+  expect((await add({ name: "here" })).next).toBe(eighth);
 });
 
 test("a token that may do more than start runs counts, and so does any where everybody is answered", async () => {

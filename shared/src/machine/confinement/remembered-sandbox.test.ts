@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { unprivilegedUser } from "../process/step-down.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { rememberedSandbox } from "./remembered-sandbox.ts";
 
@@ -35,6 +36,8 @@ const command = { argv: ["true"], workspace: "/w" };
 test("a sandbox is as it was remembered, and opened once, for the first command", async () => {
   const { sandbox, done } = scene();
   expect(sandbox).toMatchObject({ tier: "bwrap", profile: "own-proc", description: "found before" });
+  // Files that are made before the first command have the owner that its own will have.
+  expect(sandbox.user).toEqual(unprivilegedUser() as never);
   expect(done).toEqual([]);
   const started: unknown[] = await Promise.all([sandbox.spawn(command), sandbox.spawn(command)]);
   expect(started).toEqual(["started", "started"]);

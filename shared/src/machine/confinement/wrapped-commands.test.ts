@@ -4,12 +4,17 @@ import { chmod, lstat, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as landlockModule from "../kernel/landlock.ts";
+import * as processes from "../kernel/process-table.ts";
+import * as filters from "../kernel/syscall-filter.ts";
 import { unpacked } from "../process/environment.ts";
 import { defaultLimits } from "../sandbox/limits.ts";
 import { createBwrap } from "./bwrap.ts";
 import type { ConfinedCommand } from "./confinement.ts";
 import { createLandlock } from "./landlock.ts";
+import * as views from "./made-view.ts";
+import * as pinned from "./pinned-names.ts";
 import { superviseCommand, temporaryIn } from "./supervised.ts";
+import * as remains from "./view-remains.ts";
 
 let base: string;
 let workspace: string;
@@ -137,7 +142,10 @@ test.if(hasSocat)(
     const told = readFileSync(join(base, "args"), "utf8").split("\0");
     const variables = new Map(followedBy(told, "--setenv").map(([name = "", value = ""]) => [name, value]));
     expect([variables.get("HTTP_PROXY"), variables.get("SPACED")]).toEqual(["mine", "a b\nc"]);
-    expect(variables.get("https_proxy")).toBe("http://u:p@127.0.0.1:3128");
+    const proxy = "http://u:p@127.0.0.1:3128";
+    const lower = { http_proxy: proxy, https_proxy: proxy, all_proxy: proxy, no_proxy: "localhost,127.0.0.1" };
+    const upper = { HTTPS_PROXY: proxy, ALL_PROXY: proxy, NO_PROXY: lower.no_proxy, NODE_USE_ENV_PROXY: "1" };
+    expect(Object.fromEntries(variables)).toEqual({ ...lower, ...upper, ...env });
     for (const end of ends) expect(() => fstatSync(end)).toThrow("EBADF");
   },
 );
@@ -184,3 +192,141 @@ test.if(Bun.which("prlimit") !== null)(
     expect([await readdir(workspace), await readdir(join(base, "write"))]).toEqual([[], []]);
   },
 );
+
+test.if(Bun.which("prlimit") !== null && process.getuid?.() === 0)(
+  "a command without namespaces joins its group first, and is the sandbox's user's in a folder that is theirs",
+  async () => {
+    const user = { uid: 65534, gid: 65534 };
+    const group = { folder: "/group", hit: async () => undefined, remove: async () => {} };
+    const locked = await superviseCommand(commandWith({ group }), user, ["lock-in"]);
+    const words = ["/group", "65534:65534", "lock-in", "--reuid=65534", "--nofile=1024", workspace, "tool"];
+    expect(order(locked.argv, ...words)).toEqual(words);
+    expect(locked.argv[locked.argv.indexOf("65534:65534") - 1]).toBe("keep");
+    expect(locked.argv.join(" ")).not.toContain("--as=");
+    const { uid, gid } = await lstat(temporaryIn(workspace));
+    expect({ uid, gid }).toEqual(user);
+    await locked.release();
+    const free = await superviseCommand(commandWith(), undefined, []);
+    expect(free.argv.slice(0, free.argv.indexOf("--")).join(" ")).toMatch(/supervisor\.ts unpack none \S+prlimit /);
+    expect(free.argv.join(" ")).toContain("--as=");
+    const own = await superviseCommand(commandWith(), undefined, ["lock-in"]);
+    expect(own.argv.join(" ")).toContain("supervisor.ts keep self lock-in");
+    await Promise.all([free.release(), own.release()]);
+    expect(await readdir(workspace)).toEqual([]);
+  },
+);
+
+test("the command of a supervisor is the eldest of its children, and the supervisor is asked to end what it has", async () => {
+  const entry = (pid: number, parent: number, startedAt: number) =>
+    [pid, { pid, parent, startedAt, state: "S", residentBytes: 0 }] as const;
+  const table = new Map([entry(3, 1, 1), entry(5, 4, 30), entry(6, 4, 20), entry(7, 6, 10)]);
+  using _ = spyOn(processes, "readProcessTable").mockReturnValue(table);
+  using signalling = spyOn(processes, "sendSignal").mockReturnValue(undefined);
+  const wrapped = await superviseCommand(commandWith(), undefined, []);
+  expect([wrapped.leader(4), wrapped.leader(8)]).toEqual([6, undefined]);
+  wrapped.end(4);
+  expect(signalling.mock.calls).toEqual([[4, "SIGTERM"]]);
+  await wrapped.release();
+});
+
+test.if(hasBwrap)(
+  "guarded names are held again only for a view that still has them, and never after its end",
+  async () => {
+    const leave = { own: 0, again: 0 };
+    using pinning = spyOn(pinned, "pinNames");
+    using holding = spyOn(views, "viewHolds");
+    using unpinning = spyOn(pinned, "unpinNames").mockResolvedValue(undefined as never);
+    const pins = (name: "own" | "again", names: readonly string[]) => ({
+      ...{ argv: [], names, loosen: () => false, leave: () => void leave[name]++ },
+      release: async () => void released.push(name),
+    });
+    const released: string[] = [];
+    pinning
+      .mockResolvedValueOnce(pins("own", [".bashrc"]) as never)
+      .mockResolvedValue(pins("again", [".profile"]) as never);
+    const wrapped = await createBwrap("own-proc").wrap(commandWith());
+    // What is not started has no view to come back to.
+    expect(await wrapped.resume?.()).toBe(false);
+    using _ = spyOn(views, "admitView").mockImplementation(async ({ told }) => {
+      told(4_194_303);
+      return true;
+    });
+    const ends = [openSync("/dev/null", "r"), openSync("/dev/null", "r"), openSync("/dev/null", "w")];
+    await wrapped.admit?.(ends);
+    holding.mockReturnValue(false);
+    wrapped.rest?.();
+    await chmod(workspace, 0o500);
+    expect([await wrapped.resume?.(), released]).toEqual([false, ["again"]]);
+    expect((await lstat(workspace)).mode & 0o777).toBe(0o700);
+    const [pid, ordered] = holding.mock.calls[0] ?? [];
+    expect([pid, ordered?.shown]).toEqual([4_194_303, [workspace, join(workspace, ".profile")]]);
+    holding.mockReturnValue(true);
+    expect([await wrapped.resume?.(), leave]).toEqual([true, { own: 1, again: 0 }]);
+    await wrapped.release();
+    expect([released, unpinning.mock.calls.length]).toEqual([["again", "again"], 0]);
+    expect([await wrapped.resume?.(), released]).toEqual([false, ["again", "again", "again"]]);
+    pinning.mockResolvedValue(pins("own", []) as never);
+    const resting = await createBwrap("own-proc").wrap(commandWith());
+    resting.rest?.();
+    resting.rest?.();
+    await resting.release();
+    expect([leave.own, unpinning.mock.calls]).toEqual([2, [[workspace]]]);
+  },
+);
+
+test.if(hasSocat)(
+  "a view is checked with all that was ordered, its filter, and its first process, which ends with it",
+  async () => {
+    const network = { socket: join(base, "socket"), username: "u", password: "p" };
+    await writeFile(network.socket, "");
+    using admitting = spyOn(views, "admitView");
+    using ending = spyOn(remains, "endRemains").mockResolvedValue(undefined);
+    using signalling = spyOn(processes, "sendSignal").mockReturnValue(undefined);
+    const entry = (pid: number, parent: number) =>
+      [pid, { pid, parent, startedAt: 7, state: "S", residentBytes: 0 }] as const;
+    using _ = spyOn(processes, "readProcessTable").mockReturnValue(new Map([entry(5, 4), entry(6, 5), entry(7, 6)]));
+    using __ = spyOn(processes, "innerPid").mockImplementation((pid) => pid - 5);
+    using ___ = spyOn(processes, "startOf").mockReturnValue(7);
+    admitting.mockImplementation(async ({ told }) => {
+      told(6);
+      return true;
+    });
+    for (const [first, filter] of [
+      [false, filters.namespaceFilter()],
+      [true, filters.firstProcessFilter()],
+    ] as const) {
+      const more = { network, loopback: join(base, "read"), paths: { read: [], write: [join(base, "write")] }, first };
+      const wrapped = await createBwrap("own-proc").wrap(commandWith(more));
+      expect(wrapped.argv.join(" ")).toContain("--as=");
+      expect(wrapped.argv).toEqual(expect.arrayContaining([join(base, "read"), "/loopback"]));
+      const ends = () => [openSync("/dev/null", "r"), openSync("/dev/null", "r"), openSync("/dev/null", "w")];
+      expect(wrapped.leader(4)).toBe(first ? 6 : 7);
+      wrapped.end(4);
+      expect(await wrapped.admit?.(ends())).toBe(true);
+      const [gate, ordered] = admitting.mock.calls.at(-1) ?? [];
+      expect(gate?.filter).toEqual(filter);
+      expect(ordered?.moved).toEqual([
+        { at: "/egress.sock", source: network.socket },
+        { at: "/loopback", source: join(base, "read") },
+      ]);
+      expect(ordered?.shown.slice(0, 2)).toEqual([workspace, join(base, "write")]);
+      wrapped.end(4);
+      expect(signalling.mock.calls.splice(0)).toEqual([4, 6, 4].map((pid) => [pid, "SIGKILL"]));
+      await wrapped.endRest?.();
+      const [ended, given] = ending.mock.calls.at(-1) ?? [];
+      expect([ended, given?.slice(-2)]).toEqual([{ pid: 6, startedAt: 7 }, ["tool", "-x"]]);
+      await wrapped.release();
+    }
+    expect(filters.namespaceFilter()).not.toEqual(filters.firstProcessFilter());
+  },
+);
+
+test.if(hasSocat && process.getuid?.() === 0)("a way is opened to the folder of a loopback too", async () => {
+  const closed = await mkdtemp(join(tmpdir(), "manyhands-closed-"));
+  const loopback = join(closed, "loopback");
+  await mkdir(loopback);
+  const { argv, release } = await createBwrap("own-proc").wrap(commandWith({ loopback }));
+  await release();
+  expect(argv[argv.indexOf(closed) + 1]).toBe("loopback");
+  await rm(closed, { recursive: true });
+});

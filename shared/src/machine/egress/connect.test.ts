@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { lookup } from "node:dns/promises";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hasOpenssl, testAuthority } from "../../testing/certificates.ts";
 import { connectByProxy, connectDirectly, type Hop, type RelayedResponse, type TlsOfServer } from "./connect.ts";
+import { createEgress } from "./egress.ts";
 import { startEgressProxy } from "./proxy.ts";
 import { resolveBySystem } from "./resolve.ts";
 
@@ -77,6 +80,19 @@ test.each([
   await expect(hanging).rejects.toMatchObject({ name: "AbortError" });
 });
 
+test("each hop has a connection of its own, to an address that was checked for it", async () => {
+  let connections = 0;
+  const counting = createServer((_, response) => response.end("here")).on("connection", () => connections++);
+  await new Promise<void>((listening) => counting.listen(0, "127.0.0.1", listening));
+  const { port } = counting.address() as AddressInfo;
+  const connect = connectDirectly({ policy: { ...policy, allow: [`near.example:${port}`] }, resolve });
+  for (let count = 0; count < 2; count++)
+    expect(await textOf(await connect(hop(`http://near.example:${port}/`)))).toBe("here");
+  expect(connections).toBe(2);
+  counting.closeAllConnections();
+  await new Promise((closed) => counting.close(closed));
+});
+
 test("the system's resolver is asked for all addresses of a name", async () => {
   const all = (await lookup("localhost", { all: true })).map(({ address }) => address);
   expect(await resolveBySystem("localhost")).toEqual(all);
@@ -128,6 +144,12 @@ test.skipIf(!hasOpenssl)(
     expect(await through({ ...own, names })).toBe("hello");
     expect(await through({ ...own, names: ["other.example"] })).toBe("refused");
     expect(await through(undefined)).toBe("refused");
+    const egress = createEgress(
+      { ...policy, allow: [`127.0.0.1:${port}`] },
+      { resolve, proxy, tls: async () => ({ ...own, names }) },
+    );
+    const request = { url: `https://127.0.0.1:${port}/`, signal: never, timeoutMs: 30_000, maxBytes: 100 };
+    expect(Buffer.from((await egress.fetch(request)).body).toString()).toBe("hello");
     await between.close();
     await wanting.stop(true);
   },

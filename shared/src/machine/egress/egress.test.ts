@@ -45,6 +45,8 @@ const server = Bun.serve({
     if (url.pathname === "/exotic") return compressed(Buffer.from("x"), "snappy");
     if (url.pathname === "/broken") return compressed(Buffer.from("not gzip"), "gzip");
     if (url.pathname === "/silent") return new Promise<Response>(() => undefined);
+    if (url.pathname === "/stuck")
+      return new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array(9)) }));
     if (url.pathname === "/endless") return new Response(endless());
     if (url.pathname === "/post") return new Response(`${request.method} ${await request.text()}`);
     return new Response(`hello from ${url.pathname}`);
@@ -95,6 +97,8 @@ test("a body that cannot be decoded or a host that cannot be reached is reported
 
 test("silence ends at the time limit, an abort with its own reason", async () => {
   expect(await codeOf(get(`${base}/silent`, { timeoutMs: 100 }))).toBe("timeout");
+  // The body counts too.
+  expect(await codeOf(get(`${base}/stuck`, { timeoutMs: 100 }))).toBe("timeout");
   const control = new AbortController();
   const reason = new Error("enough");
   const before = seen.length;

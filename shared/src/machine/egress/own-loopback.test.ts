@@ -112,6 +112,7 @@ const own = createServer((socket) => {
   socket.once("data", (chunk) => {
     const text = chunk.toString("latin1");
     heard.push(text);
+    if (text.includes("X-Long")) return socket.write("x".repeat(200_000));
     if (text.includes("Upgrade")) return socket.write("HTTP/1.1 101 X\r\n\r\nhello");
     const body = text.startsWith("GET /long") ? "x".repeat(200_000) : "mine";
     return socket.write(`HTTP/1.1 404 Not Found\r\nContent-Length: ${body.length}\r\nX-Own: 1\r\n\r\n${body}`);
@@ -225,6 +226,11 @@ test("a tunnel through which nothing is asked for is given up", async () => {
 test("more than is let through is cut off, and reported; closing the proxy leaves no folder", async () => {
   expect((await exchange(["GET http://localhost:8000/long HTTP/1.1", "", ""], "never")).length).toBeLessThan(110_000);
   await until(() => told.at(-1)?.refused === "The answer was cut off after 0.1 MB.");
+  const socket = ["GET /live HTTP/1.1", "Upgrade: websocket", "Origin: http://localhost:8000", "X-Long: 1", "", ""];
+  const count = told.length;
+  expect((await exchange(["CONNECT localhost:8000 HTTP/1.1", "", ...socket], "never")).length).toBeLessThan(110_000);
+  await until(() => told.length === count + 2);
+  expect(told.at(-1)?.refused).toBe("The answer was cut off after 0.1 MB.");
   const made = await readdir(folder);
   await proxy.close();
   expect([made.length, await readdir(folder)]).toEqual([1, []]);

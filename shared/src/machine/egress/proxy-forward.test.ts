@@ -1,13 +1,16 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { startEgressProxy } from "./proxy.ts";
+import { dialFirst } from "./proxy-dial.ts";
 
 const asked: string[] = [];
-let connections = 0;
+/** The connections that something was asked on. */
+const sockets = new Set<Socket>();
 let left = 0;
 const origin = createServer((request, response) => {
   asked.push(`${request.method} ${request.headers.host} ${request.url}`);
+  sockets.add(request.socket);
   request.socket.once("close", () => left++);
   if (request.url === "/silent") return;
   if (request.url === "/broken") {
@@ -18,14 +21,18 @@ const origin = createServer((request, response) => {
   response.setHeader("Set-Cookie", ["a=1", "b=2", "c=3"]);
   response.end("whole");
 });
-origin.on("connection", () => connections++);
 await new Promise<void>((listening) => origin.listen(0, "127.0.0.1", listening));
 const { port } = origin.address() as AddressInfo;
 
 const near = `near.example:${port}`;
-const known: Record<string, string[]> = { "near.example": ["127.0.0.1"], "inside.example": ["127.0.0.1"] };
+const several = `several.example:${port}`;
+const known: Record<string, string[]> = {
+  "near.example": ["127.0.0.1"],
+  "inside.example": ["127.0.0.1"],
+  "several.example": ["127.0.0.2", "127.0.0.1"],
+};
 const proxy = await startEgressProxy({
-  policy: { allow: [near], deny: [], only: [] },
+  policy: { allow: [near, several], deny: [], only: [] },
   resolve: async (name) => known[name] ?? Promise.reject(new Error("unknown")),
   limits: { connectMs: 5_000, idleMs: 60_000 },
 });
@@ -69,12 +76,49 @@ test("a name is reached at the address that was checked, under its own name, and
   expect(await request(`http://inside.example:${port}/`).answer).toStartWith("HTTP/1.1 403");
 });
 
+test("a tunnel to a name leads to the address that was checked", async () => {
+  const credentials = `Proxy-Authorization: Basic ${btoa(`${username}:${password}`)}`;
+  const answer = Promise.withResolvers<string>();
+  let heard = "";
+  const socket = connect(Number(new URL(proxy.url).port), "127.0.0.1", () =>
+    socket.write([`CONNECT ${near} HTTP/1.1`, credentials, "", "GET /in HTTP/1.1", "Host: x", "", ""].join("\r\n")),
+  );
+  socket.on("data", (chunk) => {
+    heard += chunk.toString("latin1");
+    if (heard.includes("whole") || heard.includes("502")) socket.destroy();
+  });
+  socket.once("close", () => answer.resolve(heard));
+  expect(await answer.promise).toMatch(/^HTTP\/1\.1 200 Connection Established[\s\S]*whole/);
+  expect(asked.at(-1)).toBe("GET x /in");
+});
+
+test("a name with several addresses is reached at one that answers", async () => {
+  expect(await request(`http://${several}/page`).answer).toStartWith("HTTP/1.1 200");
+});
+
+test("what was waited for is not waited for any longer, so that nothing ends what goes on", async () => {
+  using sets = spyOn(globalThis, "setTimeout");
+  using clears = spyOn(globalThis, "clearTimeout");
+  expect(await request(`http://${near}/page`).answer).toStartWith("HTTP/1.1 200");
+  const cleared = new Set<unknown>(clears.mock.calls.map(([timer]) => timer));
+  const waits = sets.mock.calls.flatMap(([, ms], at) =>
+    ms === 65_000 ? [cleared.has(sets.mock.results[at]?.value)] : [],
+  );
+  // The time to connect and the time to be silent, of the one request.
+  expect(waits).toEqual([true]);
+  const socket = await dialFirst(["127.0.0.1"], port, 4_000_000);
+  const after = new Set<unknown>(clears.mock.calls.map(([timer]) => timer));
+  const dialing = sets.mock.calls.findIndex(([, ms = 0]) => ms > 3_000_000);
+  expect(after.has(sets.mock.results[dialing]?.value)).toBe(true);
+  socket.destroy();
+});
+
 test("a request has its own method, and a connection of its own, to the address that was just checked", async () => {
-  const before = connections;
+  const before = sockets.size;
   for (const method of ["GET", "DELETE", "OPTIONS"])
     expect(await request(`http://${near}/${method}`, method).answer).toStartWith("HTTP/1.1 200");
   expect(asked.slice(-3)).toEqual(["GET", "DELETE", "OPTIONS"].map((method) => `${method} ${near} /${method}`));
-  expect(connections - before).toBe(3);
+  expect(sockets.size - before).toBe(3);
 });
 
 test("an answer that breaks off does not look like a whole one", async () => {

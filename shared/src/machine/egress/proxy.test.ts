@@ -372,6 +372,7 @@ async function rawUpstream(...pieces: readonly string[]) {
   const through = await startEgressProxy({
     policy,
     upstream: { server: `127.0.0.1:${(server.address() as AddressInfo).port}` },
+    resolve: async (name) => (name === "known.example" ? ["8.8.8.8"] : Promise.reject(new Error("unknown"))),
     limits: { connectMs: 5_000, idleMs: 5_000 },
   });
   const { username, password } = through.admit(() => undefined);
@@ -411,6 +412,17 @@ test("an upstream proxy whose response head never ends, or that refuses with a l
     expect(await statusOf(exchange(upstream.tunnel, { through: upstream.through }))).toBe(502);
     expect(upstream.asked[0]).toMatch(new RegExp(`^CONNECT ${host} HTTP/1\\.1\\r\\nhost: ${host}\\r\\n\\r\\n`));
     await upstream.left;
+  }
+});
+
+test("an upstream proxy is asked for a name by that name, also one that this machine knows, and for its port", async () => {
+  await using upstream = await rawUpstream("HTTP/1.1 200 OK\r\n\r\n");
+  const { username, password } = upstream.through.admit(() => undefined);
+  for (const target of ["known.example:443", "unknown.example:80"]) {
+    await exchange(`${request(`CONNECT ${target}`, { username, password })}ping`, {
+      ...{ through: upstream.through, until: "echo ping" },
+    });
+    expect(upstream.asked.at(-1)).toStartWith(`CONNECT ${target} HTTP/1.1\r\nhost: ${target}\r\n`);
   }
 });
 

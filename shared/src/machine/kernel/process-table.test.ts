@@ -1,9 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import {
   descendants,
   ignoresInterrupt,
   innerPid,
   isRunning,
+  isThere,
   type ProcessEntry,
   readProcessesBelow,
   readProcessTable,
@@ -109,4 +110,19 @@ test.skipIf(!linux)("who ignores SIGINT is told from who does not", async () => 
     expect(ignoresInterrupt(one.child.pid)).toBe(ignores);
   }
   expect(ignoresInterrupt(4_000_000)).toBe(false);
+});
+
+test("a process that may not be signalled is there, whoever it belongs to, and one that has ended is not", () => {
+  using killing = spyOn(process, "kill");
+  for (const [code, there] of [
+    ["EPERM", true],
+    ["ESRCH", false],
+  ] as const) {
+    killing.mockImplementation(() => {
+      throw Object.assign(new Error(code), { code });
+    });
+    expect(isThere(5)).toBe(there);
+  }
+  killing.mockReturnValue(true);
+  expect([isThere(5), killing.mock.calls.at(-1)]).toEqual([true, [5, 0]]);
 });

@@ -1,5 +1,6 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { existsSync } from "node:fs";
+import * as files from "node:fs/promises";
 import { chown, mkdir, mkdtemp, readdir, readFile, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -51,6 +52,34 @@ test("version 2: a group delegated by a service manager is divided, with our pro
   expect(await readFile(join(own, "manyhands-servers", "cgroup.procs"), "utf8")).toBe("124");
 });
 
+test("version 2: a process that ends or is started while ours move is no reason to give the group up, and no right to it is", async () => {
+  const own = { own: "0::/user/app\n" };
+  const { writeFile } = files;
+  using writing = spyOn(files, "writeFile");
+  for (const [pids, opened, divided] of [
+    [["ESRCH"], ["EBUSY", "EBUSY"], true],
+    [["EACCES"], [], false],
+    [[], ["EACCES"], false],
+    [[], Array.from({ length: 25 }, () => "EBUSY"), false],
+  ] as const) {
+    await using tree = await unifiedTree({
+      "user/app/cgroup.controllers": "memory pids",
+      "user/app/cgroup.procs": "123\n124\n",
+      "user/app/cgroup.subtree_control": "",
+    });
+    const left = { procs: [...pids] as string[], subtree_control: [...opened] as string[] };
+    writing.mockImplementation((async (path: string, text: string) => {
+      const code = left[path.endsWith("cgroup.procs") ? "procs" : "subtree_control"].shift();
+      if (code !== undefined) throw Object.assign(new Error(code), { code });
+      await writeFile(path, text);
+    }) as never);
+    const place = await groupPlaces({ ...own, mount: tree.mount })[0]?.();
+    expect(place?.parent).toBe(divided ? join(tree.mount, "user", "app") : undefined);
+    const written = await readFile(join(tree.mount, "user/app/cgroup.subtree_control"), "utf8");
+    expect(written).toBe(divided ? "+memory +pids" : "");
+  }
+});
+
 test("version 2: neither the machine's root group nor one that is not delegated to us is used", async () => {
   await using tree = await unifiedTree({
     "cgroup.controllers": "memory",
@@ -58,10 +87,47 @@ test("version 2: neither the machine's root group nor one that is not delegated 
     "a/cgroup.controllers": "memory",
   });
   expect(groupPlaces({ own: "0::/\n", mount: tree.mount })).toEqual([]);
+  await using inner = await unifiedTree({ "cgroup.subtree_control": "memory", "root/cgroup.controllers": "memory" });
+  expect(groupPlaces({ own: "0::/\n", mount: join(inner.mount, "root") })).toEqual([]);
   // There is nothing beside the root, and a place that cannot be moved into is given up.
   const [beside, within] = groupPlaces({ own: "0::/a\n", mount: tree.mount });
   expect((await beside?.())?.parent).toBe(tree.mount);
   expect(await within?.()).toBeUndefined();
+});
+
+test("version 2: groups count and bound processes only where they may, and our own lower level is not divided", async () => {
+  await using tree = await unifiedTree({
+    "user/cgroup.subtree_control": "memory",
+    "user/manyhands-servers/cgroup.controllers": "memory pids",
+  });
+  const places = groupPlaces({ own: "0::/user/manyhands-servers\n", mount: tree.mount });
+  expect(places).toHaveLength(1);
+  const place = await places[0]?.();
+  expect(bounds(place?.settings)).toEqual({ "memory.max": "5", "memory.swap.max": "0" });
+  // A group's bound stands before what is inside it may have one.
+  expect(place?.shared.map(({ file, required }) => [file, required])).toEqual([
+    ["memory.max", true],
+    ["memory.swap.max", false],
+    ["cgroup.subtree_control", true],
+  ]);
+  expect(bounds(place?.shared)["cgroup.subtree_control"]).toBe("+memory");
+  const [ended, own] = ["oom_kill", "oom"].map((word) => ({ file: "memory.events", word }));
+  expect(place).toMatchObject({ ended, own });
+});
+
+test("version 1: the memory of a conversation is counted and bounded below our own group, beside other controllers", async () => {
+  for (const own of ["5:memory:/ours\n", "5:cpu,memory,pids:/ours\n1:cpu:/else\n", "0::/\n5:memory:/ours\n"]) {
+    const places = groupPlaces({ own, mount: "/mounted" });
+    expect(places).toHaveLength(1);
+    const place = await places[0]?.();
+    expect(place).toMatchObject({
+      parent: "/mounted/memory/ours",
+      ended: { file: "memory.oom_control", word: "oom_kill" },
+      own: { file: "memory.failcnt" },
+    });
+    expect(bounds(place?.shared)).toEqual({ "memory.use_hierarchy": "1", "memory.limit_in_bytes": "5" });
+    expect(place?.settings.map(({ file, required }) => [file, required])).toEqual([["memory.limit_in_bytes", true]]);
+  }
 });
 
 test("where no group can be created, or none be prepared, there are none", async () => {

@@ -1,5 +1,6 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect, spyOn, test } from "bun:test";
 import { eventually } from "../../testing/sandbox/tiers.ts";
+import * as processes from "../kernel/process-table.ts";
 import { createConversationWatch } from "./conversation-watch.ts";
 
 const megabyte = 2 ** 20;
@@ -63,4 +64,42 @@ test.if(linux)("what ends leaves the commands beside it watched", async () => {
   await eventually("the other has ended", () => large.exitCode !== null || large.signalCode !== null);
   expect(await second.hit()).toBe("memory 100 MB of all commands of the conversation together");
   await second.remove();
+});
+
+test("what a command's processes have started counts with it, and nothing is looked at while no command runs", async () => {
+  let look = () => {};
+  const timer = { unref: () => timer };
+  using beginning = spyOn(globalThis, "setInterval").mockImplementation(((act: () => void) => {
+    look = act;
+    return timer;
+  }) as never);
+  using ending = spyOn(globalThis, "clearInterval").mockReturnValue(undefined);
+  using killing = spyOn(processes, "sendSignal").mockReturnValue(undefined);
+  // No machine has so many processes, so their shares of memory cannot be read.
+  const [root, child, grandchild, other] = [1, 2, 3, 4].map((n) => 2 ** 30 + n) as [number, number, number, number];
+  const entry = (pid: number, parent: number, megabytes: number) =>
+    [pid, { pid, parent, state: "S", startedAt: 1, residentBytes: megabytes * megabyte }] as const;
+  const table = new Map([
+    entry(root, 1, 60),
+    entry(child, root, 10),
+    entry(grandchild, child, 240),
+    entry(other, 1, 290),
+  ]);
+  using _ = spyOn(processes, "readProcessTable").mockReturnValue(table);
+  const watch = createConversationWatch(300 * megabyte);
+  const [first, second] = [watch.add("a", root), watch.add("b", other)];
+  look();
+  expect(killing.mock.calls).toEqual([[grandchild, "SIGKILL"]]);
+  expect([await first.hit(), await first.hit(), await second.hit()]).toEqual([
+    "memory 300 MB of all commands of the conversation together",
+    undefined,
+    undefined,
+  ]);
+  await first.remove();
+  look();
+  expect([killing.mock.calls.length, ending.mock.calls.length]).toEqual([1, 0]);
+  await second.remove();
+  expect([beginning.mock.calls.length, ending.mock.calls]).toEqual([1, [[timer as never]]]);
+  await watch.add("a", root).remove();
+  expect(beginning.mock.calls.length).toBe(2);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { carried, sandboxEnvironment, unpacked } from "./environment.ts";
+import { carried, sandboxEnvironment, sandboxPath, unpacked } from "./environment.ts";
 
 test("the environment has the base variables and the named ones, and nothing of the server's", () => {
   const kept = { ...process.env };
@@ -41,9 +41,16 @@ test("programs are found in the system's folders, run no start-up files and leav
   });
 });
 
+test("the Python of a virtual environment is found before the system's, which keeps its folders", () => {
+  const { PATH, VIRTUAL_ENV } = sandboxEnvironment("/ws", "/tmp", {}, "/environments/one");
+  expect([PATH, VIRTUAL_ENV]).toEqual([`/environments/one/bin:${sandboxPath}`, "/environments/one"]);
+});
+
 test("what is carried arrives unchanged, under no name that acts on the way, and nothing else does", () => {
   const env = { HOME: "/ws", NODE_OPTIONS: "--require /ws/x.js", EMPTY: "" };
   const onTheWay = carried(env);
   expect(Object.keys(onTheWay).filter((name) => name in env)).toEqual([]);
-  expect(unpacked({ ...onTheWay, LD_PRELOAD: "/x.so", PATH: undefined, CARRIED_GONE: undefined })).toEqual(env);
+  expect(
+    unpacked({ ...onTheWay, LD_PRELOAD: "/x.so", NOT_CARRIED_X: "x", PATH: undefined, CARRIED_GONE: undefined }),
+  ).toEqual(env);
 });

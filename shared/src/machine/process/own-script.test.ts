@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chown, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { landlockAbi } from "../kernel/landlock.ts";
@@ -13,6 +13,7 @@ console.log(
   attempt(() => writeFileSync(inside + "/made.txt", "x")),
   attempt(() => readFileSync(outside)),
   attempt(() => writeFileSync(outside + ".new", "x")),
+  attempt(() => writeFileSync(import.meta.dir + "/made.ts", "x")),
 );
 `;
 
@@ -41,7 +42,7 @@ test.if(process.getuid?.() === 0)(
       await chown(folder, 4242, 4343);
       await Bun.write(
         join(code, "script.ts"),
-        "console.log(process.getuid?.(), process.getgid?.(), process.getgroups?.(), /CapBnd.*/.exec(await Bun.file('/proc/self/status').text())?.[0].slice(-16));",
+        "console.log(process.getuid?.(), process.getgid?.(), process.getgroups?.(), /CapBnd.*/.exec(await Bun.file('/proc/self/status').text())?.[0].slice(-16), process.argv[2] && await Bun.write(process.argv[2] + '/made', 'abc'));",
       );
       const run = async (options: Parameters<typeof ownScriptArgv>[1]) => {
         const child = Bun.spawn(ownScriptArgv(join(code, "script.ts"), options), {
@@ -51,8 +52,8 @@ test.if(process.getuid?.() === 0)(
         });
         return new Response(child.stdout).text();
       };
-      expect(await run({ code })).toBe("65534 65534 [] 0000000000000000\n");
-      expect(await run({ code, folder })).toBe("4242 4343 [] 0000000000000000\n");
+      expect(await run({ code })).toBe("65534 65534 [] 0000000000000000 undefined\n");
+      expect(await run({ code, folder })).toBe("4242 4343 [] 0000000000000000 3\n");
     } finally {
       await rm(home, { recursive: true, force: true });
     }
@@ -66,9 +67,11 @@ test("our own script works in its folder and, if the kernel can enforce it, nowh
     await Promise.all([mkdir(code), mkdir(folder)]);
     await Bun.write(join(code, "script.ts"), script);
     await Bun.write(join(home, "secret"), "canary");
+    // The kernel's rules hold where the modes of files would allow it.
+    await chmod(code, 0o777);
     const argv = [...ownScriptArgv(join(code, "script.ts"), { code, folder }), folder, join(home, "secret")];
     const output = await new Response(Bun.spawn(argv, { env: {}, cwd: folder, stderr: "inherit" }).stdout).text();
-    const elsewhere = process.platform === "linux" && landlockAbi() >= 3 ? "refused refused" : "done done";
+    const elsewhere = process.platform === "linux" && landlockAbi() >= 3 ? "refused refused refused" : "done done done";
     expect(output.trim()).toBe(`done ${elsewhere}`);
   } finally {
     await rm(home, { recursive: true, force: true });
@@ -87,6 +90,8 @@ test("our own script finds what is installed beside the package, and reads nothi
   try {
     const code = join(project, "node_modules");
     const script = join(code, "manyhands/script.js");
+    // Others may read what is beside it, and the script may not.
+    await chmod(project, 0o755);
     await Bun.write(join(code, "library/package.json"), '{"name":"library","main":"index.js","type":"module"}');
     await Bun.write(join(code, "library/index.js"), 'export const found = "found";');
     await Bun.write(join(project, "manyhands.toml"), "canary");

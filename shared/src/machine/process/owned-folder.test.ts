@@ -1,9 +1,11 @@
-import { expect, test } from "bun:test";
-import { chown, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { expect, spyOn, test } from "bun:test";
+import { existsSync } from "node:fs";
+import * as files from "node:fs/promises";
+import { chown, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { startOf } from "../kernel/process-table.ts";
-import { makeOwnedFolder } from "./owned-folder.ts";
+import { makeOwnedFolder, makeOwnedFolderSync } from "./owned-folder.ts";
 
 test("the folder of an ended process is removed by the next one with its purpose, and no other is", async () => {
   const parent = await mkdtemp(join(tmpdir(), "manyhands-owned-"));
@@ -26,6 +28,40 @@ test("the folder of an ended process is removed by the next one with its purpose
     const expected = [...kept, ...strangers, `kept-${ended.pid}-7-0123abcd`].map((name) => join(parent, name));
     expect(left).toEqual([...expected, made, again].sort());
   } finally {
+    await rm(parent, { recursive: true });
+  }
+});
+
+test("a folder made at once is traversed by others and listed by us alone, and what was left is removed after it", async () => {
+  const parent = await mkdtemp(join(tmpdir(), "manyhands-owned-"));
+  const ended = Bun.spawn(["true"]);
+  await ended.exited;
+  const left = join(parent, `kept-${ended.pid}-5-0123abcd`);
+  const mode = async (path: string) => (await stat(path)).mode & 0o777;
+  try {
+    await mkdir(left);
+    const made = makeOwnedFolderSync(parent, "kept");
+    expect(await readdir(parent)).toContain(basename(made));
+    while ((await readdir(parent)).includes(basename(left))) await Bun.sleep(1);
+    expect(await readdir(parent)).toEqual([basename(made)]);
+    expect([await mode(made), await mode(await makeOwnedFolder(parent, "kept"))]).toEqual([0o711, 0o711]);
+  } finally {
+    await rm(parent, { recursive: true });
+  }
+});
+
+test("what was left is not a folder's failure: one made at once stands though nothing there can be listed", async () => {
+  const parent = await mkdtemp(join(tmpdir(), "manyhands-owned-"));
+  const failed: unknown[] = [];
+  const note = (error: unknown) => failed.push(error);
+  process.on("unhandledRejection", note);
+  using listing = spyOn(files, "readdir").mockRejectedValue(new Error("cannot be listed"));
+  try {
+    expect(existsSync(makeOwnedFolderSync(parent, "kept"))).toBe(true);
+    await Bun.sleep(1);
+    expect([listing.mock.calls.length, failed]).toEqual([1, []]);
+  } finally {
+    process.off("unhandledRejection", note);
     await rm(parent, { recursive: true });
   }
 });

@@ -1,5 +1,6 @@
 import { expect, spyOn, test } from "bun:test";
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createArtifactStore } from "./artifacts/artifact-store.ts";
@@ -144,12 +145,19 @@ test("a removal that is under way is left alone by another, and one that was cut
   const cut = "a".repeat(64);
   await mkdir(join(it.home, "artifacts", "aa"));
   await writeFile(join(leaving, `${cut}.id`), "cut");
+  // It keeps the time of its content, which says nothing about when its removal began.
+  await utimes(join(leaving, `${cut}.id`), 1_000, 1_000);
   await it.files.removeArtifact(stored.sha256, Date.now() + hour);
   expect(await readdir(leaving)).toEqual([`${cut}.id`]);
   expect(await it.artifacts.get(cut)).toBeUndefined();
   // Nobody takes a minute to remove one: it was cut off, and the next removal undoes it.
   const later = Date.now() + 61_000;
   using _ = spyOn(Date, "now").mockReturnValue(later);
+  await it.files.removeArtifact(stored.sha256, later);
+  expect([await readdir(leaving), await (await it.artifacts.get(cut))?.text()]).toEqual([[], "cut"]);
+  // What was stored anew meanwhile stays as it is.
+  await writeFile(join(leaving, `${cut}.again`), "of before");
+  spyOn(Date, "now").mockReturnValue(later + 600_000);
   await it.files.removeArtifact(stored.sha256, later);
   expect([await readdir(leaving), await (await it.artifacts.get(cut))?.text()]).toEqual([[], "cut"]);
 });
@@ -177,4 +185,30 @@ test("copies of what nobody uses are dropped where there are copies", async () =
   const shared = createHomeFiles(it.home, { ...it.artifacts, dropCopies: async (used) => void asked.push(used) });
   await shared.dropCopies(inUse);
   expect(asked).toEqual([inUse]);
+});
+
+test("what was opened anew while its old workspace was put aside is left alone, and is not gone", async () => {
+  await using it = await homeWith({ a: 1 });
+  const letting = it.files.detachOld(it.nameOf("a"), Date.now() - 5 * hour);
+  // It was renamed already; nothing else of it runs before this test waits.
+  mkdirSync(join(it.folderOf("a"), "files", "new"), { recursive: true });
+  expect(await letting).toBe(false);
+  expect(await readdir(join(it.folderOf("a"), "files"))).toEqual(["new"]);
+});
+
+test("a link counts by itself: what it leads to is not of the workspace, and keeps nothing young", async () => {
+  await using it = await homeWith({ a: 9 });
+  await mkdir(join(it.home, "elsewhere"));
+  await writeFile(join(it.home, "elsewhere", "new"), "x");
+  await symlink(join(it.home, "elsewhere"), join(it.folderOf("a"), "files/link"));
+  Bun.spawnSync(["touch", "-h", "-d", "9 hours ago", join(it.folderOf("a"), "files/link")]);
+  await it.age("a", 9);
+  expect(await it.old(5)).toEqual([it.nameOf("a")]);
+});
+
+test("an artifact that cannot be removed does not count as gone", async () => {
+  await using it = await homeWith({});
+  await mkdir(join(it.home, "artifacts"), { recursive: true });
+  await writeFile(join(it.home, "artifacts", "bb"), "in the way");
+  await expect(it.files.removeArtifact("b".repeat(64), Date.now())).rejects.toMatchObject({ code: "ENOTDIR" });
 });

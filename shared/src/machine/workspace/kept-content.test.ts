@@ -1,5 +1,5 @@
-import { expect, test } from "bun:test";
-import { readdir, stat, utimes } from "node:fs/promises";
+import { expect, spyOn, test } from "bun:test";
+import { mkdir, readdir, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { keepContent, keepOnly, keptContent } from "./kept-content.ts";
@@ -25,6 +25,18 @@ test("unreferenced content is removed, but not content stored since, new or agai
     expect(new TextDecoder().decode(await keptContent(workspace, hashOf(text)))).toBe(text);
 });
 
+test("content that was damaged is none, and what cannot be read is no missing content", async () => {
+  await using place = await workspaceForTest();
+  const { workspace } = place;
+  const folder = join(workspace.metaRoot, "content");
+  await keepContent(workspace, hashOf("a"), new TextEncoder().encode("a"));
+  await Bun.write(join(folder, hashOf("a")), "b");
+  expect(await keptContent(workspace, hashOf("a"))).toBeUndefined();
+  expect(await keptContent(workspace, hashOf("none"))).toBeUndefined();
+  await mkdir(join(folder, hashOf("folder")));
+  await expect(keptContent(workspace, hashOf("folder"))).rejects.toMatchObject({ code: "EISDIR" });
+});
+
 test("content is kept where nobody else looks, and one from that very moment stays", async () => {
   await using place = await workspaceForTest();
   const { workspace } = place;
@@ -36,4 +48,20 @@ test("content is kept where nobody else looks, and one from that very moment sta
   expect(await readdir(folder)).toEqual([hashOf("a")]);
   await keepOnly(workspace, new Set(), 5_001);
   expect(await readdir(folder)).toEqual([]);
+});
+
+test("content that could not be written whole is none, and is kept once it can be", async () => {
+  await using place = await workspaceForTest();
+  const { workspace } = place;
+  const { write } = Bun;
+  {
+    using _ = spyOn(Bun, "write").mockImplementationOnce((async (path: string) => {
+      await write(path, "ha");
+      throw Object.assign(new Error("no space"), { code: "ENOSPC" });
+    }) as never);
+    await expect(keepContent(workspace, hashOf("half"), new TextEncoder().encode("half"))).rejects.toThrow("no space");
+  }
+  expect(await keptContent(workspace, hashOf("half"))).toBeUndefined();
+  await keepContent(workspace, hashOf("half"), new TextEncoder().encode("half"));
+  expect(new TextDecoder().decode(await keptContent(workspace, hashOf("half")))).toBe("half");
 });

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtemp, readdir, rm, truncate, writeFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
+import { mkdtemp, readdir, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as listing from "./list-files.ts";
 import { openWorkspace } from "./open-workspace.ts";
 import { createReadWorkspaces } from "./read-workspace.ts";
 
@@ -34,6 +35,15 @@ test("a file is read whole, and one that would fill the memory is refused with i
   expect((await workspaces.read(conversation, "huge")).length).toBe(64 * 1024 ** 2);
 });
 
+test("nothing outside a conversation's workspace is read, by dots or by a link", async () => {
+  const { root } = await openWorkspace({ home, principal: "swe/ann", contextId: "c" });
+  await writeFile(join(home, "secret"), "ours");
+  await symlink(join(home, "secret"), join(root, "link"));
+  const workspaces = createReadWorkspaces(home);
+  for (const path of ["../../../secret", join(home, "secret"), "link", "no/../../../../secret"])
+    await expect(workspaces.read(conversation, path)).rejects.toMatchObject({ code: "forbidden" });
+});
+
 test("placeholders are not listed; somebody's own files are, also under their names", async () => {
   const { root } = await openWorkspace({ home, principal: "swe/ann", contextId: "guarded" });
   for (const [name, text] of [
@@ -47,4 +57,10 @@ test("placeholders are not listed; somebody's own files are, also under their na
     contextId: "guarded",
   });
   expect(files.map(({ path }) => path)).toEqual([".mcp.json", "empty.txt"]);
+});
+
+test("a list that was cut short says so", async () => {
+  await openWorkspace({ home, principal: "swe/ann", contextId: "c" });
+  using _ = spyOn(listing, "listFiles").mockResolvedValue({ files: [], complete: false });
+  expect(await createReadWorkspaces(home).list(conversation)).toEqual({ files: [], complete: false });
 });

@@ -62,6 +62,23 @@ test("a file replaces another unless the name is to be free, with the permission
   const cut = new ReadableStream({ start: (body) => body.error(new Error("cut off")) });
   await expect(stageFile(staged, cut, { uid: 0, gid: 0 })).rejects.toThrow("cut off");
   expect(await Bun.file(staged).exists()).toBe(false);
+  // Nobody else reads it before it is whole, whatever a killed process has left there.
+  await Bun.write(staged, "half written");
+  const modes: number[] = [];
+  const source = {
+    async pull(body: ReadableStreamDefaultController<Uint8Array>) {
+      modes.push((await stat(staged)).mode & 0o777);
+      body.enqueue(bytes);
+      body.close();
+    },
+  };
+  const slow = new ReadableStream(source, { highWaterMark: 0 });
+  await stageFile(staged, slow, { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 });
+  expect([modes, (await stat(staged)).mode & 0o777, await Bun.file(staged).text()]).toEqual([
+    [0o600],
+    0o644,
+    "echo planted",
+  ]);
   await putFile(workspace, await workspacePathOf(workspace, "run"), bytes, true, 0o4755);
   expect(await modeOf("run")).toBe(0o755);
   const staging = join(workspace.metaRoot, "staging");

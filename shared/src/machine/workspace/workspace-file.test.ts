@@ -158,6 +158,9 @@ test("what cannot be opened is refused with the reason, and what was opened in v
   const before = await open();
   for (let n = 0; n < 20; n++) await codeOf("d");
   expect(await open()).toBeLessThan(before + 10);
+  // Nor is a folder on the way kept open, there or not.
+  for (let n = 0; n < 20; n++) await codeOf(n % 2 === 0 ? "d/none" : "none/none");
+  expect(await open()).toBeLessThan(before + 10);
 });
 
 test("a file with one name that another user owns may be read", async () => {

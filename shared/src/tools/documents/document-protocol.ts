@@ -4,6 +4,8 @@ import * as z from "zod";
 export const documentRequest = z.strictObject({
   name: z.string(),
   part: z.string().optional(),
+  /** Only the passages that hold this text. */
+  find: z.string().optional(),
   from: z.int(),
   characters: z.int(),
   pictures: z.int(),

@@ -25,7 +25,7 @@ async function read(
 ) {
   const whole = { about: "PDF", text: "x", pictures: [], ...extract };
   using spy = spyOn(extracting, "extractDocument").mockResolvedValue(whole);
-  const input = { path: "sub/a b.pdf", part: null, from: null, max_characters: null, ...asked };
+  const input = { path: "sub/a b.pdf", part: null, find: null, from: null, max_characters: null, ...asked };
   const result = await readDocument.call(input, contextForTest(place.workspace, context));
   const [content, request, signal] = spy.mock.calls[0] ?? [];
   return { result, content, request, signal };
@@ -41,6 +41,9 @@ test.each<[Readonly<Record<string, unknown>>, Partial<ToolContext>, object]>([
   [{}, { resultCharacters: 700 }, { ...usual, characters: 500 }],
   [{}, { vision: true }, usual],
   [{}, { vision: false }, { ...usual, scans: "recognise" }],
+  // Pages without text are not shown where something is looked for.
+  [{ find: " fee " }, { vision: true }, { ...usual, find: "fee", scans: "name" }],
+  [{ find: "fee", part: "2-" }, { vision: false }, { ...usual, part: "2-", find: "fee", scans: "name" }],
 ])("a call with %j and %j reads as much as its result has room for", async (asked, context, expected) => {
   const { signal } = new AbortController();
   const { request, content, signal: passed } = await read(asked, { ...context, signal });
@@ -64,6 +67,11 @@ test.each<[Partial<DocumentExtract>, string, string, string]>([
 ])("of the extract %j it is said what it is, what is shown and how to go on", async (extract, shown, text, more) => {
   const { result } = await read({}, {}, extract);
   expect(result).toEqual({ text: `sub/a b.pdf: PDF.${shown}\n${marked(text)}${more}`, isError: false });
+});
+
+test("what was looked for is to be looked for again where there is more", async () => {
+  const { result } = await read({ find: "fee" }, {}, { next: { part: "4-9" } });
+  expect(result.text).toEndWith('\n[There is more: go on with part "4-9", and the same find.]');
 });
 
 test("a document has up to 200 MB", async () => {

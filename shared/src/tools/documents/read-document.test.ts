@@ -18,7 +18,7 @@ afterAll(() => place[Symbol.asyncDispose]());
 async function read(path: string, content: string | Uint8Array, asked: object = {}, vision?: boolean) {
   await Bun.write(`${place.workspace.root}/${path}`, content);
   const context = contextForTest(place.workspace, vision === undefined ? {} : { vision });
-  return readDocument.call({ path, part: null, from: null, max_characters: null, ...asked }, context);
+  return readDocument.call({ path, part: null, find: null, from: null, max_characters: null, ...asked }, context);
 }
 
 /** What the tool says in its own words, and what the document says. */
@@ -166,6 +166,22 @@ test("what does not fit is left for the next call, which is told in the tool's o
   expect(rest.content).toContain("w3");
 });
 
+test("of all chapters only the passages are read that hold what is looked for", async () => {
+  const book = bookOf(
+    [1, 2, 3].map((at) => `<p>${`w${at} `.repeat(400)}</p>${at === 2 ? "<p>The fee is 5 EUR.</p>" : ""}`),
+  );
+  const { own, content } = partsOf(await read("fees.epub", book, { find: "FEE is" }));
+  expect(own).toContain("Shown: chapter 2.");
+  expect(content).toMatch(/^\[chapter 2, from \d+\]\n…w2 [\s\S]*The fee is 5 EUR\.$/);
+  expect(content).not.toMatch(/w[13]/);
+  expect(partsOf(await read("none.xlsx", await writeXlsx({ sheets }), { find: "Apr" })).content).toBe(
+    "(“Apr” is not in it.)",
+  );
+  expect(partsOf(await read("row.xlsx", await writeXlsx({ sheets }), { find: "jan" })).content).toContain(
+    "| 2 | Jan | 10 |",
+  );
+});
+
 test.each([
   ["a sheet and cells", { part: "Sales!B2:B3" }, ["|  | B |", "| 2 | 10 |", "| 3 | 20 |"], "Jan"],
   ["a sheet by its number", { part: "#2" }, ["Sheet #2 Days"], "Sheet #1"],
@@ -227,6 +243,8 @@ test("a scanned page and a picture are shown to a model that sees, and recognise
     const words = existsSync("/usr/bin/tesseract") ? "Invoice 4711" : "install tesseract-ocr";
     expect(told.text).toContain(words);
   }
+  const looked = await read("scan.pdf", page, { find: "Invoice" }, true);
+  expect([looked.images, looked.text]).toEqual([undefined, expect.stringContaining("were not searched: 1.)")]);
   expect((await read("scan.jpg", jpeg, {}, true)).text).toContain("Image (jpg), 900 × 300 pixels");
 });
 

@@ -26,6 +26,13 @@ const input = z.strictObject({
     .describe(
       "Pages, slides, chapters or messages (3, 3-7, 12-); of a workbook a sheet or cells (Sales, Sales!A1:F40).",
     ),
+  find: z
+    .string()
+    .trim()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe("Shows only the passages that hold this text: for a question about a long document."),
   from: z.int().min(0).default(0).describe("Characters of the part to skip."),
   max_characters: z.int().min(500).max(100_000).default(10_000),
 });
@@ -45,27 +52,28 @@ export const readDocument: Tool = defineTool({
   effect: "pure",
   brings: ["file"],
   neededFor: asksForDocuments,
-  async run({ path, part, from, max_characters }, context) {
+  async run({ path, part, find, from, max_characters }, context) {
     await using file = await openFile(context.workspace, path);
     const { size } = file.stats;
     if (size > mostBytes)
       throw new AppError("too_large", `${path} has ${size} bytes; a document may have up to 200 MB.`);
     if (size === 0) throw new AppError("unsupported", `${path} is empty.`);
     const characters = Math.max(500, Math.min(max_characters, context.resultCharacters - aroundText));
-    const picture = await pictureOf(file.handle, size, context);
+    const picture = find === undefined ? await pictureOf(file.handle, size, context) : [];
     const extract = await extractDocument(
       file.handle.fd,
       {
         name: basename(file.place.relative),
         from,
         characters,
-        scans: context.vision === false ? "recognise" : "show",
+        scans: find !== undefined ? "name" : context.vision === false ? "recognise" : "show",
         ...(part !== undefined && { part }),
+        ...(find !== undefined && { find }),
       },
       context.signal,
     );
     const images = [...picture, ...extract.pictures.map((one): ImagePart => ({ type: "image", ...one }))];
-    const text = presentDocument(path, extract);
+    const text = presentDocument(path, extract, find);
     return { text, isError: false, ...(images.length > 0 && { images }) };
   },
 });
@@ -86,12 +94,18 @@ async function pictureOf(
 }
 
 /** What was read, between marks; what it is and how to go on are in our own words. */
-function presentDocument(path: string, { about, text, shown, next }: DocumentExtract): string {
+function presentDocument(
+  path: string,
+  { about, text, shown, next }: DocumentExtract,
+  find: string | undefined,
+): string {
   const pieces = shown === undefined || (shown.first === shown.last && shown.first === "text") ? "" : shownText(shown);
   return [
     `${path}: ${about}.${pieces}`,
     betweenMarks("document-content", path, sanitize(text).trim() || "(It has no text.)"),
-    next === undefined ? "" : `[There is more: go on with ${goOn(next)}.]`,
+    next === undefined
+      ? ""
+      : `[There is more: go on with ${goOn(next)}${find === undefined ? "" : ", and the same find"}.]`,
   ]
     .filter((line) => line !== "")
     .join("\n");

@@ -76,6 +76,12 @@ test("unknown content and invalid hashes are undefined, and other prefixes are o
   for (const sha256 of ["0".repeat(64), "../x", ""]) expect(await machine("b").get(sha256)).toBeUndefined();
   expect(await machine("b", "team").get(hello.sha256)).toBeUndefined();
   expect(await machine("b", "team/files/").get(hello.sha256)).toBeDefined();
+  // What is unknown now may be stored later.
+  const late = machine("late");
+  const { sha256 } = late.describe(bytes("later"), { name: "x" });
+  expect(await late.get(sha256)).toBeUndefined();
+  await machine("a").put(bytes("later"), { name: "x" });
+  expect(await (await late.get(sha256))?.text()).toBe("later");
 });
 
 test.each([
@@ -199,6 +205,7 @@ test("a machine drops its copies of yesterday; what is in use and only here is i
   for (const sha256 of all) await utimes(join(folder, "a", sha256.slice(0, 2), sha256), yesterday, yesterday);
   await drop();
   expect([await here(), keys()]).toMatchObject([[false, false, false], { length: 2 }]);
+  expect(keys().filter((key) => key.includes(hello.sha256))).toHaveLength(1);
   expect(await (await a.get(hello.sha256))?.text()).toBe("hello");
   expect(await (await machine("b").get(used.sha256))?.text()).toBe("from before");
   expect(await a.get(unused.sha256)).toBeUndefined();

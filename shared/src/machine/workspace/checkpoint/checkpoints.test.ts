@@ -43,6 +43,8 @@ async function write(folder: string, path: string, content: string | Uint8Array)
   await writeFile(join(folder, path), content);
 }
 
+const hashOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex");
+
 /** Stores what is there, and returns its id. */
 async function saved(one: ReturnType<typeof two>[0], epoch: number): Promise<string | undefined> {
   let id: string | undefined;
@@ -63,6 +65,7 @@ test("a workspace is made again elsewhere: contents, modes, times, empty files a
   await write(mine.files, "files/run.sh", "#!/bin/sh\n");
   await chmod(join(mine.files, "files/run.sh"), 0o755);
   await mkdir(join(mine.files, "files/empty"));
+  await chmod(join(mine.files, "files/empty"), 0o710);
   await symlink("deep/er/empty.txt", join(mine.files, "files/link"));
   await symlink("/etc/passwd", join(mine.files, "files/outside"));
   await write(mine.files, "meta/plans/a.json", "{}");
@@ -77,7 +80,8 @@ test("a workspace is made again elsewhere: contents, modes, times, empty files a
   expect(await readFile(join(theirs.files, "files/deep/er/empty.txt"), "utf8")).toBe("");
   const [before, after] = await Promise.all([mine, theirs].map(({ files }) => stat(join(files, "files/run.sh"))));
   expect([after?.mode, Math.floor(after?.mtimeMs ?? 0)]).toEqual([before?.mode, Math.floor(before?.mtimeMs ?? 1)]);
-  expect((await stat(join(theirs.files, "files/empty"))).isDirectory()).toBe(true);
+  const empty = await stat(join(theirs.files, "files/empty"));
+  expect([empty.isDirectory(), empty.mode & 0o777]).toEqual([true, 0o710]);
   expect(await readlink(join(theirs.files, "files/link"))).toBe("deep/er/empty.txt");
   expect(await readlink(join(theirs.files, "files/outside"))).toBe("/etc/passwd");
   expect(await readFile(join(theirs.files, "meta/plans/a.json"), "utf8")).toBe("{}");
@@ -119,6 +123,7 @@ test("what was stored for nothing leaves the checkpoint that counts as it is", a
   await using server = startS3();
   const [mine, theirs] = two(server);
   await write(mine.files, "files/a.txt", "one");
+  await write(mine.files, "files/large.bin", new Uint8Array(1_000));
   const first = (await saved(mine, 1)) ?? "";
   const kept = [...server.objects.keys()].toSorted();
   await write(mine.files, "files/a.txt", "two, by one who holds it no more");
@@ -126,6 +131,17 @@ test("what was stored for nothing leaves the checkpoint that counts as it is", a
   expect([...server.objects.keys()].toSorted()).toEqual(kept);
   await theirs.restore(name, 2, first);
   expect(await readFile(join(theirs.files, "files/a.txt"), "utf8")).toBe("one");
+});
+
+test("what cannot be removed any more is no reason to count a workspace as not stored", async () => {
+  await using server = startS3();
+  const [mine] = two(server);
+  await write(mine.files, "files/a.txt", "one");
+  await saved(mine, 1);
+  await write(mine.files, "files/a.txt", "two");
+  server.failNext("DELETE", 403, 10);
+  const second = await saved(mine, 1);
+  expect(await mine.marker(name)).toMatchObject({ epoch: 1, checkpoint: second });
 });
 
 test("a damaged or missing checkpoint is no workspace: what is here stays, and nothing half made is left", async () => {
@@ -146,14 +162,32 @@ test("a damaged or missing checkpoint is no workspace: what is here stays, and n
   expect(await readdir(join(theirs.files, "..", ".checkpoints"))).toEqual([]);
 });
 
-test("a list that leads out of its folder is refused", async () => {
+test("a list that leads out of its folder, or gives a file more than its mode, is refused", async () => {
   await using server = startS3();
   const [mine] = two(server);
   const id = crypto.randomUUID();
+  const put = (list: object) => {
+    const whole = { version: 1, folders: [{ path: "files", mode: 0o700 }], links: [], files: [], packs: {}, ...list };
+    server.objects.set(`p-workspaces/${name}/${id}.list`, Bun.zstdCompressSync(JSON.stringify(whole)));
+  };
+  const refused = () => expect(mine.restore(name, 1, id)).rejects.toMatchObject({ code: "storage_unavailable" });
+  const pack = crypto.randomUUID();
+  const evil = { path: "files/a/evil", mode: 0o600, modifiedAt: 1, size: 1, sha256: hashOf("x"), pack, at: 0 };
+  server.objects.set(`p-workspaces/${name}/${pack}.pack`, Bun.zstdCompressSync("x"));
+  for (const mode of [0o4755, 0o2755, 0o1777]) {
+    put({ folders: [{ path: "files", mode }] });
+    await refused();
+    put({ files: [{ ...evil, path: "files/evil", mode }] });
+    await refused();
+  }
+  // Nothing is written through a link that the same list makes.
+  const outside = await mkdtemp(join(base, "outside-"));
+  put({ files: [evil], links: [{ path: "files/a", target: outside }] });
+  await expect(mine.restore(name, 1, id)).rejects.toMatchObject({ code: "ENOENT" });
+  expect(await readdir(outside)).toEqual([]);
   for (const path of ["files/../../x", "/etc/x", "elsewhere/x", "files//x"]) {
-    const list = { version: 1, folders: [{ path, mode: 0o700 }], links: [], files: [], packs: {} };
-    server.objects.set(`p-workspaces/${name}/${id}.list`, Bun.zstdCompressSync(JSON.stringify(list)));
-    await expect(mine.restore(name, 1, id)).rejects.toMatchObject({ code: "storage_unavailable" });
+    put({ folders: [{ path, mode: 0o700 }] });
+    await refused();
   }
 });
 
@@ -163,6 +197,8 @@ test("a workspace that is too large is refused", async () => {
   await write(mine.files, "files/a.bin", new Uint8Array(1_001));
   await expect(saved(mine, 1)).rejects.toMatchObject({ code: "too_large" });
   expect(server.objects.size).toBe(0);
+  await write(mine.files, "files/a.bin", new Uint8Array(1_000));
+  expect(await saved(mine, 1)).toBeDefined();
 });
 
 test.skipIf(process.getuid?.() !== 0)(

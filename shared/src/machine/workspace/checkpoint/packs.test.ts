@@ -57,6 +57,14 @@ test("everything is packed anew where there are many packs, or most of what they
   }
 });
 
+test("a folder is the same however its names come, and one without files has what we keep beside them", async () => {
+  await mkdir(join(base, "ws/meta"), { recursive: true });
+  for (const path of ["b", "a", "c"]) await writeFile(join(base, "ws/meta", path), path);
+  const staging = await mkdtemp(join(base, "staging-"));
+  const { manifest } = await packChanges(join(base, "ws"), undefined, { staging, mostBytes: 1_000, user: undefined });
+  expect(manifest.files.map(({ path }) => path)).toEqual(["meta/a", "meta/b", "meta/c"]);
+});
+
 const name = "0123456789abcdef0123456789abcdef";
 
 function homeWith(bucket: Bucket) {

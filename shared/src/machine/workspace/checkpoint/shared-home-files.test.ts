@@ -20,7 +20,7 @@ function home(folders: { here?: string[]; stored?: string[]; gone?: string[]; ch
     dropCopies: async () => void did.push("drop copies"),
   } as unknown as HomeFiles;
   const conversations = {
-    unused: async () => stored,
+    unused: async (_: number, limit: number) => stored.slice(0, limit),
     async forget(name: string, before: number) {
       did.push(`forget ${name} ${before}`);
       return stored.includes(name);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
-import { mkdir, mkdtemp, open, readdir, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as z from "zod";
@@ -109,6 +109,16 @@ test("texts are named in order, below their prefix, and only those that were the
   expect((await readdir(folder)).sort()).toEqual(["b", "b-more"]);
 });
 
+test("a text has each byte as one character, and what a killed change left of it goes with it", async () => {
+  const texts = keptFiles(folder, (file) => file);
+  await texts.text("a/one").change(() => "\u00e9\0\u00ff");
+  expect([...(await readFile(join(folder, "a", "one.text")))]).toEqual([0xe9, 0, 0xff]);
+  expect(await texts.text("a/one").read()).toBe("\u00e9\0\u00ff");
+  for (const left of ["one.text.id", "one.texts"]) await writeFile(join(folder, "a", left), "half");
+  expect(await texts.remove("a/one")).toBe(true);
+  expect(await readdir(join(folder, "a"))).toEqual(["one.texts"]);
+});
+
 test("a lock is not taken from a change that takes its time", async () => {
   const path = join(folder, "kept");
   const [begun, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -124,4 +134,37 @@ test("a lock is not taken from a change that takes its time", async () => {
   going.resolve();
   await Promise.all([slow, next]);
   expect(done).toEqual(["slow", "next"]);
+});
+
+test("a text is changed when no other process changes it, and work that is alone does not wait for that", async () => {
+  const path = join(folder, "kept");
+  const text = keptFile(path);
+  const [held, letGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const done: string[] = [];
+  // Another process would hold the same lock.
+  const other = underLock(path, async () => {
+    held.resolve();
+    await letGo.promise;
+    await writeFile(path, "theirs");
+    done.push("other");
+  });
+  await held.promise;
+  const changing = text.change((now) => {
+    done.push(`change ${now}`);
+    return "ours";
+  });
+  await text.alone("a", async () => void done.push("alone"));
+  await Bun.sleep(20);
+  letGo.resolve();
+  await Promise.all([other, changing]);
+  expect(done).toEqual(["alone", "other", "change theirs"]);
+  expect((await readdir(folder)).sort()).toEqual(["kept"]);
+});
+
+test("a lock that cannot be taken leaves nothing behind, and the change is not made", async () => {
+  const path = join(folder, "kept");
+  await writeFile(`${path}.lock`, "in the way");
+  const done: string[] = [];
+  await expect(underLock(path, async () => void done.push("changed"))).rejects.toMatchObject({ code: "ENOTDIR" });
+  expect([done, await readdir(folder)]).toEqual([[], ["kept.lock"]]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { truncate, writeFile } from "node:fs/promises";
+import { mkdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { serverByHand } from "../../../testing/code/server-by-hand.ts";
 import { workspaceForTest } from "../../../testing/machine/workspace.ts";
@@ -14,6 +14,9 @@ async function said(command: "definition" | "diagnostics", found: readonly Found
   const { root } = place.workspace;
   await writeFile(join(root, "a.py"), "total = 1\nsubtotal = total\n");
   await writeFile(join(root, "b.py"), "\u202ex".repeat(200));
+  // Its name begins as the way out does.
+  await mkdir(join(root, "..x"));
+  await writeFile(join(root, "..x/b.py"), "its own");
   const rangeOf = (line: number) => ({ start: { line, character: 2 } });
   const positions: unknown[] = [];
   const server = serverByHand(({ method, params }) => {
@@ -44,6 +47,8 @@ test("a place in the workspace is shown with its line, one elsewhere by its path
     { path: "ROOT/b.py", line: 0 },
     { path: "ROOT/a.py", line: 99 },
     { path: "ROOT/gone.py", line: 0 },
+    { path: "ROOT/..x/b.py", line: 0 },
+    { path: "ROOT/../elsewhere.py", line: 0 },
   ]);
   // The symbol itself, and not the end of another one.
   expect(positions).toEqual([{ line: 1, character: 11 }]);
@@ -51,7 +56,8 @@ test("a place in the workspace is shown with its line, one elsewhere by its path
   expect(lines[2]).not.toContain("\u202e");
   expect(lines.toSpliced(2, 1)).toEqual([
     ...["a.py:2:3: subtotal = total", "/usr/lib/python3/os.py:5:3"],
-    ...["a.py:100:3: ", "gone.py:1:3: "],
+    ...["a.py:100:3: ", "gone.py:1:3: ", "..x/b.py:1:3: its own"],
+    expect.stringMatching(/^\/.*\/elsewhere\.py:1:3$/),
   ]);
 });
 

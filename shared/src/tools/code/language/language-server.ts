@@ -86,7 +86,7 @@ async function placesText(
   const lines: string[] = [];
   for (const { path, line, column } of places.slice(0, most)) {
     const inside = relative(workspace.root, path);
-    if (inside.startsWith("..")) {
+    if (inside === ".." || inside.startsWith("../")) {
       lines.push(`${path}:${line + 1}:${column + 1}`);
       continue;
     }

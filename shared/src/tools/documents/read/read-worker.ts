@@ -1,5 +1,6 @@
 import { AppError } from "../../../core/errors.ts";
 import { type DocumentReply, documentRequest } from "../document-protocol.ts";
+import { findPassages } from "./find-passages.ts";
 import { fitPieces } from "./fit-pieces.ts";
 import { openReading } from "./open-reading.ts";
 
@@ -15,8 +16,9 @@ await Bun.write(Bun.stdout, JSON.stringify(reply));
 process.exit(0);
 
 async function read(): Promise<DocumentReply> {
-  const { from, characters, pictures, ...options } = documentRequest.parse(JSON.parse(process.argv.at(-1) ?? ""));
+  const { from, characters, pictures, find, ...options } = documentRequest.parse(JSON.parse(process.argv.at(-1) ?? ""));
   const bytes = await Bun.stdin.bytes();
   const reading = await openReading(bytes, { ...options, part: options.part });
-  return { ok: true, extract: await fitPieces(reading, { from, characters, pictures }) };
+  const wanted = find === undefined ? reading : findPassages(reading, find);
+  return { ok: true, extract: await fitPieces(wanted, { from, characters, pictures }) };
 }

@@ -8,6 +8,8 @@ export type DocumentPiece = {
   readonly at: string;
   readonly text: string;
   readonly picture?: Picture;
+  /** Its text is in a picture, which nobody has read. */
+  readonly isUnread?: true;
 };
 
 /** A document, read piece by piece as far as somebody asks for it. */

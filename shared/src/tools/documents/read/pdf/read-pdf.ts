@@ -30,7 +30,7 @@ export async function readPdf(bytes: Uint8Array, part: string | undefined, scans
       const about = { label: `page ${number}`, at: `${number}-${last}` };
       if (text.length >= fewCharacters && scans !== "draw") yield { ...about, text: `[page ${number}]\n${text}\n` };
       else if (scans === "name")
-        yield { ...about, text: `[page ${number}]\n(A page without text: a picture or a scan.)\n` };
+        yield { ...about, isUnread: true, text: `[page ${number}]\n(A page without text: a picture or a scan.)\n` };
       else {
         rendering ??= await openRendering(bytes);
         yield { ...about, ...(await scanned(rendering, number, text, scans)) };
