@@ -3,6 +3,22 @@ import { type Fault, gateway, settings } from "../fault.ts";
 /** Faults of the gateway. */
 export const gatewayFaults: readonly Fault[] = [
   {
+    id: "signed-again-starts-again",
+    file: "gateway/src/starts/triggers/check-signature.ts",
+    find: "signedBy(hmac(secret, [body])) : wrong",
+    becomes: "signedBy(mac) : wrong",
+    harm: "Slack sends a delivery again, signed at another time, and it starts a second run.",
+    tests: ["gateway/src/starts/triggers/bounds.test.ts"],
+  },
+  {
+    id: "skipped-for-a-run-by-hand",
+    file: "gateway/src/starts/schedules/decide.ts",
+    find: `one.overlap === "skip" && !retried.has(messageId)`,
+    becomes: `one.overlap === "skip"`,
+    harm: "A time whose start failed once never starts, because somebody started the schedule by hand meanwhile.",
+    tests: ["gateway/src/starts/schedules/decide.test.ts"],
+  },
+  {
     id: "names-alike-overwritten",
     file: "gateway/src/tasks/save-files.ts",
     find: "  taken.add(path(free).toLowerCase());\n",
