@@ -1892,4 +1892,12 @@ export const gatewayFaults: readonly Fault[] = [
     harm: "What a person says to one question answers the next.",
     tests: ["gateway/src/console/answering"],
   },
+  {
+    id: "end-told-as-the-question",
+    file: "gateway/src/starts/notify/notify-run.ts",
+    find: "hasEnded || questions >= mostQuestions",
+    becomes: "questions >= mostQuestions",
+    harm: "The end of a run comes under the id of a question before it, and is taken for that.",
+    tests: ["gateway/src/starts/notify/notify-run"],
+  },
 ];

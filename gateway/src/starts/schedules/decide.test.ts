@@ -143,6 +143,10 @@ test("a schedule is kept only with times that can be read, in its own time zone"
   await expect(add({ timeZone: "Europe/Atlantis" })).rejects.toMatchObject({ code: "invalid_input" });
   expect(await one.schedules.list("local")).toEqual([]);
   expect((await add({ timeZone: "Asia/Tokyo" })).next).toBe(Date.parse("2026-11-02T23:00:00Z"));
+  // Nobody else's.
+  expect([await one.schedules.list("alice"), (await one.schedules.list("local")).length]).toEqual([[], 1]);
+  for (const act of [one.schedules.get, one.schedules.pause, one.schedules.resume, one.schedules.remove])
+    await expect(act("report", "alice")).rejects.toMatchObject({ code: "not_found" });
   expect((await add({ name: "here" })).next).toBe(eighth);
 });
 
