@@ -7,7 +7,7 @@ import { rule } from "./rule.ts";
 import type { Way } from "./way.ts";
 
 const ways: readonly Way[] = [
-  { name: "code", when: "Bugs", agent: "one", rules: [rule.parse({ keywords: ["crash"] })] },
+  { name: "code", when: "Bugs", agent: "one", rules: ["crash", "bug"].map((one) => rule.parse({ keywords: [one] })) },
   { name: "data", when: "", agent: "two", rules: [rule.parse({ keywords: ["table"] })] },
   { name: "Big-rest", when: "All else", agent: "two", rules: [] },
 ];
@@ -47,12 +47,20 @@ async function chosen(
 test.each([
   ["both", "a table and a crash", "code", "rule", 0],
   ["rules", "a table", "data", "rule", 0],
+  ["rules", "a bug", "code", "rule", 0],
   ["model", "a table", "Big-rest", "model", 1],
   ["both", "a poem", "Big-rest", "model", 1],
 ] as const)("by %s, %j is for %s", async (classify, goal, way, by, decisions) => {
   const made = await chosen({ classify }, { goal, decided: [model("Big-rest")] });
   expect(made.choice).toMatchObject({ way, by });
   expect(made.decisions).toHaveLength(decisions);
+});
+
+test("a run that goes on takes the way that a rule chose before, whatever the rules say now", async () => {
+  const recorded = { index: 1, reason: "It said so." };
+  const step = async (name: string, work: () => unknown) => (name === "apply rules" ? recorded : work());
+  const made = await chosen({}, { goal: "a crash", run: { id: "r", step } as never });
+  expect(made.choice).toMatchObject({ way: "data", by: "rule", reason: "It said so." });
 });
 
 test("where no rule holds and rules alone decide, the default is taken, or nothing", async () => {

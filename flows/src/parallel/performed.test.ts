@@ -73,6 +73,56 @@ test("as many branches work at once as the caller allows, and what is left of th
   expect((canceled.end as { answer: string }).answer).toBe("first");
 });
 
+test("a branch that ends first is taken first, whichever it is", async () => {
+  const asks = [() => new Promise<never>(() => undefined), async () => paperAnswer("second")];
+  const { end } = await performed({ policy: "any" }, [], { ask: (() => asks.shift()?.()) as never });
+  expect((end as { answer: string }).answer).toBe("second");
+});
+
+test("a run that goes on takes the branches that ended first before, whichever end first now", async () => {
+  const recorded = [1];
+  const { run } = paperFlow().flow;
+  const step = async (name: string, work: (step: object) => Promise<unknown>) =>
+    name === "branch ended" ? (recorded.shift() ?? work({})) : work({});
+  const { end, told } = await performed({ policy: "any" }, answers, { run: { ...run, step } as never });
+  expect((end as { answer: string }).answer).toBe("second");
+  expect(told.flatMap(({ type, data }) => (type === "branch-ended" ? [data] : []))).toMatchObject([
+    { branch: "2", outcome: "completed" },
+    { branch: "1", outcome: "canceled" },
+  ]);
+});
+
+const never = () => new Promise<never>(() => undefined);
+const first = async () => paperAnswer("first");
+
+test.each([
+  ["for branches that work", [never, never], 0, "gone"],
+  ["for one that ended first before", [first, never], 1, "gone"],
+  ["once it has all it wants", [first], 0, "over"],
+] as const)("a run that is given up does not wait %s", async (_, asks, recorded, reason) => {
+  const { run } = paperFlow().flow;
+  const [gone, over] = [new AbortController(), new AbortController()];
+  const rest = Promise.withResolvers<unknown>();
+  // As an engine does it: the side that lost is aborted.
+  const race = async (bodies: readonly ((own: object) => Promise<unknown>)[]) => {
+    const [taking, working] = bodies.map((body) => body({ ...run, abortSignal: over.signal }));
+    working?.catch(rest.resolve);
+    return taking?.finally(() => over.abort("over"));
+  };
+  const step = async () => recorded;
+  const left = [...asks];
+  const { end } = await performed({ policy: "any" }, [], {
+    ...{ run: { ...run, abortSignal: gone.signal, race, step } as never, agents: agents.slice(0, asks.length) },
+    ask: ((): unknown => {
+      if (left.length === 1) setImmediate(() => gone.abort("gone"));
+      return left.shift()?.();
+    }) as never,
+  });
+  expect(reason === "over" ? [(end as { answer: string }).answer, await rest.promise] : end).toEqual(
+    reason === "over" ? ["first", "over"] : ("gone" as never),
+  );
+});
+
 test("what branches made that did not complete is not handed on, and whoever puts together is told of them", async () => {
   const options = { policy: "any", rest: "await", aggregate: "agent", aggregator: "editor", items: ["a", "b"] };
   const done = paperAnswer("first", { files: [paperFile("a.txt")], data: 0 });
@@ -121,10 +171,10 @@ test("one more failure than a quorum can bear settles it, and not one fewer", as
     (await performed(options, asked)).told.flatMap(({ type, data }) => (type === "policy-settled" ? [data] : []));
   const done = paperAnswer("first");
   expect(await settled([failing(), done, done])).toMatchObject([
-    { met: true, reason: expect.stringContaining("2 completed, 1 failed") },
+    { met: true, outcome: "completed", reason: expect.stringContaining("2 completed, 1 failed") },
   ]);
   expect(await settled([failing(), failing(), done])).toMatchObject([
-    { met: false, reason: expect.stringContaining("0 completed, 2 failed") },
+    { met: false, outcome: "failed", reason: expect.stringContaining("0 completed, 2 failed") },
   ]);
 });
 

@@ -104,12 +104,16 @@ test("each of them is served with all that the gateway has for it, under its own
     facts: () => ({ model: { name: "m", provider: "p" }, publicUrl: "https://evil.example" }),
   } as unknown as A2aAdapterDeps;
   using serving = spyOn(servers, "agentApp");
-  adapterOver([agent], deps).adapter.handlerOf("far away");
+  const admit = (message: object) => ({ options: { of: message } }) as never;
+  adapterOver([{ ...agent, admit }], deps).adapter.handlerOf("far away");
   const { facts: _, a2a, ...passed } = deps;
   expect(serving.mock.calls[0]?.[0]).toMatchObject({
-    ...{ ...passed, ...a2a, definition: agent, kind: "agent:far", draft: "marked", hostname: "0.0.0.0" },
+    ...{ ...passed, ...a2a, kind: "agent:far", draft: "marked", hostname: "0.0.0.0" },
     facts: { model: { name: "m", provider: "p" }, publicUrl: "https://team.example/base/a2a/far away" },
   } as never);
+  const message = { messageId: "m", parts: [] };
+  expect(serving.mock.calls[0]?.[0].admit?.(message)).toEqual(admit(message));
+  expect(serving.mock.calls[0]?.[0].definition).toMatchObject({ name: "far away", title: "Far" });
   for (const name of ["engine", "artifacts", "deletions", "webhooks", "quotas", "identify", "report"] as const)
     expect([name, serving.mock.calls[0]?.[0][name] === deps[name]]).toEqual([name, true]);
 });

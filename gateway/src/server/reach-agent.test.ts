@@ -8,7 +8,10 @@ const agents: Record<string, string> = { manus: "http://manus.here//", guest: "h
 function reachForTest() {
   const fetched: unknown[] = [];
   const peers = {
-    at: ({ name, url }: { name: string; url: string }) => ({ name, url: url.replace("before", "now") }),
+    at: ({ name, url }: { name: string; url: string }) => ({
+      name,
+      url: url.replace("before", "now").replace(".here.now", ""),
+    }),
     actingFor: (principal: string) => ({
       fetch: (address: object) => {
         fetched.push([principal, address]);
@@ -35,6 +38,8 @@ test("an agent of this system is reached where it is now, in the principal's nam
     { name: "guest", url: undefined },
     { name: "manus", url: "http://evil.example" },
     { name: "nobody", url: undefined },
+    // Where it was is no matter of where it is now.
+    { name: "swe", url: "http://was.here.before.example/swe" },
   ])
     expect([agent, reach(agent, "ann")]).toEqual([agent, undefined]);
   expect(fetched).toHaveLength(2);

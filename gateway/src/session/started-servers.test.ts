@@ -7,6 +7,7 @@ import * as starting from "../supervisor/start.ts";
 import * as supervision from "../supervisor/supervise.ts";
 import { checkoutForTest } from "../testing/checkout.ts";
 import type { CliContext } from "./context.ts";
+import * as looking from "./is-up.ts";
 import { openSession } from "./open-session.ts";
 import * as systems from "./system-session.ts";
 
@@ -76,6 +77,14 @@ test("agents that are started for a command learn where each other is, here alon
   expect(it.kept.map(({ graceMs }) => graceMs)).toEqual([10_000, 10_000]);
   await session.close();
   expect(it.ended.toSorted()).toEqual(["manus", "swe"]);
+});
+
+test("an agent that is up already is not started a second time beside the one that asks it", async () => {
+  await using it = await pretended();
+  using _ = spyOn(looking, "isNowhere").mockImplementation(async (name) => name !== "swe");
+  const session = await openSession({ agent: "manus" }, it.config, it.context);
+  await session.close();
+  expect(it.specs.map(({ name }) => name)).toEqual(["manus"]);
 });
 
 test("agents that were started for a command end if the first of them cannot be spoken to", async () => {

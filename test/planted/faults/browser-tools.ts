@@ -316,4 +316,28 @@ export const browserToolsFaults: readonly Fault[] = [
     harm: "After a redirect the page is told, and its relative links are resolved, at the address that was asked for, not the one that answered.",
     tests: ["shared/src/tools/web"],
   },
+  {
+    id: "page-read-without-a-bound",
+    file: "shared/src/tools/web/read-page.ts",
+    find: "    maxBytes,\n    async admit",
+    becomes: "    async admit",
+    harm: "A page without an end fills the server's memory.",
+    tests: ["shared/src/tools/web/read-page"],
+  },
+  {
+    id: "search-outlives-its-task",
+    file: "shared/src/tools/web/web-search.ts",
+    find: "searchAll(deps.engines, asked, signal)",
+    becomes: "searchAll(deps.engines, asked, new AbortController().signal)",
+    harm: "The engines are asked, and paid for, after the task was canceled.",
+    tests: ["shared/src/tools/web/web-search"],
+  },
+  {
+    id: "secret-into-a-field-nobody-sees",
+    file: "shared/src/tools/observation/in-page/fill-secret.ts",
+    find: '  if (!isSeen) return { is: "hidden" };\n',
+    becomes: "",
+    harm: "A page that hides its password field is given the password.",
+    tests: ["shared/src/tools/browser/secrets"],
+  },
 ];

@@ -3,6 +3,30 @@ import { type Fault, gateway } from "../fault.ts";
 /** Faults of the gateway's commands and what they start. */
 export const gatewayCommandsFaults: readonly Fault[] = [
   {
+    id: "receivers-words-in-the-terminal",
+    file: "gateway/src/cli/deliveries.ts",
+    find: "safeLine(reason, 300)",
+    becomes: "reason",
+    harm: "What a receiver answers clears the screen of whoever lists deliveries.",
+    tests: ["gateway/src/cli/at-gateway.test.ts"],
+  },
+  {
+    id: "json-that-a-terminal-obeys",
+    file: "gateway/src/terminal/render-task.ts",
+    find: "safeJson(written(item))",
+    becomes: "JSON.stringify(written(item))",
+    harm: "With --json a terminal obeys what an agent wrote, where JSON leaves its characters as they are.",
+    tests: ["gateway/src/terminal/render-task.test.ts"],
+  },
+  {
+    id: "discarded-attempts-are-free",
+    file: "gateway/src/terminal/totals.ts",
+    find: "[usage, discarded].filter",
+    becomes: "[usage].filter",
+    harm: "What discarded attempts cost is in no total.",
+    tests: ["gateway/src/terminal/totals.test.ts"],
+  },
+  {
     id: "restarts-of-a-lifetime",
     file: "gateway/src/supervisor/supervise.ts",
     find: "performance.now() - startedAt >= policy.settledMs ? 1 : failures + 1",
@@ -681,5 +705,29 @@ export const gatewayCommandsFaults: readonly Fault[] = [
     becomes: `answer?.trim() ?? "yes"`,
     harm: "Where nobody can be asked, runs are deleted for good unasked.",
     tests: ["gateway/src/cli/runs/delete-runs.test"],
+  },
+  {
+    id: "export-of-one-run",
+    file: "gateway/src/cli/runs/export-run.ts",
+    find: "await familyOf(engine, first)",
+    becomes: "[first]",
+    harm: "An export lacks the runs that the run asked for, and their files.",
+    tests: ["gateway/src/cli/runs"],
+  },
+  {
+    id: "any-backup-format",
+    file: "gateway/src/cli/home/restore.ts",
+    find: "format: z.literal(1)",
+    becomes: "format: z.number()",
+    harm: "A backup in another form is unpacked into the home as if it could be read.",
+    tests: ["gateway/src/cli/home"],
+  },
+  {
+    id: "second-server-beside",
+    file: "gateway/src/session/agent-session.ts",
+    find: "if (await isNowhere(delegate, config)) missing.push(delegate);",
+    becomes: "missing.push(delegate);",
+    harm: "Beside an agent that is up another one is started for a command, on the same home.",
+    tests: ["gateway/src/session/started-servers.test.ts"],
   },
 ];

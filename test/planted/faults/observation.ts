@@ -163,4 +163,20 @@ export const observationFaults: readonly Fault[] = [
     harm: "A picture is taken of a page that shows a secret in a part that it builds itself.",
     tests: ["shared/src/tools/observation/observe.test"],
   },
+  {
+    id: "picture-points-elsewhere",
+    file: "shared/src/tools/observation/photograph.ts",
+    find: "factor: 1 / scale",
+    becomes: "factor: scale",
+    harm: "In a large window a click lands far from what the model points at in the picture.",
+    tests: ["shared/src/tools/observation/photograph"],
+  },
+  {
+    id: "frames-without-number",
+    file: "shared/src/tools/observation/documents.ts",
+    find: "    left -= numbers.length;\n",
+    becomes: "",
+    harm: "A page of frames within frames holds up every look at it.",
+    tests: ["shared/src/tools/observation/documents"],
+  },
 ];

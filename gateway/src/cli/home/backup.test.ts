@@ -184,11 +184,15 @@ test("a damaged store, or one that is to go into PostgreSQL, is not restored", a
   Bun.spawnSync(["tar", "-czf", join(cli.cwd, "damaged.tgz"), "-C", unpacked, "."]);
   expect(await cli.run("restore", "damaged.tgz")).toBe(2);
   expect([cli.said(), existsSync(home)]).toEqual([expect.stringContaining("is damaged"), false]);
-  await rm(join(unpacked, "backup.json"));
   await writeFile(join(unpacked, "runs.db"), store);
-  Bun.spawnSync(["tar", "-czf", join(cli.cwd, "unnamed.tgz"), "-C", unpacked, "."]);
-  expect(await cli.run("restore", "unnamed.tgz")).toBe(2);
-  expect([cli.said(), existsSync(home)]).toEqual([expect.stringContaining("is not a backup of a home"), false]);
+  const about = await Bun.file(join(unpacked, "backup.json")).json();
+  // What a later release writes in another way is not taken for what this one reads.
+  for (const manifest of ["", JSON.stringify({ ...about, format: 2 })]) {
+    await writeFile(join(unpacked, "backup.json"), manifest);
+    Bun.spawnSync(["tar", "-czf", join(cli.cwd, "other.tgz"), "-C", unpacked, "."]);
+    expect(await cli.run("restore", "other.tgz")).toBe(2);
+    expect([cli.said(), existsSync(home)]).toEqual([expect.stringContaining("is not a backup of a home"), false]);
+  }
   await writeFile(join(cli.cwd, "manyhands.toml"), '[engine]\nkind = "postgres"\nurl = "postgres://127.0.0.1:9/x"\n');
   expect(await cli.run("restore", "home.tgz")).toBe(2);
   expect([cli.said(), existsSync(home)]).toEqual([expect.stringContaining("pg_restore"), false]);

@@ -127,9 +127,14 @@ test("an export is for its owner alone, and the name of a file leads to no other
   const parts = [{ type: "file", ...file, name: "../../../evil.txt" }];
   const events = [{ type: "artifact-added", artifactId: "a", name: "a", parts }];
   const about = { kind: "manus", input: {}, principal: "local", contextId: "c", canceled: true };
-  const { run } = await engine.start({ ...about, events });
+  const { run: asked } = await engine.start({ ...about, kind: "swe", events });
+  const accepted = { type: "agent-accepted", askId: "a", agent: "swe", taskId: asked.id, contextId: "c" };
+  const { run } = await engine.start({ ...about, events: [accepted] });
   await engine.close();
   expect(await cli.run("runs", "export", run.id, "run.jsonl")).toBe(0);
+  const lines = (await Bun.file(join(cli.cwd, "run.jsonl")).text()).trimEnd().split("\n");
+  // What it asked for goes along, with the files of that.
+  expect(lines.flatMap((line) => JSON.parse(line).id ?? [])).toEqual([run.id, asked.id]);
   const folder = join(cli.cwd, "run.jsonl.files", file.sha256);
   expect(readdirSync(folder)).toEqual(["evil.txt"]);
   const modes = [join(cli.cwd, "run.jsonl"), folder].map((path) => statSync(path).mode & 0o777);

@@ -1,14 +1,17 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { callerNamed } from "manyhands/internal/core/caller";
 import type { FlowSettings } from "../../settings/flow-settings.ts";
 import type { McpSettings } from "../../settings/mcp-settings.ts";
+import type { ModelSettings } from "../../settings/model-settings.ts";
 import type { SandboxSettings } from "../../settings/sandbox-settings.ts";
+import * as trials from "../../settings/try-model.ts";
 import { noting, restForTest } from "../../testing/rest.ts";
 import { flowSettingsRoutes } from "./flow-settings-routes.ts";
 import { mcpServerRoutes } from "./mcp-server-routes.ts";
+import { modelSettingsRoutes } from "./model-settings-routes.ts";
 import { sandboxSettingsRoutes } from "./sandbox-settings-routes.ts";
 
-const operator = callerNamed("local");
+const operator = callerNamed("ann");
 
 test("an MCP server is looked at, approved and signed in to as it is named, by who asks, and only while they wait", async () => {
   const { asked, functions } = noting({
@@ -33,7 +36,7 @@ test("an MCP server is looked at, approved and signed in to as it is named, by w
     ...[["add", "a", entry], ["list"], ["enable", "a", false], ["list"], ["inspect", "a", expect.any(AbortSignal)]],
     ...[
       ["approve", "a", "s", expect.any(AbortSignal)],
-      ["signIn", "a", "local"],
+      ["signIn", "a", "ann"],
       ["remove", "a"],
     ],
   ] as never);
@@ -69,4 +72,19 @@ test("a sandbox tier and a composed flow are tried as they are given, and only w
     ["flows/mine", { flow: "debate", more: 1 }],
   ] as const)
     expect([path, (await ask("POST", `/settings/${path}`, { json: body })).status]).toEqual([path, 400]);
+});
+
+test("a model is tried as it is given, and only while somebody waits to hear of it", async () => {
+  const candidate = { name: "m", baseUrl: "http://127.0.0.1:9/v1" };
+  const { asked, functions } = noting({ candidate, save: undefined, view: {} });
+  const { ask } = restForTest(modelSettingsRoutes(functions as unknown as ModelSettings), operator);
+  const gone = new AbortController();
+  using tried = spyOn(trials, "tryModel").mockResolvedValue({ ok: true } as never);
+  const json = { model: "m", apiKey: null };
+  const answer = await ask("POST", "/settings/model/test", { json, signal: gone.signal });
+  expect([await answer.json(), asked]).toEqual([{ ok: true }, [["candidate", json]]] as never);
+  const [[given, signal] = []] = tried.mock.calls;
+  expect([given === (candidate as never), signal?.aborted]).toEqual([true, false]);
+  gone.abort();
+  expect(signal?.aborted).toBe(true);
 });

@@ -168,7 +168,7 @@ test("when time is up the page is asked: one that answers stays, one that loads 
 
 test("who cancels ends an act at once, with the signal's own reason, whatever the page does", async () => {
   const control = new AbortController();
-  const { act, listeners, done } = scene({ signal: control.signal });
+  const { act, listeners, done } = scene({ signal: control.signal, timeoutMs: 600_000 });
   const acting = failure(act(never));
   await Bun.sleep(0);
   const reason = new AppError("interrupted", "enough");

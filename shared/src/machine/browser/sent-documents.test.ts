@@ -130,8 +130,8 @@ test("the form that opened a tab is known of that tab, and what other tabs ask f
     [other, "GET"],
   ] as const) {
     one.state.known = false;
-    one.emit("request", one.request("POST", shop, { navigates: false }));
     one.emit("request", one.request(method, shop));
+    one.emit("request", one.request(method === "GET" ? "POST" : "GET", shop, { navigates: false }));
     one.state.at = shop;
   }
   for (const one of [popup, other]) {
@@ -157,6 +157,8 @@ test("of very many addresses and requests the newest are kept", async () => {
     one.emit("request", one.request("POST", shop));
     Object.assign(one.state, { at: shop, known: true });
   }
+  // What pages ask for that are known takes none of their places.
+  for (let n = 0; n < 60; n++) show("GET", `${shop}?n=${n}`);
   for (const one of popups) sent.watch(one.page);
   const found = await Promise.all(popups.map(({ page }) => sent.anew(page, "again")));
   expect(found.findIndex((one) => one !== undefined)).toBe(1);

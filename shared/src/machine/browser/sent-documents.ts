@@ -47,7 +47,7 @@ export function createSentDocuments(context: Pick<BrowserContext, "on" | "off">)
     const known = sent.get(page) ?? new Map<string, SentDocument>();
     sent.set(page, known);
     known.delete(bare(at));
-    if (/^(?:GET|HEAD)$/.test(request.method())) return;
+    if (request.method() === "GET") return;
     known.set(bare(at), { method: request.method(), url: request.url() });
     const [oldest = ""] = known.keys();
     if (known.size > mostAddresses) known.delete(oldest);

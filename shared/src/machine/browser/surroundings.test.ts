@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EventEmitter } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright";
 import type { Workspace } from "../../core/workspace.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
@@ -29,6 +32,7 @@ function scene({ settings, own, kind = "playwright", here = true, fails, profile
   const done: string[] = [];
   const options: Record<string, unknown>[] = [];
   const pages: Page[] = [];
+  const downloads = join(place.home, crypto.randomUUID());
   const attempt = (what: string) => {
     done.push(what);
     if (what.split(" ")[0] === fails) throw new Error(`No ${what}.`);
@@ -80,7 +84,8 @@ function scene({ settings, own, kind = "playwright", here = true, fails, profile
     ...{ browser, kind, here, own: ownContext, sandbox: "" },
     folder: async (name: string) => {
       done.push(`folder ${name.replace(/-.*/, "")}`);
-      return "/nonexistent/downloads";
+      await mkdir(downloads);
+      return downloads;
     },
   };
   const proxy = {
@@ -97,12 +102,13 @@ function scene({ settings, own, kind = "playwright", here = true, fails, profile
       },
       workspace: "workspace" in more ? more.workspace : place.workspace,
     } as never);
-  return { open, done, options, pages, context: context as unknown as BrowserContext & EventEmitter, listeners };
+  const of = context as unknown as BrowserContext & EventEmitter;
+  return { open, done, options, pages, context: of, listeners, hasFolder: () => existsSync(downloads) };
 }
 const local = () => ({ ...place.workspace, principal: "local" });
 
 test("a conversation has a context of its own, behind the proxy under its own credentials, which end with it", async () => {
-  const { open, done, options, context } = scene();
+  const { open, done, options, context, hasFolder } = scene();
   const now = await open();
   expect(done.splice(0)).toEqual([
     "newContext",
@@ -122,9 +128,9 @@ test("a conversation has a context of its own, behind the proxy under its own cr
     }),
   ]);
   expect(options[0]).not.toHaveProperty("storageState");
-  expect(now.tabs.all().length).toBe(1);
+  expect([now.tabs.all().length, hasFolder()]).toEqual([1, true]);
   await now.close();
-  expect(done).toEqual(["context closed", "revoked"]);
+  expect([done, hasFolder()]).toEqual([["context closed", "revoked"], false]);
   expect(context.listenerCount("request")).toBe(0);
 });
 
@@ -185,7 +191,7 @@ test("another principal has a context of its own, also where its user's browser 
   expect([done[0], listeners.size]).toEqual(["newContext", 0]);
   const rendered = scene({ own: "started", workspace: undefined });
   await rendered.open();
-  expect(rendered.done[0]).toBe("newContext");
+  expect([rendered.done[0], rendered.hasFolder()]).toEqual(["newContext", false]);
 });
 
 test("a browser elsewhere, which does not reach the proxy, has the policy at each request", async () => {

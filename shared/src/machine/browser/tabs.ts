@@ -57,7 +57,7 @@ export async function openTabs(context: BrowserContext, options: TabsOptions): P
     closeOnCrash(page, id, notices);
     page.on("close", () => {
       tabs.delete(page);
-      if (tabs.size === 0) void fill().catch(() => undefined);
+      void fill().catch(() => undefined);
     });
     page.on("popup", (popup) => {
       add(popup);
@@ -105,7 +105,6 @@ export async function openTabs(context: BrowserContext, options: TabsOptions): P
     },
     async close(id) {
       const { page } = tabNumbered(tabs, id);
-      if (chosen === page) chosen = undefined;
       await page.close();
       await fill().catch(() => undefined);
     },

@@ -125,6 +125,43 @@ test("fetch_content adds the beginning of each page, and why one could not be re
   expect(text.length).toBeLessThan(10_000);
 });
 
+test("the engines are asked for what the call asks for, until it ends", async () => {
+  const given: unknown[] = [];
+  const asking = engine("bing", async (...all) => {
+    given.push(...all);
+    return [hit("https://a.example/")];
+  });
+  await using at = await workspaceForTest();
+  const control = new AbortController();
+  const egress = createEgress({ allow: [], deny: [], only: [] });
+  const tool = webSearch({ engines: [asking], egress, robots: createRobots(egress), lang: "de", country: "at" });
+  const call = (input: object) => tool.call(input, contextForTest(at.workspace, { signal: control.signal }));
+  await call({ query: "bees", num_results: 7, lang: "fr" });
+  await call({ query: "bees" });
+  const [first, signal, second] = given;
+  expect([first, second]).toEqual([
+    { query: "bees", count: 7, lang: "fr", country: "at" },
+    { query: "bees", count: 5, lang: "de", country: "at" },
+  ]);
+  const reason = new Error("enough");
+  control.abort(reason);
+  expect((signal as AbortSignal).reason).toBe(reason);
+});
+
+test("pages that are read share a result's room, each told between marks, and a description is cut", async () => {
+  const long = served("long words ".repeat(2_000), "text/plain");
+  await using site = startSite({ "/a": long, "/b": long });
+  const found = ["/a", "/b"].map((path) => ({ ...hit(site.url + path), description: "x".repeat(900) }));
+  const { text } = await search([engine("bing", async () => found)], { query: "q", fetch_content: true }, [site.host]);
+  const contents = text.match(/(?<=Content:\n).*/g) ?? [];
+  expect(contents.map((content) => [content.length, content.at(-1)])).toEqual([
+    [4_001, "…"],
+    [4_001, "…"],
+  ]);
+  expect(text).toMatch(/^Search results for 'q':\n\n<web-content from="search results">\n1\. /);
+  expect(text).toContain("400 characters left out");
+});
+
 test("an abort while pages are read ends the search with its own reason", async () => {
   const control = new AbortController();
   const reason = new Error("enough");
@@ -145,7 +182,7 @@ test("an abort while pages are read ends the search with its own reason", async 
     contextForTest(at.workspace, { signal: control.signal }),
   );
   expect(await pending.catch((error) => error)).toBe(reason);
-  expect(given).toEqual([control.signal]);
+  expect([given.length, given[0] === control.signal]).toEqual([1, true]);
 });
 
 test.each([
@@ -159,6 +196,9 @@ test.each([
   const { reach } = webSearch({ engines: [], egress, robots: createRobots(egress), lang: "en", country: "us" });
   const input = { query: "bees", lang };
   expect([reach?.asks?.(input), reach?.writes?.(input), reach?.finds]).toEqual([told, told, true]);
+  // What the settings say tells nothing of a task.
+  const usual = webSearch({ engines: [], egress, robots: createRobots(egress), lang, country: "us" });
+  expect(usual.reach?.asks?.(input)).toBe("bees");
 });
 
 test("an invalid language or country goes back to the model", async () => {
