@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -47,6 +48,9 @@ for (const mode of ["auto", "legacy"] as const)
       // It exits when its input ends; otherwise the transport would wait and then kill it.
       expect(() => process.kill(pid ?? 0, 0)).toThrow();
       expect(faults).toEqual([]);
+      // Its runs are those of whoever started it, as from the command line.
+      using journal = new Database(join(home, "runs.db"), { readonly: true });
+      expect(journal.query("SELECT DISTINCT principal FROM runs").all()).toEqual([{ principal: "local" }]);
     } finally {
       await client.close();
       await model.close();

@@ -35,6 +35,8 @@ test("an approval says what would happen with all arguments, and is given, refus
   const shown = await card(asking);
   const { text } = shown.find("section", "");
   for (const said of ["bash", "rm -r x", "command", "n", "2", "any rm in this task."]) expect(text).toContain(said);
+  const hidden = await card({ kind: "approval", approval: { ...approval, risk: "pays\u202e" } });
+  expect(hidden.find("section", "").text).toContain("pays\\u202e");
   clock.mockReturnValue(1_399);
   await shown.find("button", "Allow once").props.onClick();
   expect(at.posted).toEqual([]);

@@ -71,6 +71,8 @@ test("inputs that fail are told and not sent again, and those that wait are sent
     { inputs: [{ key: "c" }], burst: { number: 0 } },
     { inputs: [{ key: "d" }, { key: "e" }], burst: { number: 1 } },
   ]);
+  // The request outlives the page that sends it.
+  expect(at.sent.at(-1)?.keepalive).toBe(true);
   // Long texts go in pieces that the gateway takes.
   at.posted.length = 0;
   answers = [never, never];
@@ -115,12 +117,15 @@ test("a run's page has its figures after its events and after its end, and tells
   expect(await tell(replied(2))).toEqual([1, []]);
   await tell(progress("text-delta"));
   const version = store.version.value;
-  view = () => Response.json({ id: "r", name: "manus", status: "completed" });
   await tell(event(3, "run-ended", { status: "completed" }));
+  // Once nothing comes any more, whatever was stored last.
+  view = () => Response.json({ id: "r", name: "manus", status: "completed" });
   controller?.close();
   await until(() => store.run.value?.status === "completed");
   expect([store.live.of("r"), store.version.value > version, store.problem.value]).toEqual([[], true, undefined]);
   store.close();
+  // Whoever leaves the page asks for nothing more, also of what is under way.
+  expect(at.sent.map(({ signal }) => signal?.aborted)).not.toContain(false);
   for (const [answer, isTold] of [
     [refusal(404), true],
     [refusal(503), false],

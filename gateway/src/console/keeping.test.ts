@@ -193,6 +193,8 @@ test("a person hears of runs that begin to wait or end, each once, and is notifi
   await allowNotifications(true);
   expect(notifications.value).toBe("blocked");
   at.permission = "default";
+  await allowNotifications(false);
+  expect([at.permission, notifications.value]).toEqual(["default", "off"]);
   await until(() => at.asked.length > 0);
 });
 

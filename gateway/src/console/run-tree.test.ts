@@ -1,29 +1,12 @@
 import { expect, test } from "bun:test";
+import { second, treeOf } from "../testing/run-tree-of.ts";
 import type { TreeEvent } from "./api/tree-events.ts";
 import { comparedRuns, isSameCall } from "./pages/compare/compared.ts";
 import { changedFiles } from "./pages/run/model/changed-files.ts";
 import { endOf, failureOf, startOf } from "./pages/run/model/items.ts";
 import { planColumns } from "./pages/run/model/plan.ts";
 import { callsOf, extentOf, failureIn, hintOf, matches, rowsOf } from "./pages/run/model/rows.ts";
-import { RunTree } from "./pages/run/model/run-tree.ts";
 import { chosenPart, panned, zoomed } from "./pages/run/model/zoom.ts";
-
-const second = (seconds: number) => new Date(Date.UTC(2026, 0, 1, 12, 0, seconds)).toISOString();
-
-/** Fills a tree; an event is of the run it names and happens at its place's second. */
-function treeOf(...events: readonly (readonly [string, Record<string, unknown> & { type: string }])[]): RunTree {
-  const tree = new RunTree("root", "planning");
-  const seqs = new Map<string, number>();
-  for (const [at, [runId, event]] of events.entries()) {
-    const seq = (seqs.get(runId) ?? 0) + 1;
-    seqs.set(runId, seq);
-    if (event.type === "asked") {
-      const { askId, id, name, place = "here" } = event as unknown as Parameters<RunTree["asked"]>[0];
-      tree.asked({ runId, askId, id, name, place, followed: true });
-    } else tree.add({ runId, seq, at: second(at), event } as unknown as TreeEvent);
-  }
-  return tree;
-}
 
 const usage = { inputTokens: 90, cachedInputTokens: 60, outputTokens: 10, costUsd: 0.5, source: "provider" };
 const steps = [{ id: "1", text: "Weigh it", agent: "manus", dependsOn: [], status: "in_progress" }];
@@ -218,4 +201,85 @@ test("the files that an agent changed are those that its calls name, with the ca
     ["made.py", "3"],
     ["src/a.ts", "5"],
   ]);
+});
+
+test.each<[object | undefined, object | undefined, string | undefined]>([
+  [{ status: "failed", error: { message: "its own" } }, { state: "failed", error: { message: "as told" } }, "its own"],
+  [{ status: "failed" }, { state: "failed", error: { message: "as told" } }, "as told"],
+  [{ status: "failed" }, undefined, ""],
+  [{ status: "canceled" }, { state: "timed-out", error: { message: "too late" } }, "too late"],
+  [undefined, { state: "timed-out" }, ""],
+  [undefined, { state: "failed", error: { message: "as told" } }, "as told"],
+  [undefined, { state: "canceled", error: { message: "as told" } }, undefined],
+  [{ status: "completed" }, { state: "completed" }, undefined],
+])("a run that ended with %j, of which %j was told, failed for %j", (ended, told, why) => {
+  const tree = treeOf(
+    ["root", { type: "agent-asked", askId: "a", agent: "swe", text: "Do it", parts: [] }],
+    ["root", { type: "asked", askId: "a", id: "child", name: "swe" }],
+    ...(ended ? [["child", { type: "run-ended", ...ended }] as const] : []),
+    ...(told ? [["root", { type: "agent-answered", askId: "a", agent: "swe", files: [], ...told }] as const] : []),
+  );
+  const child = tree.runs.get("child");
+  expect(child && failureOf(child)).toBe(why);
+});
+
+test("what comes again is there once, each run is below the one that asked for it, and what it used is all of it", () => {
+  const asks = (askId: string, name: string) =>
+    ({ type: "agent-asked", askId, agent: name, text: `Do ${askId}`, parts: [] }) as const;
+  const asked = (askId: string, id: string, name: string, place = "here") => ({
+    type: "asked",
+    askId,
+    id,
+    name,
+    place,
+  });
+  const replied = { type: "model-replied", text: "", toolCalls: [], model: "m", milliseconds: 1 };
+  const started = { type: "tool-started", callId: "1", name: "bash", arguments: "{}" };
+  const answered = (askId: string) => ({ type: "agent-answered", askId, agent: "x", state: "completed", files: [] });
+  const tree = treeOf(
+    ["root", asks("a", "swe")],
+    ["root", asked("a", "child", "swe")],
+    ["root", asked("a", "child", "swe")],
+    ["child", { ...replied, usage: { ...usage, costUsd: null }, discarded: usage }],
+    ["child", { ...replied, usage }],
+    ["child", started],
+    ["child", started],
+    ["child", asks("b", "plain")],
+    ["child", asked("b", "grand", "plain", "elsewhere")],
+    ["child", asks("c", "gone")],
+    ["child", answered("c")],
+    ["child", { type: "run-ended", status: "completed" }],
+    ["root", answered("a")],
+    ["root", asks("d", "swe")],
+    ["root", asked("d", "silent", "swe")],
+    ["root", answered("d")],
+  );
+  const child = tree.runs.get("child");
+  const names = (item: typeof child) => item?.children.map(({ name }) => name);
+  expect([names(tree.root), names(child)]).toEqual([
+    ["swe", "swe"],
+    ["bash", "plain", "gone"],
+  ]);
+  expect(child?.used).toEqual({ tokens: 300, input: 270, cached: 180, usd: 1, unpriced: true });
+  expect(tree.call("child", "1")?.reply?.seq).toBe(2);
+  expect([child?.ended?.event.type, tree.runs.get("silent")?.ended?.event.type]).toEqual([
+    "run-ended",
+    "agent-answered",
+  ]);
+});
+
+test("calls of the same stand for each other, not those of another tool or of arguments that came shortened", () => {
+  const tree = treeOf();
+  const call = (callId: string, name: string, more: object = {}) => {
+    const event = { type: "tool-started", callId, name, arguments: "{}" };
+    tree.add({ runId: "root", seq: 1, at: second(0), event, ...more } as unknown as TreeEvent);
+  };
+  for (const id of ["1", "2"]) call(id, "bash");
+  call("3", "search");
+  for (const id of ["4", "5"]) call(id, "glob", { cut: true });
+  const shown = (chosen?: string) =>
+    rowsOf(tree.root, { folded: new Set(), chosen }).map(({ item, repeats }) => [item.name, repeats?.length]);
+  const rows = [["planning"], ["bash", 2], ["search"], ["glob"], ["glob"]];
+  expect(shown()).toEqual(rows.map(([name, count]) => [name, count]) as never);
+  expect(shown("root/2").map(([name]) => name)).toEqual(["planning", "bash", "bash", "search", "glob", "glob"]);
 });

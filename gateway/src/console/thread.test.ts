@@ -198,3 +198,29 @@ test("the plan is that of its newest change, and a change that a line has told o
 test("an event of a later version is left out", () => {
   expect(threadOf({ type: "of-a-later-version", height: 3 } as unknown as SentEvent).items).toEqual([]);
 });
+
+test("what is said once a question is over is no answer to it, and one that was answered is not over", () => {
+  const question = { type: "question-asked", question: "Which?", kind: "question" } as unknown as SentEvent;
+  const began = { type: "step-started", step: 1, maxSteps: 3 } as const;
+  const late = threadOf(said("Do it."), question, began, said("The first.", "m2"));
+  expect(late.items.map((item) => [item.kind, item.kind === "question" && [item.answer, item.isOver]])).toEqual([
+    ["said", false],
+    ["question", [undefined, true]],
+    ["turn", false],
+    ["said", false],
+  ]);
+  const [, answered] = threadOf(said("Do it."), question, said("The first.", "m2"), began).items;
+  expect(answered).toMatchObject({ kind: "question", answer: { text: "The first." }, isOver: false });
+});
+
+test("a cost that is not known stays so, and an agent of the run's own name has a turn of its own", () => {
+  expect(turns(threadOf(replied("a", null), replied("b", 0.25)))[0]).toMatchObject({ unpriced: true, usd: 0.25 });
+  const asked = { type: "agent-asked", askId: "a", agent, text: "Do a part.", parts: [] } as unknown as SentEvent;
+  const usage = { tokens: 1, usd: 0, unpriced: true };
+  const ended = { type: "agent-answered", askId: "a", agent, state: "canceled", files: [], usage };
+  const thread = threadOf(asked, replied("Mine."), ended as unknown as SentEvent);
+  expect(turns(thread)).toMatchObject([
+    { asked: "Do a part.", state: "canceled", unpriced: true, parts: [] },
+    { parts: [{ kind: "text", text: "Mine." }] },
+  ]);
+});

@@ -17,6 +17,12 @@ export type BrowserByHand = {
   load(name: string): Promise<any>;
   /** What was asked of the gateway, and what it answers. */
   readonly asked: string[];
+  readonly sent: {
+    readonly token: string | null;
+    readonly credentials: string | undefined;
+    readonly keepalive: boolean | undefined;
+    readonly signal: AbortSignal | null | undefined;
+  }[];
   readonly posted: { readonly path: string; readonly body: unknown; readonly key: string | null }[];
   answer: (path: string) => Response | Promise<Response>;
   readonly kept: Map<string, string>;
@@ -53,6 +59,7 @@ export function browserByHand(): BrowserByHand {
   const hand: BrowserByHand = {
     load: (name) => import(join(import.meta.dir, "../console", name)),
     asked: [],
+    sent: [],
     posted: [],
     answer: () => Response.json({ runs: [] }),
     kept: new Map(),
@@ -71,6 +78,7 @@ export function browserByHand(): BrowserByHand {
     listeners: (name) => heard.get(name)?.size ?? 0,
     reset() {
       hand.asked.length = 0;
+      hand.sent.length = 0;
       hand.posted.length = 0;
       hand.answer = () => Response.json({ runs: [] });
       hand.kept.clear();
@@ -142,11 +150,13 @@ function gatewayOf(hand: BrowserByHand) {
         hand.channels.push(this);
       }
     },
-    async fetch(path: string, { method = "GET", signal, headers, body }: RequestInit = {}) {
+    async fetch(path: string, { method = "GET", signal, credentials, keepalive, ...init }: RequestInit = {}) {
       signal?.throwIfAborted();
       hand.asked.push(`${method} ${path}`);
-      const key = new Headers(headers).get("Idempotency-Key");
-      if (method === "POST") hand.posted.push({ path, body: JSON.parse(String(body)), key });
+      const headers = new Headers(init.headers);
+      hand.sent.push({ token: headers.get("Authorization"), credentials, keepalive, signal });
+      const key = headers.get("Idempotency-Key");
+      if (method === "POST") hand.posted.push({ path, body: JSON.parse(String(init.body)), key });
       return await hand.answer(path);
     },
   };

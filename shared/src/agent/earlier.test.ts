@@ -180,4 +180,9 @@ test("images of results come along, and a compaction before any message changes 
   expect(goal).toMatchObject({ role: "user" });
   expect(result).toMatchObject({ role: "tool", images });
   expect(projectMessages([], [ended("1")])[0]).not.toHaveProperty("images");
+  const replied = { type: "model-replied", text: "a", toolCalls: [], observation: { text: "a page" }, images };
+  expect(projectMessages([], [replied] as unknown as ReadEvent[])).toMatchObject([
+    { role: "observation", text: "a page", images },
+    { role: "assistant", text: "a" },
+  ]);
 });

@@ -37,6 +37,15 @@ test("tools release what they hold when a task is canceled while it waits", asyn
   expect(released).toEqual(["released"]);
 });
 
+test("tools keep what they hold for the next task when one completes or fails", async () => {
+  const { tool, released } = keeper();
+  const kept = { calls: [{ name: "keep", args: {} }] };
+  await using agent = await agentForTest({ script: [kept, { text: "Done." }, { status: 401 }], tools: [tool] });
+  expect((await agent.run("One.")).record.status).toBe("completed");
+  expect((await agent.run("Two.")).record.status).toBe("failed");
+  expect(released).toEqual([]);
+});
+
 test("tools keep what they hold while another task of the conversation is running", async () => {
   const { tool, released } = keeper();
   await using agent = await agentForTest({

@@ -51,6 +51,7 @@ test("what is saved is the agent's, with all that others had a say in; a task th
   ]);
   const { id } = await add("Sugar.", "preference", { isPublic: true });
   await call({ command: "save", id, text: "No sugar." }, ["files"]);
+  expect((await entries())[0]).toMatchObject({ text: "No sugar.", kind: "preference" });
   await call({ command: "save", id, text: "Little sugar.", kind: "fact" }, ["files"]);
   expect((await entries())[0]).toEqual({ ...about, kind: "fact", text: "Little sugar.", sources: ["files"] });
 });

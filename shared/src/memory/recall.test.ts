@@ -37,7 +37,9 @@ function memoryWith(given: { bounds?: Partial<RecallBounds>; embeddings?: string
 }
 
 test("preferences come to every task, other entries to those whose words they share", async () => {
-  const { add, ask, textsFor } = memoryWith();
+  const { store, add, ask, textsFor } = memoryWith();
+  // Of who has no memory any more nothing is shown.
+  await store.add("nobody", { text: "Answer in Greek.", kind: "preference", by: "person" });
   expect(await ask("anything")).toBeUndefined();
   await add("Answer in German.", "preference");
   await add("The sales table is in warehouse.db.");
@@ -60,6 +62,13 @@ test("what is shown is bounded in entries, tokens and by the model's window, and
   const { entries = [] } = (await ask("x")) ?? {};
   const later = await ask("x", { known: async () => entries });
   expect(later?.entries.filter(({ id }) => entries.some((one) => one.id === id))).toEqual([]);
+});
+
+test("what is shown brings its own sources, not those of what there was no room for", async () => {
+  const { store, add, ask } = memoryWith({ bounds: { entries: 1 } });
+  await store.add("ann", { text: "Buy there.", kind: "preference", by: "agent", sources: ["shop.example"] });
+  await add("Answer in German.", "preference");
+  expect(await ask("x")).toMatchObject({ entries: [{ text: "Answer in German." }], takenIn: ["own memory"] });
 });
 
 test("with embeddings entries are found by meaning; vectors are made once, and their cost is told", async () => {

@@ -201,9 +201,11 @@ test("a skill is added by copying what was read, and removed with its approval",
   await expect(library.add(join(home, "elsewhere/kit"))).rejects.toMatchObject({ code: "conflict" });
   await library.approve("kit", hash);
   expect(await states()).toEqual({ kit: "approved" });
+  await write("skills/tool/SKILL.md", text("tool"));
+  await library.approve("tool", (await library.list()).find(({ name }) => name === "tool")?.skill?.hash ?? "");
   await library.remove("kit");
   await write("skills/kit/SKILL.md", text("kit"));
-  expect(await states()).toEqual({ kit: "new" });
+  expect(await states()).toEqual({ kit: "new", tool: "approved" });
 });
 
 test("approvals that cannot be read approve nothing", async () => {

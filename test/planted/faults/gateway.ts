@@ -3,6 +3,22 @@ import { type Fault, gateway, settings } from "../fault.ts";
 /** Faults of the gateway. */
 export const gatewayFaults: readonly Fault[] = [
   {
+    id: "signed-again-starts-again",
+    file: "gateway/src/starts/triggers/check-signature.ts",
+    find: "signedBy(hmac(secret, [body])) : wrong",
+    becomes: "signedBy(mac) : wrong",
+    harm: "Slack sends a delivery again, signed at another time, and it starts a second run.",
+    tests: ["gateway/src/starts/triggers/bounds.test.ts"],
+  },
+  {
+    id: "skipped-for-a-run-by-hand",
+    file: "gateway/src/starts/schedules/decide.ts",
+    find: `one.overlap === "skip" && !retried.has(messageId)`,
+    becomes: `one.overlap === "skip"`,
+    harm: "A time whose start failed once never starts, because somebody started the schedule by hand meanwhile.",
+    tests: ["gateway/src/starts/schedules/decide.test.ts"],
+  },
+  {
     id: "names-alike-overwritten",
     file: "gateway/src/tasks/save-files.ts",
     find: "  taken.add(path(free).toLowerCase());\n",
@@ -1859,5 +1875,21 @@ export const gatewayFaults: readonly Fault[] = [
     becomes: '""',
     harm: "What a person writes while a message is on its way is gone once it has arrived.",
     tests: ["gateway/src/console/keeping"],
+  },
+  {
+    id: "look-lost-while-hidden",
+    file: "gateway/src/console/pages/runs/list-store.ts",
+    find: "          missed = document.hidden;\n",
+    becomes: "          missed = false;\n",
+    harm: "A list in a hidden tab asks the gateway at every change.",
+    tests: ["gateway/src/console/lists"],
+  },
+  {
+    id: "answer-of-another-question",
+    file: "gateway/src/console/parts/question-card.tsx",
+    find: "const body = { input: said, ...(questionEvent !== undefined && { questionEvent }) };",
+    becomes: "const body = { input: said };",
+    harm: "What a person says to one question answers the next.",
+    tests: ["gateway/src/console/answering"],
   },
 ];

@@ -13,6 +13,7 @@ import { durableContext } from "./durable-context.ts";
 function taskForTest(changes: object = {}) {
   const events: RunEvent[] = [];
   const steps: string[] = [];
+  const recorded: unknown[] = [];
   const emit = (event: RunEvent) => void events.push(event);
   const step = { signal: new AbortController().signal, key: "key", now: () => 0, emit, progress: () => undefined };
   const run = {
@@ -20,9 +21,11 @@ function taskForTest(changes: object = {}) {
     principal: "alice",
     contextId: "c1",
     emit,
-    step: (name: string, act: (context: typeof step) => Promise<unknown>) => {
+    step: async (name: string, act: (context: typeof step) => Promise<unknown>) => {
       steps.push(name);
-      return act(step);
+      const result = await act(step);
+      recorded.push(result);
+      return result;
     },
     all: (branches: readonly ((run: unknown) => Promise<unknown>)[]) => Promise.all(branches.map((each) => each(run))),
     poll: async () => [],
@@ -48,7 +51,7 @@ function taskForTest(changes: object = {}) {
     outcome: undefined,
     ...changes,
   } as unknown as AgentState;
-  return { task, events, steps };
+  return { task, events, steps, recorded };
 }
 
 const capabilities = { contextWindow: 100_000, maxOutputTokens: 1_000, vision: false };
@@ -91,9 +94,14 @@ const planned = (name: string, way: PlannedCall["way"] = "together", more: Parti
   way,
   ...more,
 });
-async function made(tools: readonly Tool[], calls: readonly PlannedCall[], changes: object = {}) {
+async function made(
+  tools: readonly Tool[],
+  calls: readonly PlannedCall[],
+  changes: object = {},
+  otherDeps: object = {},
+) {
   const at = taskForTest(changes);
-  await callTools({ tools } as never, deps)(calls, at.task);
+  await callTools({ tools } as never, { ...deps, ...otherDeps })(calls, at.task);
   const texts = at.task.messages.map((message) => (message.role === "tool" ? message.text : ""));
   return { ...at, texts };
 }
@@ -148,6 +156,42 @@ test("everything that a call asks the model is counted once, before and after a 
   };
   const { task, texts } = await made([asking], [planned("asking")]);
   expect([texts, task.spent.tokens, task.spent.usd]).toEqual([["gist,gist blue"], 24, 4]);
+});
+
+test("a call's step holds what its tool asked the model, which knows for whom, and tells of the files first", async () => {
+  const principals: unknown[] = [];
+  const spilled: string[] = [];
+  const seen: unknown[] = [];
+  const asked = {
+    ...model,
+    async *ask(request: never, { principal }: { principal: string }) {
+      principals.push(principal);
+      yield* model.ask.call(request);
+    },
+  };
+  const room = {
+    ...workspace,
+    takeNotice: () => "The files are as they were an hour ago.",
+    spill: async (name: string, whole: string) => `.manyhands/output/${spilled.push(whole)}-${name}`,
+  };
+  const act = tool("act", async (_, { ask, vision }) => {
+    seen.push(vision);
+    return `${await ask({ instructions: "Sum up.", text: "a" })} ${"word ".repeat(1_000)}`;
+  });
+  const { texts, recorded } = await made(
+    [act],
+    [planned("act", "alone")],
+    {},
+    {
+      model: asked,
+      openWorkspace: async () => room,
+    },
+  );
+  expect([principals, seen]).toEqual([["alice"], [false]]);
+  expect(texts[0]).toStartWith("The files are as they were an hour ago.\n\ngist word");
+  // The whole of it is kept, not what was read of it to see how much fits.
+  expect(spilled).toEqual([`The files are as they were an hour ago.\n\ngist ${"word ".repeat(1_000)}`]);
+  expect(recorded).toMatchObject([{ usage: [counted], asked: [{ id: expect.any(String) }] }]);
 });
 
 test("a result fits the model's window too, and shares a turn's part of it", async () => {

@@ -148,7 +148,7 @@ const image = { type: "image", mediaType: "image/png", data: png } as const;
  * Inquiries of a model that is away, or breaks off once and then answers, and what they leave
  * pending.
  */
-function inquiring(isAway = false) {
+function inquiring(isAway = false, tokens = 100_000) {
   const pending = { tokens: 0, usd: 0 };
   const during: { tokens: number; usd: number }[] = [];
   const emitted: object[] = [];
@@ -165,7 +165,7 @@ function inquiring(isAway = false) {
     },
   } as unknown as Model;
   const task = {
-    limits: { tokens: 100_000, usd: 1_000, wallMs: 1_000 },
+    limits: { tokens, usd: 1_000, wallMs: 1_000 },
     spent: { tokens: 0, usd: 0, unpriced: false, workMs: 0 },
     contextWindow: 100_000,
   };
@@ -193,6 +193,12 @@ test("an inquiry reserves what it may use, and then counts what it used, with th
   ]);
   await ask({ ...question, images: [image] }, signal);
   expect((during[1]?.tokens ?? 0) - 240).toBeGreaterThan(10_000);
+});
+
+test("an inquiry may use no more than its task has left, whatever its tool wants", async () => {
+  const { ask, during } = inquiring(false, 700);
+  await ask({ ...question, maxOutputTokens: 5_000 }, signal);
+  expect(during[0]?.tokens).toBe(700);
 });
 
 test("an inquiry that fails, or of a call that was given up, leaves nothing pending", async () => {
@@ -231,5 +237,7 @@ test("the model that the settings name for tools' inquiries answers them, if it 
   expect(await ask(question, signal)).toBe("small");
   expect(await ask({ ...question, images: [image] }, signal)).toBe("large");
   expect(await ask({ ...question, text: "word ".repeat(2_000) }, signal)).toBe("large");
-  expect(asked).toEqual(["small", "large", "large"]);
+  // A prompt that fits leaves no room for the answer.
+  expect(await ask({ ...question, text: "word ".repeat(1_400) }, signal)).toBe("large");
+  expect(asked).toEqual(["small", "large", "large", "large"]);
 });

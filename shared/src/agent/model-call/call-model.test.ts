@@ -112,6 +112,17 @@ test.each([
   expect(emitted).toMatchObject([{ usage: usage(1), discarded }]);
 });
 
+test("what answers that broke off wrote to the provider's cache is added up too", async () => {
+  const retry = (cacheWriteTokens?: number) =>
+    ({
+      type: "retry",
+      cause: "x",
+      usage: { ...usage(1), ...(cacheWriteTokens && { cacheWriteTokens }) },
+    }) as ModelEvent;
+  const { called } = await calling([retry(3), retry(), retry(4), { type: "reply", reply }]);
+  expect(called.discarded?.cacheWriteTokens).toBe(7);
+});
+
 test("a model whose answer just ends has not answered", async () => {
   await expect(calling([{ type: "text-delta", text: "ab" }])).rejects.toMatchObject({ code: "model_unavailable" });
 });

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import * as z from "zod";
 import type { AgentDefinition } from "../../core/agent.ts";
 import type { Model, ModelEvent, ModelRequest, ToolCall } from "../../core/model.ts";
+import type { RecordedRequest } from "../../core/runs/asked-request.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Observation, Tool } from "../../core/tools/tool.ts";
 import type { AgentState, TaskMessage } from "../task/agent-state.ts";
@@ -21,12 +22,18 @@ function agentWith(over: Partial<AgentDefinition> = {}): AgentDefinition {
 /** A task that has heard one message, before its first turn. */
 function taskWith(over: Partial<AgentState> = {}): AgentState {
   const messages = over.messages ?? [said("Go.")];
+  const context = { signal: new AbortController().signal, emit: () => undefined, progress: () => undefined };
+  const recorded: object[] = [];
   const run = {
     principal: "ann",
     contextId: "c",
     emit: () => undefined,
-    step: (_: string, work: (step: object) => Promise<unknown>) =>
-      work({ signal: new AbortController().signal, key: "run/0", emit: () => undefined, progress: () => undefined }),
+    recorded,
+    step: async (_: string, work: (step: object) => Promise<object>) => {
+      const result = await work({ ...context, key: `run/${recorded.length}` });
+      recorded.push(result);
+      return result;
+    },
   };
   const open = messages.flatMap((message) => (message.role === "observation" ? [{ message, turn: 1 }] : []));
   return {
@@ -58,16 +65,22 @@ async function turn(
   task: AgentState,
   agent = agentWith(),
   { vision = true, text = "Done.", toolCalls = [] as readonly ToolCall[] } = {},
-): Promise<{ readonly request: ModelRequest; readonly stored: readonly string[] }> {
+): Promise<{
+  readonly request: ModelRequest;
+  readonly stored: readonly string[];
+  readonly principal: string | undefined;
+}> {
   const requests: ModelRequest[] = [];
+  let principal: string | undefined;
   const stored: string[] = [];
   const model = {
     name: "m",
     capabilities: { vision, maxOutputTokens: 1_000_000 },
     imageRule: { kind: "tiles", tile: 512, base: 100, each: 0, square: 2_048 },
     cost: () => 0,
-    async *ask(request: ModelRequest): AsyncGenerator<ModelEvent> {
+    async *ask(request: ModelRequest, options: { readonly principal: string }): AsyncGenerator<ModelEvent> {
       requests.push(request);
+      principal = options.principal;
       yield { type: "reply", reply: { text, toolCalls: [...toolCalls], finish: "stop", usage, model: "m" } };
     },
   } as unknown as Model;
@@ -81,7 +94,7 @@ async function turn(
   await askModel(agent, { model, artifacts, openWorkspace: async () => ({}) } as never)(task);
   const [request] = requests;
   if (request === undefined) throw new Error("the model was not asked");
-  return { request, stored };
+  return { request, stored, principal };
 }
 const roomOf = async (...what: Parameters<typeof turn>) => (await turn(...what)).request.maxOutputTokens ?? 0;
 const tools = [toolNamed("read"), toolNamed("write")];
@@ -110,6 +123,10 @@ test("what is folded for a prompt is not counted in it", async () => {
     agentWith({ look: async (): Promise<Observation> => ({ text: "B", mark: "2", ...(since && { since }) }) });
   const task = () => taskWith({ messages: [said("Go."), page], measured: { tokens: 2_000, messages: 2 } });
   expect((await roomOf(task(), looking())) - (await roomOf(task(), looking("1")))).toBeWithin(950, 1_050);
+  const folded = task();
+  await turn(folded, looking());
+  // What was folded is nothing that a later result could refer to.
+  expect(folded.views.open.map(({ message }) => message.text)).toEqual(["B"]);
 });
 
 test("what a turn measured is the prompt without its tail, up to the reply", async () => {
@@ -139,6 +156,31 @@ test("text ends a task whose tools are required only in its last turn, which off
   const last = taskWith({ turn: 9 });
   expect((await turn(last, agent)).request.toolChoice).toBe("none");
   expect(last.outcome).toEqual({ status: "success", summary: "Done." });
+  // Where nothing may be called, a call in the text is a part of the answer.
+  const shown = taskWith({ turn: 9 });
+  const text = '```tool_call\n{"name": "read", "arguments": {}}\n```';
+  await turn(shown, agent, { text });
+  expect(shown.outcome).toEqual({ status: "success", summary: text });
+});
+
+test("a turn asks in its principal's name, and is recorded by what is new since the one before", async () => {
+  const task = taskWith();
+  const agent = agentWith({ tools });
+  const calls = { toolCalls: [{ id: "1", name: "read", arguments: "{}" }] };
+  expect((await turn(task, agent, calls)).principal).toBe("ann");
+  task.messages.push({ role: "tool", callId: "1", name: "read", text: "so", isError: false });
+  await turn(task, agent, calls);
+  task.messages.push({ role: "tool", callId: "1", name: "read", text: "so", isError: false });
+  await turn(task, agent);
+  const { recorded } = task.run as unknown as { recorded: { asked: RecordedRequest }[] };
+  const asked = recorded.map(({ asked: { id, after, messages, tools: told } }) => ({
+    ...{ id, after, kept: messages.keep, added: messages.add.length, told: told.add.length },
+  }));
+  expect(asked).toEqual([
+    { id: "0", after: undefined, kept: 0, added: 2, told: 2 },
+    { id: "1", after: "0", kept: 2, added: 2, told: 0 },
+    { id: "2", after: "1", kept: 4, added: 2, told: 0 },
+  ]);
 });
 
 test("each image that is seen is stored under its own number, and none for a model that sees none", async () => {

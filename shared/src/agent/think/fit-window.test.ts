@@ -31,21 +31,27 @@ async function fitting(
   const messages = [goal, ...later];
   const requests: ModelRequest[] = [];
   const told: JournalEvent[] = [];
+  const principals: string[] = [];
+  const recorded: unknown[] = [];
   let thought = 0;
   const model = {
     name: "m",
     capabilities: { maxOutputTokens: 4_000, vision: false },
     roles,
     cost: () => 0,
-    async *ask(request: ModelRequest): AsyncGenerator<ModelEvent> {
+    async *ask(request: ModelRequest, { principal }: { readonly principal: string }): AsyncGenerator<ModelEvent> {
       requests.push(request);
+      principals.push(principal);
       if (answer instanceof Error) throw answer;
       yield { type: "reply", reply: { text: answer, toolCalls: [], finish: "stop", usage, model: "m" } };
     },
   } as unknown as Model;
   const emit = (event: JournalEvent) => void told.push(event);
-  const step = (_: string, work: (step: object) => Promise<unknown>) =>
-    work({ key: "run/0", signal: new AbortController().signal, emit });
+  const step = async (_: string, work: (step: object) => Promise<unknown>) => {
+    const result = await work({ key: "run/0", signal: new AbortController().signal, emit });
+    recorded.push(result);
+    return result;
+  };
   const task = {
     run: { principal: "ann", contextId: "c", step },
     limits: { steps: 9, tokens: 100_000, usd: 1, wallMs: 60_000 },
@@ -68,15 +74,17 @@ async function fitting(
     { model, openWorkspace, tools: [] } as never,
   );
   await think(task);
-  return { task, requests, told, thought: () => thought };
+  return { task, requests, principals, told, recorded, thought: () => thought };
 }
 const texts = ({ messages }: AgentState) => messages.map((message) => ("text" in message ? message.text : "Go."));
 
 test("a prompt of more than three quarters of the window is summed up, and of no less", async () => {
   const turns = [1, 2, 3].flatMap(turnOf);
   expect((await fitting(6_000, turns)).requests).toEqual([]);
-  const { task, requests, told, thought } = await fitting(6_001, turns);
+  const { task, requests, principals, told, recorded, thought } = await fitting(6_001, turns);
   expect(requests).toHaveLength(1);
+  expect(principals).toEqual(["ann"]);
+  expect(recorded).toMatchObject([{ summary: "SUMMARY", asked: { id: "0", messages: { keep: 0 } } }]);
   expect(requests[0]).toMatchObject({ tools: [], toolChoice: "none", maxOutputTokens: 2_000 });
   expect(texts(task)).toEqual(["Go.", "SUMMARY", "", "result 3"]);
   expect(told).toMatchObject([{ type: "context-compacted", summary: "SUMMARY", kept: 2, usage }]);
@@ -149,6 +157,7 @@ test("where nothing is left to sum up, the results of the newest turn are cut, a
   expect(thought()).toBe(2);
   expect(texts(task).at(-1)).toMatch(/^word .*More is no longer shown here.*word $/s);
   expect(texts(task).at(-1)?.length).toBeWithin(1_000, 1_300);
+  expect(task.measured).toEqual({ tokens: 77, messages: 0 });
   expect(fitting(5_000, turnOf(1), "", [tooLong("too long")])).rejects.toMatchObject({ code: "context_overflow" });
 });
 

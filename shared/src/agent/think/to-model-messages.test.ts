@@ -98,6 +98,16 @@ test("files that are no image a model takes, or are no longer stored, are named"
   }
 });
 
+test("of the notes for agents that were sent a prompt has a bounded part, of another file only its name", async () => {
+  const shownOf = async (name: string) => {
+    const file = { ...picture("x".repeat(20_000), "text/markdown"), name };
+    const [message] = await toModelMessages([{ role: "user", parts: [{ type: "file", ...file }] }], seeing);
+    return JSON.stringify(message).length;
+  };
+  expect(await shownOf("app/AGENTS.md")).toBeWithin(6_000, 7_000);
+  expect(await shownOf("NOTES.md")).toBeLessThan(200);
+});
+
 test("data, addresses, summaries, invalid names and images that are not shown are put in words", async () => {
   const messages: TaskMessage[] = [
     {

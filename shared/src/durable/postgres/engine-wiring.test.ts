@@ -1,7 +1,13 @@
-import { expect, spyOn, test } from "bun:test";
+import { expect, mock, spyOn, test } from "bun:test";
+import { until } from "../../testing/durable/until.ts";
+import { Live } from "../live.ts";
+import type { HeldConversations } from "./conversations.ts";
+import { Database } from "./database.ts";
 import type { Dispatcher, DispatcherDeps } from "./dispatch/dispatcher.ts";
 import type { Pool } from "./dispatch/executor.ts";
+import { News } from "./news.ts";
 import { engineOn, type PostgresEngineOptions } from "./postgres-engine.ts";
+import { SharedProgress } from "./shared-progress.ts";
 
 /** An engine whose database is nowhere, and what was asked of its dispatcher. */
 function wired(options: Partial<PostgresEngineOptions> = {}) {
@@ -74,20 +80,31 @@ test("kinds share a pool of sixty-four places, unless they have one of their own
   }
 });
 
-test("an engine is closed once, in order: nothing is stored again, what is claimed comes to rest, then its place is given up", async () => {
+test("an engine is closed once, in order: nothing is stored again, what is claimed comes to rest, its place is given up, then who reads ends and what was told last is sent", async () => {
   const { engine, order, state } = wired();
   state.isIdle = false;
   if (engine.conversations === undefined) throw new Error("An engine for several machines has conversations.");
   const held = spyOn(engine.conversations as unknown as { close(): void }, "close");
   held.mockImplementation(() => void order.push("conversations closed"));
+  const others: readonly { readonly prototype: { close(): unknown } }[] = [Live, SharedProgress, News, Database];
+  for (const one of others) {
+    const { close } = one.prototype;
+    spyOn(one.prototype, "close").mockImplementation(function (this: unknown) {
+      order.push(`${(one as { name?: string }).name} closed`);
+      return close.call(this);
+    });
+  }
   const closing = engine.close();
   await Bun.sleep(20);
   expect([order[0], order.includes("dispatcher closed")]).toEqual(["conversations closed", false]);
   state.isIdle = true;
   await Promise.all([closing, engine.close()]);
-  expect(order.filter((what) => what !== "idle?")).toEqual(["conversations closed", "dispatcher closed"]);
+  const whole = ["conversations", "dispatcher", "Live", "SharedProgress", "News", "Database"];
+  const closed = () => order.filter((what) => what !== "idle?");
+  expect(closed()).toEqual(whole.map((what) => `${what} closed`));
   await engine.close();
-  expect(order.at(-1)).toBe("dispatcher closed");
+  expect(closed()).toHaveLength(whole.length);
+  mock.restore();
   await expect(engine.get("r")).rejects.toMatchObject({ code: "unavailable" });
 });
 
@@ -123,4 +140,29 @@ test("what nobody told is looked for every two seconds, or as often as it is sai
   const ended = cleared.mock.calls.map(([timer]): unknown => timer);
   for (const spy of [every, cleared]) spy.mockRestore();
   expect([periods, begun.every((timer) => ended.includes(timer))]).toEqual([[2_000, 70], true]);
+});
+
+test("that a conversation is given up here is told to the others, who may have its runs now", async () => {
+  const { engine, deps } = wired();
+  const sent: unknown[] = [];
+  spyOn(deps.database, "query").mockImplementation(async (text, values = []) => {
+    if (text.includes("pg_notify")) sent.push(JSON.parse(String(values[1])));
+    return (text.includes("hold_conversation") ? [{ answer: '{"epoch":1}' }] : []) as never;
+  });
+  const held = engine.conversations as HeldConversations;
+  const row = { kind: "k", principal: "p", context_id: "c" };
+  held.enter(row);
+  await held.hold({ kind: "k", principal: "p", contextId: "c", folder: "f" });
+  await held.leave(row);
+  await until(() => sent.length > 0, 5_000);
+  expect(sent).toEqual([{ runIds: [], isClaimable: true }]);
+  await engine.close();
+});
+
+test("an engine whose database is away says so, and what of it", async () => {
+  const { engine } = wired();
+  expect(engine.health()).toEqual({ ok: true });
+  await expect(engine.get("r")).rejects.toMatchObject({ code: "storage_unavailable" });
+  expect(engine.health()).toMatchObject({ ok: false, reason: expect.stringContaining("The run store is unavailable") });
+  await engine.close();
 });

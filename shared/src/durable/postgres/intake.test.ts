@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { SQL } from "bun";
 import type { Json } from "../../core/json.ts";
 import { intake } from "./intake.ts";
 
@@ -78,6 +79,18 @@ test("a run that was there, is over at once or was refused begins nowhere, and i
   const canceled = outside({ answer: "created", run: { ...row, status: "canceled" } });
   await canceled.calls.start({ ...request, canceled: true });
   expect([canceled.told, canceled.asked[0]?.[1]]).toEqual([[], expect.objectContaining({ canceled: true })]);
+});
+
+test("a request over a limit is told when it may come again by the database's clock, and an id that is taken is a conflict", async () => {
+  const refused = async (errno: string, message: string) => {
+    const error = new SQL.PostgresError(message, { errno, code: "ERR_POSTGRES_SERVER_ERROR" } as never);
+    const { calls } = outside(error);
+    return calls.start({ ...request, quota: { tokensPerDay: 5 } }).catch((thrown) => thrown);
+  };
+  const use = { day: "2026-03-01", now: Date.parse("2026-03-01T18:00:00Z"), runs: 0, tokens: 5, usd: 0 };
+  expect(await refused("MH001", JSON.stringify(use))).toMatchObject({ code: "quota_exceeded", retryAfter: 21_600 });
+  expect(await refused("MH002", "taken")).toMatchObject({ code: "conflict", message: "There is a run r already." });
+  expect(await refused("MH009", "something else")).toMatchObject({ errno: "MH009" });
 });
 
 test("a signal that was stored is told of, and goes to the run where it is, as do those of its watchers", async () => {

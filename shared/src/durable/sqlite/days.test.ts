@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Engine } from "../../core/runs/engine.ts";
+import { until } from "../../testing/durable/until.ts";
 import { createEmbeddedEngine } from "./embedded-engine.ts";
 
 const day = 86_400_000;
@@ -54,5 +55,29 @@ test("a key finds its run for exactly its window of time that really passed, and
   const { run: next, created } = await engine.start(again);
   expect([created, next.id === run.id]).toEqual([true, false]);
   expect((await engine.byKey("p", "m"))?.id).toBe(next.id);
+  await engine.close();
+});
+
+test("a run that sleeps wakes at its time by the uptime, where nothing else happens", async () => {
+  const { at, engine } = open();
+  const is = (id: string, status: string) => until(async () => (await engine.get(id))?.status === status, 10_000);
+  engine.work([
+    {
+      kind: "k",
+      async execute(run, input) {
+        if (input === "sleeps") await run.sleep(day);
+        return null;
+      },
+    },
+  ]);
+  // By then its worker knows that nothing is left to claim.
+  for (let n = 0; n < 2; n++) await is((await engine.start(request)).run.id, "completed");
+  const { run } = await engine.start({ ...request, input: "sleeps" });
+  await is(run.id, "waiting");
+  at.wall += 9 * day;
+  await Bun.sleep(120);
+  expect((await engine.get(run.id))?.status).toBe("waiting");
+  at.uptime += day;
+  await is(run.id, "completed");
   await engine.close();
 });

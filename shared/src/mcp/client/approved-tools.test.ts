@@ -105,6 +105,11 @@ test("if the approvals cannot be read, or the list not be kept, that is said, an
   await Bun.write(file, "{");
   expect([await approved.mount([tool("a")]), at.warned.length]).toEqual([[], 1]);
   expect([await approved.before(), at.warned.length]).toEqual([[], 2]);
+  const known = serverOf({});
+  await known.approved.mount([tool("a")]);
+  await Bun.write(known.file, "{");
+  // What was approved before may not be any more.
+  expect(await known.approved.mount([tool("a")])).toEqual([]);
   const other = serverOf({});
   const remembered = { ...other.remembered, write: () => Promise.reject(new Error("disk full")) };
   const full = approvedTools(other.connection, createSuspendedCalls(), { ...other, remembered });

@@ -1,4 +1,4 @@
-import { expect, jest, test } from "bun:test";
+import { expect, jest, spyOn, test } from "bun:test";
 import type { Client } from "@modelcontextprotocol/client";
 import type { Inquiry, ToolContext } from "../../core/tools/tool.ts";
 import { withinTrace } from "../../core/trace.ts";
@@ -86,6 +86,16 @@ test("every answer to a round of questions reaches the server, with its token an
     c: accepted({ name: "Ann" }),
   };
   expect(shop.sent[1]).toEqual({ arguments: { item: 7 }, inputResponses, requestState: "token-1" });
+});
+
+test("a call that has ended leaves no timer behind", async () => {
+  await using shop = await serverOf(done);
+  using began = spyOn(globalThis, "setTimeout");
+  using ended = spyOn(globalThis, "clearTimeout");
+  await shop.call();
+  const timers = began.mock.results.map(({ value }) => value);
+  expect(timers.length).toBeGreaterThan(0);
+  expect(timers.filter((timer) => !ended.mock.calls.some(([one]) => one === timer))).toEqual([]);
 });
 
 test("a server without a token is sent none", async () => {

@@ -59,6 +59,24 @@ test("an agent has the tools of the servers it names, for each principal over a 
   expect([it.host.health("bob"), two.sessions.size]).toEqual([{ servers: [] }, 2]);
 });
 
+test("each principal shows a server that it is itself, and no other", async () => {
+  using web = mcpServerByHand();
+  const shown = new Set<string | null>();
+  web.answer = (_, { headers }) => {
+    shown.add(headers.get("authorization"));
+    return undefined;
+  };
+  const signIns: McpHostOptions["signIns"] = (principal) => ({
+    authorize: async () => ({ token: async () => principal }),
+    widenScope: async () => undefined,
+  });
+  await using it = await hostOf({ web: at(web) }, { signIns });
+  await it.list("all", "ann");
+  expect([...shown]).toEqual(["Bearer ann"]);
+  await it.list("all", "bob");
+  expect([...shown]).toEqual(["Bearer ann", "Bearer bob"]);
+});
+
 test("what a server offers one principal is kept apart from what it offers another", async () => {
   using web = mcpServerByHand();
   const first = await hostOf({ web: at(web) });
@@ -250,6 +268,11 @@ test("a server that never answered is waited for, told of, and missing; once it 
   while (slow.sessions.size === 0 || !slow.asked.includes("tools/list")) await Bun.sleep(1);
   const later = await it.list();
   expect(later).toMatchObject({ names: ["slow__echo", "quick__echo"], missing: [] });
+  // One that has none to offer is there all the same.
+  using bare = mcpServerByHand();
+  bare.tools = [];
+  await using other = await hostOf({ bare: at(bare) });
+  expect(await other.list()).toMatchObject({ names: [], missing: [] });
 });
 
 test("tools known from last time are offered though the server does not answer, within a second; who needs them now waits", async () => {

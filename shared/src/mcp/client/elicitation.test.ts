@@ -80,6 +80,7 @@ test("an omitted value has the server's default", () => {
   const asked = { message: "Who?", requestedSchema: { type: "object" as const, properties } };
   expect(questionOf("s", asked)).toContain("- age (integer, 0 when left out)");
   expect(answerOf("ok", asked)).toEqual({ result: { action: "accept", content: { name: "Joe", age: 0 } } });
+  expect(answerOf("age: 7", asked)).toEqual({ result: { action: "accept", content: { name: "Joe", age: 7 } } });
 });
 
 type Property = Parameters<typeof questionOf>[1] extends infer Params

@@ -49,6 +49,9 @@ test("a tool is told as the server's words, cleaned and bounded, and as a way ou
     description: "[MCP server files] Reads.",
     reach: { opens: "named" },
   });
+  // No call of it is like another: each is allowed by itself.
+  const { sameKind } = described({});
+  expect([typeof sameKind, sameKind?.({}, "It destroys.")]).toEqual(["function", undefined]);
   expect(described({ title: "Title" }).description).toBe("[MCP server files] Title");
   expect(described({ description: "d".repeat(9_000) }).description).toHaveLength("[MCP server files] ".length + 8_000);
 });

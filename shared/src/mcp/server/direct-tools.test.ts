@@ -99,6 +99,13 @@ test("a risky call is made only with a person's yes to this exact call", async (
   expect(await tools.call("say", { what: "a" }, call, yes)).toMatchObject({ result: { content: [{ text: "a" }] } });
 });
 
+test("a person's yes is for the very arguments that were shown, also where the call risks nothing", async () => {
+  const tools = toolsOf([say], { approval: () => "ask" });
+  const yes = decided(await tools.call("say", { what: "a" }, call), true);
+  await expect(tools.call("say", { what: "b" }, call, yes)).rejects.toThrow("not that of this call");
+  expect(await tools.call("say", { what: "a" }, call, yes)).toMatchObject({ result: { content: [{ text: "a" }] } });
+});
+
 test("for a client that cannot ask a person, the result says what to do instead", async () => {
   const refused = await toolsOf([risky]).call("say", { what: "a" }, { ...call, client: { elicitation: { url: {} } } });
   expect(refused).toMatchObject({
@@ -114,6 +121,8 @@ test("with `deny` a risky call is never made, whoever says yes; with `allow` nob
   });
   const made = await toolsOf([risky], { risky: "allow" }).call("say", { what: "a" }, call);
   expect(made).toMatchObject({ result: { isError: false } });
+  const judged = { ...risky, alwaysJudged: true } as const;
+  expect(await toolsOf([judged], { risky: "allow" }).call("say", { what: "a" }, call)).toHaveProperty("asks");
 });
 
 test("the model usage of a call's tool is in its result and counted, even if the tool failed", async () => {
@@ -303,6 +312,23 @@ test("a call that takes longer than a task may is stopped, with all that it wait
   const over = { ...call, signal: AbortSignal.abort(new Error("gone")) };
   await expect(toolsOf([watched]).call("say", { what: "a" }, over)).rejects.toThrow("gone");
   expect(judged).toBe(0);
+});
+
+test("what a call asks the model is asked for its principal, and ends with the call's time", async () => {
+  const heard: { principal?: string | undefined; aborted: boolean }[] = [];
+  const model = {
+    ...createModel(modelConfigSchema.parse({ name: "scripted", baseUrl: scripted.url })),
+    async *ask(_: object, { signal, principal }: { signal: AbortSignal; principal?: string }) {
+      await whenAborted(signal).catch(() => undefined);
+      heard.push({ principal, aborted: signal.aborted });
+      yield* [];
+    },
+  } as unknown as DirectToolsDeps["model"];
+  const slow = doing(({ ask }) => ask({ instructions: "Think.", text: "What?" }));
+  expect(await toolsOf([slow], { model, ...bounded(slow, 30) }).call("say", {}, call)).toMatchObject({
+    result: { isError: true, content: [{ text: expect.stringMatching(/^Stopped: /) }] },
+  });
+  expect(heard).toEqual([{ principal: "ann", aborted: true }]);
 });
 
 test("a call has a key of its own, the agent's bound for its result, and no web unless it is given one", async () => {

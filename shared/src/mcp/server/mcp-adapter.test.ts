@@ -354,6 +354,26 @@ test("a subscription that fails is a bug of ours, one that was left is none, and
   await client.close();
 });
 
+test("for who left while a subscription was being made nothing is watched", async () => {
+  const gate = Promise.withResolvers<void>();
+  const signals: AbortSignal[] = [];
+  const watch = async (_: string, __: string, signal: AbortSignal) => {
+    signals.push(signal);
+    await gate.promise;
+    return (async function* () {})();
+  };
+  const { adapter, reported } = served({ resources: { watch } } as never);
+  const client = await connect(adapter, { mode: "legacy" });
+  const asked = client.subscribeResource({ uri: "a:x" }).catch(() => undefined);
+  await until(() => signals.length === 1);
+  await (client.transport as StreamableHTTPClientTransport).terminateSession();
+  gate.resolve();
+  await until(() => signals[0]?.aborted === true);
+  await client.close();
+  await asked;
+  expect(reported).toEqual([]);
+});
+
 test("without a session nothing can be subscribed to, since nobody could be told", async () => {
   const { adapter, followed } = served();
   const params = { uri: "manyhands://runs/r1" };

@@ -63,6 +63,7 @@ function serveResources(server: Server, serving: Serving): void {
 /** Sends changes over a lasting connection, as in the revisions of 2025. */
 function serveSubscriptions(server: Server, { resources, principal, deps }: Serving): void {
   const watched = new Map<string, AbortController>();
+  let hasLeft = false;
   const forget = (uri: string) => {
     watched.get(uri)?.abort();
     watched.delete(uri);
@@ -71,6 +72,7 @@ function serveSubscriptions(server: Server, { resources, principal, deps }: Serv
     for await (const _ of changes) if (!signal.aborted) await server.sendResourceUpdated({ uri });
   };
   server.onclose = () => {
+    hasLeft = true;
     for (const uri of [...watched.keys()]) forget(uri);
   };
   server.setRequestHandler("resources/subscribe", async ({ params: { uri } }, context) => {
@@ -79,7 +81,8 @@ function serveSubscriptions(server: Server, { resources, principal, deps }: Serv
     const changes = await inProtocolWords(() => resources.watch(uri, principal, stop.signal), deps.report);
     if (changes === undefined) throw new ResourceNotFoundError(uri);
     forget(uri);
-    watched.set(uri, stop);
+    if (hasLeft) stop.abort();
+    else watched.set(uri, stop);
     tell(uri, changes, stop).catch((error: unknown) => stop.signal.aborted || deps.report(error));
     return {};
   });

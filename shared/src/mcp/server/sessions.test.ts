@@ -111,6 +111,26 @@ test("a client that left in the middle is waited for 10 seconds, one that has re
   }
 });
 
+test("a client that leaves a silent stream has left once, whatever the stream says of its end then", async () => {
+  const { sessions } = open();
+  const begun = await begin(sessions);
+  await begun.text();
+  const listening = await sessions.answer(
+    new Request(url, { headers: { ...headers, ...within(begun) } }),
+    undefined,
+    "ann",
+  );
+  const reader = listening?.body?.getReader();
+  const read = reader?.read();
+  await Bun.sleep(0);
+  using timers = spyOn(globalThis, "setTimeout");
+  await reader?.cancel();
+  await read;
+  for (let n = 0; n < 5; n++) await Bun.sleep(0);
+  const waits = timers.mock.calls.map(([, delay]) => delay).filter((ms) => ms === 10_000 || ms === 60 * 60_000);
+  expect(waits).toEqual([10_000]);
+});
+
 test("a session ends once its client is away too long, not while one of its answers is being read", async () => {
   const { sessions, bugs } = open({ awayMs: 20, idleMs: 20 });
   const begun = await begin(sessions);

@@ -55,6 +55,9 @@ function testEntries(opened: Opened): void {
     for (const touch of touches) await expect(touch()).rejects.toMatchObject({ code: "not_found" });
     expect(await store.clear("bob")).toBe(0);
     expect((await store.get("ann", id)).text).toBe("The vault opens with lilacs.");
+    // Others' entries take no place among what is found, however well they fit.
+    for (const text of ["Lilacs.", "Lilacs, lilacs."]) await store.add("bob", { text, kind: "fact", by });
+    expect((await store.search("ann", "lilacs", 1)).map((entry) => entry.id)).toEqual([id]);
   });
 
   test("a memory is full at its bound, says so, and repeats nothing", async () => {
@@ -70,6 +73,10 @@ function testEntries(opened: Opened): void {
     });
     await expect(add("x".repeat(201))).rejects.toMatchObject({ code: "too_large" });
     await expect(add(" \u200b\n")).rejects.toMatchObject({ code: "invalid_input" });
+    const edit = (text: string) => store.edit("ann", first.id, { text, by });
+    await expect(edit("x".repeat(201))).rejects.toMatchObject({ code: "too_large" });
+    await expect(edit(" \u200b\n")).rejects.toMatchObject({ code: "invalid_input" });
+    expect((await edit(" Number\u200b 0. ")).text).toBe("Number 0.");
     // Another's is not.
     await store.add("bob", { text: "Number 0.", kind: "fact", by });
     expect(await store.clear("ann")).toBe(5);

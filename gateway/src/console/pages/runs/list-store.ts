@@ -42,7 +42,7 @@ export function openListStore(filters: Filters) {
   };
   const look = async () => {
     // A search reads the runs themselves: it is done again when the person asks.
-    if (document.hidden || busy.value || runs.value === undefined || reads) return;
+    if (busy.value || runs.value === undefined || reads) return;
     const found = await listRuns(filters, opened, { signal: gone.signal, limit: newestRuns }).catch(() => undefined);
     if (found !== undefined) merge(found);
   };
@@ -89,6 +89,8 @@ function lookingWhenChanged(look: () => Promise<void>): { stop(): void } {
       timer ??= setTimeout(
         () => {
           timer = undefined;
+          missed = document.hidden;
+          if (missed) return;
           looked = performance.now();
           void look();
         },

@@ -146,3 +146,14 @@ test("a worker that leaves is buried by itself, lets its lock go, and beats no m
   expect(one.beside).toEqual([["SELECT bury_worker($1, false)", [owner]]]);
   expect([one.at.released, one.clock.state.cleared, one.at.lost]).toEqual([1, 1, 0]);
 });
+
+test("a worker that leaves while it is looking looks no more", async () => {
+  const one = present();
+  one.presence.start();
+  await one.rest();
+  const before = one.clock.waits.length;
+  one.clock.state.fire();
+  await one.presence.close();
+  await one.rest();
+  expect([one.clock.waits.length, one.at.warned]).toEqual([before, []]);
+});

@@ -41,6 +41,7 @@ function executing(
   const written: Record<string, Operation[]> = {};
   const shown: (readonly [string, number])[] = [];
   const shownHere: unknown[] = [];
+  const told: unknown[] = [];
   const stays: (readonly [string, number])[] = [];
   const runnable: (readonly [string, number | undefined])[] = [];
   const database = {
@@ -66,7 +67,7 @@ function executing(
       enter: ({ context_id }: RunRow) => void stays.push([`enters ${context_id}`, pool.running]),
       leave: async ({ context_id }: RunRow) => void stays.push([`leaves ${context_id}`, pool.running]),
     },
-    news: { tell: () => undefined },
+    news: { tell: (runId: string, about: object) => void told.push([runId, about]) },
     log: silentLog,
     stopMs: 1_000,
     onRunnable: (runId: string, due?: number) => void runnable.push([runId, due]),
@@ -92,7 +93,7 @@ function executing(
       pool,
     );
   const wrote = (n: string) => (written[n] ?? []).map((operation) => operation.do);
-  return { executor, execute, wrote, shown, shownHere, stays, runnable, pool };
+  return { executor, execute, wrote, shown, shownHere, told, stays, runnable, pool };
 }
 
 /** Waits for a signal while it does something else, and so is never parked. */
@@ -182,6 +183,14 @@ test("a run whose journal comes while the process is stopping is handed back unt
   expect(runnable).toEqual([["work", undefined]]);
 });
 
+test("a step that does not end in its time is told to stop, and its run handed back", async () => {
+  const { executor, execute, wrote } = executing({ work: waiting });
+  const executed = execute("work");
+  await until(() => executor.holds("work") && wrote("work").includes("wait"));
+  await Promise.all([executor.drain(10, () => true), executed]);
+  expect(wrote("work").at(-1)).toBe("release");
+}, 10_000);
+
 test("a run whose journal cannot be read is paused with what is wrong, and not given to others", async () => {
   const work = (run: Run) => run.signal("go");
   const row = { path: "0", kind: "step", name: "try", state: "done", out: null, error: "{" };
@@ -214,8 +223,10 @@ test("progress says after which event it came, whatever was committed without on
   };
   const answer = (operations: readonly Operation[]) =>
     ({ last: JSON.stringify(operations).includes("first") ? 7 : 0 }) as Answer;
-  const { execute, shown, shownHere } = executing({ work }, { answer });
+  const { execute, shown, shownHere, told } = executing({ work }, { answer });
   await execute("work");
+  // Others are told of what they can read.
+  expect(told).toEqual([["work", { last: 7 }]]);
   expect(shownHere).toEqual(["first", "second", "third"].map((text) => ["work", text]));
   expect(shown).toEqual([
     ["work", 2],

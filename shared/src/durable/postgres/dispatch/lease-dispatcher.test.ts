@@ -61,7 +61,7 @@ async function dispatching(claimed: (n: number) => readonly object[] | Promise<r
   await until(() => claims.length > 0 && offered.length > 0 && dispatcher.isIdle);
   const looked = async (since: number) => until(() => claims.length > since && dispatcher.isIdle);
   return {
-    ...{ dispatcher, pool, session, claims, handedBack, offered, told, executed, gates, looked, resumed },
+    ...{ dispatcher, pool, executor, session, claims, handedBack, offered, told, executed, gates, looked, resumed },
     losses: () => lost,
     [Symbol.asyncDispose]: () => dispatcher.close(),
   };
@@ -86,6 +86,9 @@ test("as many runs are claimed as there is room for, and the next claim says who
   at.dispatcher.news();
   await until(() => at.dispatcher.isIdle);
   expect(at.claims).toHaveLength(asked);
+  expect(at.dispatcher.reserve("work")).toBeUndefined();
+  at.pool.running = 2;
+  expect([at.dispatcher.reserve("work"), at.dispatcher.reserve("work")]).toEqual([expect.anything(), undefined]);
 });
 
 test("a run that is due in months wakes nobody today; one that is due now does", async () => {
@@ -135,6 +138,16 @@ test("a place that was not taken may stand for a run that nobody knows of: what 
   expect([at.executed, at.pool.reserved]).toEqual([["6", "7", "8"], 0]);
 });
 
+test("a process that is stopping reserves no place and claims nothing more", async () => {
+  await using at = await dispatching();
+  at.executor.isDraining = true;
+  const asked = at.claims.length;
+  expect(at.dispatcher.reserve("work")).toBeUndefined();
+  at.dispatcher.news();
+  await until(() => at.dispatcher.isIdle);
+  expect(at.claims).toHaveLength(asked);
+});
+
 test("a place that was taken leaves nothing to hand back", async () => {
   await using at = await dispatching();
   const before = at.claims.length;
@@ -181,4 +194,7 @@ test("a process that others declared dead loses all that it held, and comes back
   await until(() => at.dispatcher.owner !== undefined);
   expect(at.dispatcher.owner).not.toBe(owner);
   expect(at.losses()).toBe(1);
+  // Nobody knows what is executed under that name.
+  await until(() => at.offered.length === 2);
+  expect(at.offered[1]).toEqual({ owner: at.dispatcher.owner, keys: at.pool.offer.keys });
 });

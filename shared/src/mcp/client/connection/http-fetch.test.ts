@@ -119,6 +119,8 @@ test("another port of the same host is elsewhere: it is asked through the policy
   expect(it.asked).toEqual([
     { url: elsewhere, headers: { "x-mine": "1" }, body: "a=1", signal, timeoutMs: 20_000, maxBytes: 2 ** 20 },
   ]);
+  // Equal signals need not be the same.
+  expect(it.asked[0]?.signal).toBe(signal);
   expect(it.seen).toEqual([]);
   await it.send(elsewhere);
   expect(it.asked[1]).toEqual({

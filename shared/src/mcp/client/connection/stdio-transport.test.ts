@@ -12,6 +12,8 @@ test("only the end of the output is kept, however long it is", () => {
   tail.push(new TextEncoder().encode("x".repeat(1_995)));
   tail.push(new TextEncoder().encode("\u001b[31mthe end"));
   expect(tail.text()).toMatch(/^x+the end$/);
+  tail.push(new TextEncoder().encode(`${"y".repeat(5_000)}the very end`));
+  expect(tail.text()).toMatch(/^y+the very end$/);
 });
 
 type Options = Parameters<typeof processByHand>[0] & { readonly maxMessageBytes?: number };

@@ -214,7 +214,7 @@ test("a scope that a call lacked is added to those wanted, up to a length, and t
   await widenScope(server, "a", store);
   expect(await store.read(server)).toEqual({ wanted: "a" });
   await store.write(server, { tokens: old, wanted: "a" });
-  await widenScope(server, "b a", store);
+  await widenScope(server, "b", store);
   const widened = await store.read(server);
   expect([widened?.tokens, widened?.wanted?.split(" ").toSorted()]).toEqual([old, ["a", "b"]]);
   await widenScope(server, "x".repeat(5_000), store);
