@@ -1884,4 +1884,20 @@ export const gatewayFaults: readonly Fault[] = [
     harm: "What a person writes while a message is on its way is gone once it has arrived.",
     tests: ["gateway/src/console/keeping"],
   },
+  {
+    id: "look-lost-while-hidden",
+    file: "gateway/src/console/pages/runs/list-store.ts",
+    find: "          missed = document.hidden;\n",
+    becomes: "          missed = false;\n",
+    harm: "A list in a hidden tab asks the gateway at every change.",
+    tests: ["gateway/src/console/lists"],
+  },
+  {
+    id: "answer-of-another-question",
+    file: "gateway/src/console/parts/question-card.tsx",
+    find: "const body = { input: said, ...(questionEvent !== undefined && { questionEvent }) };",
+    becomes: "const body = { input: said };",
+    harm: "What a person says to one question answers the next.",
+    tests: ["gateway/src/console/answering"],
+  },
 ];
