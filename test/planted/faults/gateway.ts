@@ -3,6 +3,14 @@ import { type Fault, gateway, settings } from "../fault.ts";
 /** Faults of the gateway. */
 export const gatewayFaults: readonly Fault[] = [
   {
+    id: "approved-by-their-names",
+    file: "gateway/src/settings/mcp-settings.ts",
+    find: "sha256Of(JSON.stringify(definitions))",
+    becomes: "sha256Of(JSON.stringify(definitions.map(({ name }) => name)))",
+    harm: "Tools that changed after they were shown are approved unseen, as long as they keep their names.",
+    tests: ["gateway/src/settings/mcp-settings.test.ts"],
+  },
+  {
     id: "signed-again-starts-again",
     file: "gateway/src/starts/triggers/check-signature.ts",
     find: "signedBy(hmac(secret, [body])) : wrong",
