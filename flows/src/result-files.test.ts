@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { handOnBranches, madeIn } from "./result-files.ts";
+import { handOnBranches, madeIn, newestResults } from "./result-files.ts";
 import { paperFile, paperFlow } from "./testing/paper-flow.ts";
 
 const artifact = (name: string, text = name) => ({
@@ -26,4 +26,12 @@ test("the same thing of two branches is handed on once, another one of that name
     { name: "2", ...other },
   ]);
   expect(handed).toEqual(["x", "a.txt", "b.txt", "2/x", "2/b.txt"]);
+});
+
+test("of what several attempts made the newest of each name counts", () => {
+  const [old, other, fresh] = [paperFile("a.txt", "old"), paperFile("b.txt"), paperFile("a.txt", "fresh")];
+  const attempts = [{ files: [old, other], artifacts: [artifact("x", "old")] }, { files: [fresh] }];
+  expect(newestResults(attempts)).toEqual({ files: [fresh, other], artifacts: [artifact("x", "old")] });
+  const again = { files: [], artifacts: [artifact("x", "fresh")] };
+  expect(newestResults([...attempts, again]).artifacts).toEqual([artifact("x", "fresh")]);
 });

@@ -1,5 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { drawnFaults } from "./drawn.ts";
 import type { Fault } from "./fault.ts";
 import { faults } from "./faults.ts";
 import { plantAll, withFault } from "./plant.ts";
@@ -23,6 +26,30 @@ test.each(faults.map((fault) => [fault.id, fault] as const))(
     for (const some of fault.tests) expect(testFiles.filter((path) => path.includes(some))).not.toEqual([]);
   },
 );
+
+test("a fault that somebody drew is looked for in the tests beside it first, then in all", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "drawn-"));
+  try {
+    const path = join(folder, "drawn.json");
+    const fault = { id: "one", file: "flows/src/loop/loop.ts", find: "a", becomes: "b", harm: "None." };
+    await Bun.write(path, JSON.stringify([fault, { ...fault, file: "shared/src/core/usage.ts" }]));
+    const [inFlows, inShared] = await drawnFaults(root, path);
+    const others = ["./shared/", "./gateway/", "./agents/", "./test/a2a/", "./test/agents/"];
+    expect(inFlows?.tests.slice(0, 8)).toEqual([
+      "./flows/src/loop/loop.test.ts",
+      "./flows/src/loop/",
+      "./flows/",
+      ...others,
+    ]);
+    expect(inShared?.tests.slice(0, 3)).toEqual(["./shared/src/core/usage.test.ts", "./shared/src/core/", "./shared/"]);
+    expect(inShared?.tests).toContain("./test/attacks/");
+    expect(inShared?.tests).not.toContain("./test/planted/");
+    await Bun.write(path, JSON.stringify([{ ...fault, harm: undefined }]));
+    await expect(drawnFaults(root, path)).rejects.toThrow("harm");
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
 
 test("a fault that a test finds is caught, a harmless change survives, and the checkout stays as it is", async () => {
   const file = "shared/src/durable/sqlite/process-identity.ts";

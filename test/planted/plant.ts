@@ -4,6 +4,8 @@
  *
  * - `bun test/planted/plant.ts`: all of them, which takes hours
  * - `bun test/planted/plant.ts half-a-patch`: the named ones
+ * - `bun test/planted/plant.ts drawn.json`: those in a file, which measures the tests rather than
+ *   the list, if somebody drew them who has read no test
  *
  * A fault is caught if a test fails with it, passes without it and fails with it again; it has
  * survived if all pass. Exit code 1 below 95 % caught. To add one, see `faults.ts`.
@@ -12,6 +14,7 @@ import { existsSync } from "node:fs";
 import { chmod, cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { drawnFaults } from "./drawn.ts";
 import type { Fault } from "./fault.ts";
 import { faults } from "./faults.ts";
 
@@ -95,10 +98,13 @@ async function runTests(cwd: string, tests: readonly string[], signal: AbortSign
   return { passed: true, by: "", files: [] };
 }
 
+/** As `bun run test` runs them. */
+const atOnce = ["--parallel=2", "--no-isolate"];
+
 /** Runs test files in a separate process group, and kills what is left of the group. */
 async function runSome(cwd: string, tests: string, signal: AbortSignal): Promise<Outcome> {
   signal.throwIfAborted();
-  const argv = [process.execPath, "test", "--bail", "--timeout", String(testMs), tests];
+  const argv = [process.execPath, "test", "--bail", "--timeout", String(testMs), ...atOnce, tests];
   const env = { ...process.env, NO_COLOR: "1", TEST_SWEEPS: "usual" };
   // A file, since processes that a test leaves behind would hold a pipe open.
   const log = Bun.file(join(cwd, "planted.log"));
@@ -155,10 +161,13 @@ async function copyCheckout(copy: string): Promise<void> {
 if (import.meta.main) {
   const stop = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort(new Error("Stopped.")));
-  const ids = process.argv.slice(2);
-  const unknown = ids.find((id) => !faults.some((fault) => fault.id === id));
+  const [draw = [], ids = []] = [true, false].map((isDraw) =>
+    process.argv.slice(2).filter((argument) => argument.endsWith(".json") === isDraw),
+  );
+  const known = draw[0] === undefined ? faults : await drawnFaults(root, draw[0]);
+  const unknown = ids.find((id) => !known.some((fault) => fault.id === id));
   if (unknown !== undefined) throw new Error(`There is no fault ${unknown}.`);
-  const planted = faults.filter(({ id }) => ids.length === 0 || ids.includes(id));
+  const planted = known.filter(({ id }) => ids.length === 0 || ids.includes(id));
   const verdicts = await plantAll(planted, console.log, stop.signal);
   const caught = verdicts.filter((verdict) => verdict.caught).length;
   console.log(`${caught} of ${verdicts.length} caught, ${Math.floor((100 * caught) / verdicts.length)} %`);

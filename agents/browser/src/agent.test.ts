@@ -25,6 +25,11 @@ test("it has the browser's tools, the web's, and those to plan, save, ask and en
   expect(tools.slice(-4)).toEqual(["read_document", "write_document", "ask_human", "terminate"]);
 });
 
+test("the prompt asks for notes of pages before they are left", () => {
+  const { instructions } = openedForTest(browser, { browsing, web });
+  expect(instructions).toContain("note in your own words what you will need later");
+});
+
 test("the prompt names no missing tool", () => {
   for (const deps of [
     { browsing, web },

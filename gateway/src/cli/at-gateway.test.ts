@@ -173,6 +173,39 @@ test.each([
   expect(cli.said().slice(before)).toContain(told);
 });
 
+test("nothing that agents, receivers and senders say of themselves reaches the terminal as it is", async () => {
+  const said = (text: string) => `${text}\u001b[2J`;
+  const maps = {
+    ...agent,
+    url: said("http://maps"),
+    title: said("Maps"),
+    reason: said("Away."),
+    sandbox: said("none"),
+  };
+  const agents = [{ ...maps, model: { name: said("m") }, changes: [{ what: [said("version was 1")] }] }];
+  const firings = [{ due: "D1", outcome: "refused", reason: said("No."), event: said("push"), runId: said("r") }];
+  const own = { name: said("n"), cron: "@daily", timeZone: "UTC", start: said("swe"), task: said("Look."), firings };
+  const both = { ...own, type: "github", url: said("http://hooks"), paused: true };
+  const failed = { ...delivery, url: said("http://hook"), taskId: said("t"), reason: said("Gone.") };
+  const lists = { agents, deliveries: [failed], schedules: [both], triggers: [both] };
+  const commands = [
+    ...[["agents"], ["deliveries"], ["schedules"], ["triggers"], ["notify"]],
+    ...[
+      ["schedules", "show", "n"],
+      ["triggers", "show", "n"],
+      ["deliveries", "show", "d"],
+    ],
+  ];
+  for (const [group = "", ...rest] of commands) {
+    const one = group === "deliveries" ? failed : both;
+    answer = () => Response.json({ ...lists, targets: [{ name: said("ops"), type: "slack" }], ...one });
+    const before = cli.out().length;
+    expect([group, await cli.run(group, ...(rest.length === 0 ? ["list"] : rest))]).toEqual([group, 0]);
+    const shown = cli.out().slice(before);
+    expect([group, shown.includes("\\u001b[2J"), shown.includes("\u001b")]).toEqual([group, true, false]);
+  }
+});
+
 const kept = { name: "n", cron: "@daily", timeZone: "UTC", start: "swe", task: "Look.", paused: false, firings: [] };
 
 test("a schedule is added with all that is said of it, and by default in this machine's time, made up once and never twice at a time", async () => {

@@ -81,6 +81,14 @@ test("inputs that fail are told and not sent again, and those that wait are sent
   at.fire("pagehide");
   expect(at.posted[1]?.body).toMatchObject({ inputs: [{ text: "y".repeat(200) }, { text: "z" }] });
   long.close();
+  // As many at once as the gateway takes.
+  at.posted.length = 0;
+  answers = [never, never];
+  const many = openLiveStore({ runId: "r", task: "t", screen: "browser" });
+  for (let count = 0; count < 60; count++) many.send({ type: "key", key: "a" });
+  many.close();
+  const counts = at.posted.map(({ body }) => (body as { inputs: readonly object[] }).inputs.length);
+  expect(counts).toEqual([1, 50, 9]);
 });
 
 test("a run's page has its figures after its events and after its end, and tells why it cannot be shown", async () => {

@@ -8,6 +8,7 @@ import { guardedFiles } from "manyhands/internal/machine/sandbox/guarded-names";
 import * as workspaces from "manyhands/internal/machine/workspace/read-workspace";
 import * as deletions from "manyhands/internal/runs/deletions";
 import * as access from "manyhands/internal/server/access";
+import * as remote from "manyhands/internal/server/protocols/open-grpc";
 import * as webhooks from "manyhands/internal/server/protocols/open-webhooks";
 import * as running from "manyhands/internal/server/run-server";
 import * as engines from "manyhands/internal/server/storage/open-engine";
@@ -35,7 +36,8 @@ function noting<Module extends object, Name extends keyof Module>(module: Module
   return spyOn(module, name as never).mockImplementation(ending as never) as unknown as Disposable;
 }
 
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const warned: string[] = [];
+const silent = { info: () => undefined, warn: (text: string) => void warned.push(text), error: () => undefined };
 
 test("what a gateway is made of knows what it has to, and is closed again, the runs first and what they share last", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-parts-"));
@@ -65,6 +67,9 @@ test("what a gateway is made of knows what it has to, and is closed again, the r
     ...stopping(...given),
     start: () => () => void closed.push("openStarts"),
   }));
+  const guard = () => undefined;
+  using _8 = spyOn(access, "openLocalUsers").mockResolvedValue({ guard, note: "Who connects cannot be told." });
+  using called = spyOn(remote, "openGrpc");
   using app = spyOn(apps, "gatewayApp");
   using deleting = spyOn(deletions, "createDeletions");
   using read = spyOn(workspaces, "createReadWorkspaces");
@@ -104,6 +109,10 @@ test("what a gateway is made of knows what it has to, and is closed again, the r
   expect(Array.from(listed.mock.calls[0]?.[1] ?? [], ({ name }) => name)).toContain("planning");
   expect(listed.mock.calls[0]?.[2]).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect(set.mock.calls[0]?.[0]).toMatchObject({ cwd: process.cwd(), env: process.env, config });
+
+  // Whoever may not connect may do so by neither port, and where that cannot be told it is said.
+  expect([called.mock.calls[0]?.[1].guard, served.mock.calls[0]?.[1].guard]).toEqual([guard, guard]);
+  expect(warned).toContain("Who connects cannot be told.");
 
   const [listening] = served.mock.results;
   if (listening?.type !== "return") throw new Error("It does not listen.");

@@ -81,6 +81,20 @@ test.each(cases)("%s is read as it was written, and every view handles it", (typ
   if (type === "flow-told") expect(thread.items).toMatchObject([{ kind: "note", text: "The tide turns" }]);
 });
 
+/** The same with a character in each of its words that a terminal would obey. */
+function poisoned(value: unknown, key = ""): unknown {
+  if (typeof value === "string") return words.has(key) ? `${value}\u001b[2J` : value;
+  if (Array.isArray(value)) return value.map((one) => poisoned(one, key));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, poisoned(one, name)]));
+}
+const words = new Set(["text", "name", "model", "agent", "question", "note", "message", "summary", "arguments", "url"]);
+
+test.each(cases)("nothing that %s says reaches a terminal as it is", (_, stored) => {
+  const item = { kind: "event", seq: 1, at: 1, event: readEvent(poisoned(stored) as RunEvent) } as const;
+  expect(render(newView, item, { color: false, columns: 80 }).text).not.toContain("\u001b");
+});
+
 const started = { id: "r", kind: "agent:manus", input: null, createdAt: 0 } as unknown as RunRecord;
 
 test.each(cases)("%s has words to search, a span or none, and a line for whoever asked or none", (type, stored) => {

@@ -89,7 +89,7 @@ test("as JSON the outcome has the last answer, its data, the files and what was 
         artifact("sums.csv", file),
         artifact(
           "answer",
-          { type: "text", text: "new" },
+          { type: "text", text: "new\u009b" },
           { type: "data", data: { n: 1 } },
           { type: "text", text: "er" },
         ),
@@ -97,12 +97,14 @@ test("as JSON the outcome has the last answer, its data, the files and what was 
     },
     true,
   );
+  // A terminal obeys characters that JSON leaves as they are.
+  expect(text).not.toContain("\u009b");
   expect(JSON.parse(text)).toEqual({
     kind: "result",
     taskId: "t1",
     contextId: "c1",
     state: "failed",
-    text: "new\ner",
+    text: "new\u009b\ner",
     data: { n: 1 },
     files: [{ path: join(cwd, "manyhands-out", "t1", "sums.csv"), bytes: 3 }],
     totals: expect.objectContaining({ calls: 2, costUsd: 0.5 }),

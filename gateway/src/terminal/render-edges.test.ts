@@ -202,3 +202,22 @@ test("a line is cut only where it is too wide, by what it takes on the screen", 
   expect(safeLine("日本日本", 6)).toBe("日本…");
   expect(safeText("a\r\nb")).toBe("a\nb");
 });
+
+test("that a call is allowed for the whole task is said with it, and that a limit cannot be kept once", () => {
+  const shown = (...items: readonly TaskItem[]) => {
+    let view = newView;
+    const texts: string[] = [];
+    for (const item of items) {
+      const next = render(view, item, style);
+      view = next.view;
+      texts.push(next.text);
+    }
+    return texts;
+  };
+  const begun = { type: "tool-started", callId: "1", name: "bash", arguments: "{}", forTask: "commands" };
+  expect(shown(happened(begun))[0]).toContain("! allowed for this task: commands");
+  const told = { type: "agent-progressed", askId: "a", agent: "swe", text: "The limit cannot be kept." };
+  const limit = happened({ ...told, notice: "budget" });
+  const texts = shown(limit, happened({ ...told, text: "At it." }), limit);
+  expect(texts.map((text) => text.includes("limit cannot be kept"))).toEqual([true, false, false]);
+});

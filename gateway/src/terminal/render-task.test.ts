@@ -134,14 +134,23 @@ test("an error tells how to follow the task that runs on", async () => {
 });
 
 test("as JSON each item is a line, an event of a flow in the form in which it is stored", async () => {
-  const told = { type: "flow-told", of: "choice-made", note: "n\u001b", data: { choice: "a" } };
+  const told = { type: "flow-told", of: "choice-made", note: "n\u009b", data: { choice: "a" } };
   const open: Open = async function* () {
     yield* [happened(told), state("completed")];
   };
   const lines = (await rendered(open, undefined, true)).out.split("\n");
-  expect(lines[0]).not.toContain("\u001b");
+  // A terminal obeys characters that JSON leaves as they are.
+  expect(lines[0]).not.toContain("\u009b");
   expect(lines.slice(0, -1).map((line) => JSON.parse(line))).toEqual([
-    { kind: "event", seq: 1, at: 1, event: { type: "choice-made", note: "n\u001b", data: { choice: "a" } } },
+    { kind: "event", seq: 1, at: 1, event: { type: "choice-made", note: "n\u009b", data: { choice: "a" } } },
     state("completed"),
   ]);
+});
+
+test("what a task made and last said is kept until its end", async () => {
+  const made = ["a.md", "b.md"].map((name) => ({ type: "artifact-added", artifactId: name, name, parts: [] }));
+  const open: Open = async function* () {
+    yield* [state("working", "So far."), ...made.map(happened), state("completed")];
+  };
+  expect((await rendered(open)).outcome).toMatchObject({ state: "completed", text: "So far.", artifacts: made });
 });

@@ -1,5 +1,16 @@
 import { expect, test } from "bun:test";
-import { addCall, durationText, noTotals, plainTotals, sizeText, soFarText, totalsText, usageText } from "./totals.ts";
+import { readEvent } from "manyhands/internal/core/events/read-event";
+import {
+  addCall,
+  addOthers,
+  durationText,
+  noTotals,
+  plainTotals,
+  sizeText,
+  soFarText,
+  totalsText,
+  usageText,
+} from "./totals.ts";
 
 test.each([
   [0, "0.0 s"],
@@ -53,4 +64,13 @@ test("an unknown cost is said to be unknown, never nothing", () => {
     ...{ calls: 1, inputTokens: 1_000, cachedInputTokens: 0, outputTokens: 1, callsOfUnknownCost: 0 },
     ...{ costUsd: 0.5, tokensOfOthers: 0, othersUnpriced: false },
   });
+});
+
+test("attempts that were discarded count, and for programs the cost of others too", () => {
+  const { usage } = call(0.5);
+  const own = addCall(noTotals, { usage, discarded: usage });
+  expect(own).toMatchObject({ calls: 2, costUsd: 1, inputTokens: 2_000 });
+  const about = { type: "agent-answered", askId: "a", agent: "swe", state: "completed", files: [] };
+  const answered = readEvent({ ...about, usage: { tokens: 5, usd: 2, unpriced: false } } as never);
+  expect(plainTotals(addOthers(own, answered))).toMatchObject({ costUsd: 3, tokensOfOthers: 5 });
 });

@@ -159,8 +159,7 @@ async function begin(
   { signal, emit, progress }: StepContext,
 ) {
   const today = new Date().toISOString().slice(0, 10);
-  const tell = (text: string) => progress({ type: "notice-given", kind: "tools", text });
-  const { offered, missing } = await toolsNow(agent, run.principal, nothingYet, signal, tell);
+  const { offered, missing } = await toolsNow(agent, run.principal, nothingYet, { signal, progress });
   for (const { name, reason } of missing)
     emit({
       type: "notice-given",

@@ -10,6 +10,11 @@ test("a name is enough, and a fallback is a complete configuration", () => {
   expect(config.fallback).toMatchObject({ name: "llama", maxRetries: 4 });
 });
 
+test("an answer may be silent for a minute once it has begun, and for five before", () => {
+  const { idleTimeoutMs, firstDeltaTimeoutMs } = modelConfigSchema.parse({ name: "gpt-4o" });
+  expect([idleTimeoutMs, firstDeltaTimeoutMs]).toEqual([60_000, 300_000]);
+});
+
 const wrong: [string, object][] = [
   ["an unknown key", { modle: "x" }],
   ["an unknown capability", { capabilities: { sight: true } }],

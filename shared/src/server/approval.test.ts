@@ -22,4 +22,5 @@ test("a tool that the agent would have on another machine may be named, and so m
   expect(approvalBy(["files__write"], tester, moreTools)(call("files__write"))).toBe("ask");
   for (const name of ["browser_clik_at", "files__write"])
     expect(() => approvalBy([name], tester)).toThrow(`approve names "${name}"`);
+  expect(() => approvalBy(["browser_clik_at"], tester, moreTools)).toThrow('approve names "browser_clik_at"');
 });

@@ -20,6 +20,7 @@ import { openWorkspace } from "../machine/workspace/open-workspace.ts";
 import { contextForTest } from "../testing/tool-context.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
 import { extractContent } from "../tools/browser/extract/extract-content.ts";
+import * as coding from "../tools/code/code-tools.ts";
 import { createGitHosts } from "../tools/code/forge/git-host.ts";
 import * as data from "../tools/data/data-tools.ts";
 import { createDatabases } from "../tools/data/database/databases.ts";
@@ -28,6 +29,7 @@ import { createDisplays } from "../tools/desktop/display-session.ts";
 import * as documents from "../tools/documents/write-document.ts";
 import { editor, families, images, shell } from "../tools/families.ts";
 import type { ToolFamily } from "../tools/family.ts";
+import * as editing from "../tools/files/str-replace-editor.ts";
 import { terminate } from "../tools/human/terminate.ts";
 import { createSnapshotStates } from "../tools/observation/elements/snapshot-state.ts";
 import { createRobots } from "../tools/page/robots.ts";
@@ -147,6 +149,14 @@ test("documents are printed by the machine's browser, and data comes from the da
   openAgent(agent, { ...deps(), printer, servers }, ["data", "documents"]);
   expect(writing.mock.calls[0]?.[0]).toEqual({ browser: printer });
   expect(reading.mock.calls[0]?.[0]).toMatchObject({ databases, servers, python: { name: "python_execute" } });
+});
+
+test("the code family's edits wait for the editor's, and it runs code only where there is a shell", () => {
+  using code = spyOn(coding, "codeTools");
+  using editor = spyOn(editing, "createStrReplaceEditor");
+  for (const shell of [deps().shell, []]) openAgent(agent, { ...deps(), shell }, ["code", "files"]);
+  expect(code.mock.calls.map(([{ runsCode }]) => runsCode)).toEqual([true, false]);
+  expect(code.mock.calls.map(([{ edits }], at) => edits === editor.mock.calls[at]?.[0])).toEqual([true, true]);
 });
 
 test("with the code family an agent's own tools are undone by checkpoints too", async () => {

@@ -2,9 +2,11 @@ import { afterEach, expect, mock, spyOn, test } from "bun:test";
 import type { Model, ModelMessage } from "../core/model.ts";
 import { modelConfigSchema } from "../models/config.ts";
 import type { ModelOptions } from "../models/create-model.ts";
+import * as creating from "../models/create-model.ts";
 import type { EndpointLimits } from "../models/limiter.ts";
 import { reply } from "../testing/models/reply.ts";
 import { startScriptedModel } from "../testing/models/scripted-model.ts";
+import * as showing from "../tools/files/shown-image.ts";
 import { openModel } from "./open-model.ts";
 
 afterEach(() => {
@@ -69,4 +71,17 @@ test("without a configured model the rehearsal model is started by the first que
   await expect(fetch(first as URL)).rejects.toThrow();
   // One that nobody asked was never there.
   await (await openModel(undefined, {})).close();
+});
+
+test("a picture is shown to each model in the size that it looks at, and no longer than it is asked", async () => {
+  const made = spyOn(creating, "createModel");
+  const shown = spyOn(showing, "showImage").mockResolvedValue("smaller" as never);
+  const config = modelConfigSchema.parse({ name: "own", baseUrl: "http://127.0.0.1:9" });
+  await openModel(config, {}, { summary: config } as never);
+  await openModel(undefined, {});
+  const shrinking = made.mock.calls.map(([, options]) => options?.shrinkImage);
+  expect(shrinking).toHaveLength(3);
+  const [content, size, { signal }] = [new Uint8Array(1), { width: 8, height: 9 }, new AbortController()];
+  for (const shrink of shrinking) expect(await shrink?.(content, size, signal)).toBe("smaller" as never);
+  expect(shown.mock.calls).toEqual(Array(3).fill([content, signal, size]));
 });

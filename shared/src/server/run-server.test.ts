@@ -82,6 +82,9 @@ test("a server is started under the name that it is told, with the settings of t
       ...{ name: "helper", mcpStdio: true, isKnown: true },
     });
     expect(await started(false)).toEqual({ name: "tester", mcpStdio: false, isKnown: false });
+    const file = join(folder, "own.toml");
+    await writeFile(file, '[agents.helper]\nurl = "http://127.0.0.1:9"\n');
+    expect(await started(false, "--config", file)).toMatchObject({ name: "tester", isKnown: true });
     expect((await stat(home)).isDirectory()).toBe(true);
   } finally {
     process.argv = argv;

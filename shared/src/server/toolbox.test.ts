@@ -7,6 +7,7 @@ import type { KeptTexts } from "../core/text/kept-text.ts";
 import type { Tool } from "../core/tools/tool.ts";
 import type { BrowserHost } from "../machine/browser/browser.ts";
 import * as making from "../machine/browser/create-browsers.ts";
+import * as sharing from "../machine/browser/live/shared-pages.ts";
 import { profileFiles } from "../machine/browser-profile/profile-files.ts";
 import { createSandbox } from "../machine/confinement/create-sandbox.ts";
 import type { Sandbox, SandboxTier } from "../machine/sandbox/sandbox.ts";
@@ -16,6 +17,7 @@ import { riskContextForTest } from "../testing/tool-context.ts";
 import * as drawing from "../tools/browser/browser-tools.ts";
 import * as extracting from "../tools/browser/extract/extract-content.ts";
 import * as hiding from "../tools/browser/secrets/hide-secrets.ts";
+import * as turns from "../tools/browser/take-turns.ts";
 import * as gits from "../tools/code/forge/git-host.ts";
 import * as databasesOf from "../tools/data/servers/database-servers.ts";
 import * as observing from "../tools/observation/observe.ts";
@@ -216,6 +218,9 @@ test("a page is shown once the guard knows that it is, and as the settings say: 
   using _hidden = spyOn(hiding, "lookWithSecrets").mockImplementation(noted("look without secrets"));
   using tools = spyOn(hiding, "hidingSecrets");
   using pieces = spyOn(extracting, "extractContent");
+  using looked = spyOn(turns, "lookingInTurn");
+  using taken = spyOn(turns, "takingTurns");
+  using shared = spyOn(sharing, "sharedPages");
   const workspace = await openWorkspace({ home: folder, principal: "ann", contextId: "seen" });
   const options = { signal: AbortSignal.timeout(60_000), vision: false, since: undefined, isFirst: true } as never;
   for (const secrets of ["", '[secrets.shop]\nsites = ["https://shop.example"]\nenv = "SHOP"']) {
@@ -226,6 +231,10 @@ test("a page is shown once the guard knows that it is, and as the settings say: 
   }
   expect(steps).toEqual(["guard", "look", "guard", "look without secrets"]);
   expect(tools).toHaveBeenCalledTimes(1);
+  // People and the agent use a page in turn, and what a person typed there is theirs.
+  const held = [looked, taken].map(({ mock }) => mock.calls.map(([, holds]) => holds));
+  expect([held[0]?.length, held[0]]).toEqual([2, held[1]]);
+  expect(shared.mock.calls.map(([, typed]) => typed === guard.personTyped)).toEqual([true, true]);
   expect(pieces.mock.calls.map(([{ pieceCharacters }]) => pieceCharacters)).toEqual([1_234, 1_234]);
 });
 

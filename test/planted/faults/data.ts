@@ -715,4 +715,12 @@ export const dataFaults: readonly Fault[] = [
     harm: "A minute after each query the database is killed, and its tables with it.",
     tests: ["shared/src/tools/data/database/database-process"],
   },
+  {
+    id: "rows-in-another-schema",
+    file: "shared/src/tools/data/foreign/store-table.ts",
+    find: "createAppender(name, String(schema), String(catalog))",
+    becomes: "createAppender(name)",
+    harm: "After USE a workbook is empty, and nothing says so.",
+    tests: ["shared/src/tools/data/foreign/foreign-tables"],
+  },
 ];

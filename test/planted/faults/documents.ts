@@ -362,4 +362,20 @@ export const documentsFaults: readonly Fault[] = [
     harm: "What stands on a scanned page is said not to be in the document.",
     tests: ["shared/src/tools/documents/read/find-passages"],
   },
+  {
+    id: "pictures-that-a-word-document-names",
+    file: "shared/src/tools/documents/read/office/read-word.ts",
+    find: "externalFileAccess: false",
+    becomes: "externalFileAccess: true",
+    harm: "A Word document shows whoever reads it a file of the machine.",
+    tests: ["shared/src/tools/documents/read/office/office-bounds"],
+  },
+  {
+    id: "book-of-any-size",
+    file: "shared/src/tools/documents/read/read-book.ts",
+    find: "  fitsInMemory(zip);\n",
+    becomes: "",
+    harm: "A small book that unpacks to gigabytes takes all the memory there is.",
+    tests: ["shared/src/tools/documents/read/office/office-bounds"],
+  },
 ];

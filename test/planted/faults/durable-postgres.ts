@@ -522,4 +522,20 @@ export const durablePostgresFaults: readonly Fault[] = [
     harm: "One node of Restate that hangs keeps every run from starting.",
     tests: ["shared/src/durable/restate/ingress"],
   },
+  {
+    id: "kind-named-meanwhile",
+    file: "shared/src/durable/restate/restate-endpoint.ts",
+    find: "this.#registered = kinds.length;",
+    becomes: "this.#registered = this.#kinds.size;",
+    harm: "Restate never hears of a kind that is named while it is told of another: its runs wait for ever.",
+    tests: ["shared/src/durable/restate/restate-endpoint"],
+  },
+  {
+    id: "search-passes-the-asked",
+    file: "shared/src/durable/postgres/search.ts",
+    find: "AND (likely.n, events.seq) > (asked.n, asked.seq)",
+    becomes: "AND events.seq > asked.seq",
+    harm: "What an asked run says at first is not found where its asker says much.",
+    tests: ["shared/src/durable/postgres/postgres-engine"],
+  },
 ];

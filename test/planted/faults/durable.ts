@@ -1178,4 +1178,12 @@ export const durableFaults: readonly Fault[] = [
     harm: "A run keeps its place for ever where a branch that lost never ends.",
     tests: ["shared/src/durable/replay/waiting"],
   },
+  {
+    id: "place-of-the-refused",
+    file: "shared/src/durable/sqlite/intake.ts",
+    find: "acceptance?.settle(false);",
+    becomes: "",
+    harm: "Each message that is refused keeps a place for ever; after 64 of them nothing begins.",
+    tests: ["shared/src/durable/sqlite/workers/claim"],
+  },
 ];

@@ -3,6 +3,30 @@ import { type Fault, gateway } from "../fault.ts";
 /** Faults of the gateway's commands and what they start. */
 export const gatewayCommandsFaults: readonly Fault[] = [
   {
+    id: "receivers-words-in-the-terminal",
+    file: "gateway/src/cli/deliveries.ts",
+    find: "safeLine(reason, 300)",
+    becomes: "reason",
+    harm: "What a receiver answers clears the screen of whoever lists deliveries.",
+    tests: ["gateway/src/cli/at-gateway.test.ts"],
+  },
+  {
+    id: "json-that-a-terminal-obeys",
+    file: "gateway/src/terminal/render-task.ts",
+    find: "safeJson(written(item))",
+    becomes: "JSON.stringify(written(item))",
+    harm: "With --json a terminal obeys what an agent wrote, where JSON leaves its characters as they are.",
+    tests: ["gateway/src/terminal/render-task.test.ts"],
+  },
+  {
+    id: "discarded-attempts-are-free",
+    file: "gateway/src/terminal/totals.ts",
+    find: "[usage, discarded].filter",
+    becomes: "[usage].filter",
+    harm: "What discarded attempts cost is in no total.",
+    tests: ["gateway/src/terminal/totals.test.ts"],
+  },
+  {
     id: "restarts-of-a-lifetime",
     file: "gateway/src/supervisor/supervise.ts",
     find: "performance.now() - startedAt >= policy.settledMs ? 1 : failures + 1",

@@ -3,6 +3,30 @@ import { type Fault, gateway, settings } from "../fault.ts";
 /** Faults of the gateway. */
 export const gatewayFaults: readonly Fault[] = [
   {
+    id: "approved-by-their-names",
+    file: "gateway/src/settings/mcp-settings.ts",
+    find: "sha256Of(JSON.stringify(definitions))",
+    becomes: "sha256Of(JSON.stringify(definitions.map(({ name }) => name)))",
+    harm: "Tools that changed after they were shown are approved unseen, as long as they keep their names.",
+    tests: ["gateway/src/settings/mcp-settings.test.ts"],
+  },
+  {
+    id: "signed-again-starts-again",
+    file: "gateway/src/starts/triggers/check-signature.ts",
+    find: "signedBy(hmac(secret, [body])) : wrong",
+    becomes: "signedBy(mac) : wrong",
+    harm: "Slack sends a delivery again, signed at another time, and it starts a second run.",
+    tests: ["gateway/src/starts/triggers/bounds.test.ts"],
+  },
+  {
+    id: "skipped-for-a-run-by-hand",
+    file: "gateway/src/starts/schedules/decide.ts",
+    find: `one.overlap === "skip" && !retried.has(messageId)`,
+    becomes: `one.overlap === "skip"`,
+    harm: "A time whose start failed once never starts, because somebody started the schedule by hand meanwhile.",
+    tests: ["gateway/src/starts/schedules/decide.test.ts"],
+  },
+  {
     id: "names-alike-overwritten",
     file: "gateway/src/tasks/save-files.ts",
     find: "  taken.add(path(free).toLowerCase());\n",
@@ -1859,5 +1883,29 @@ export const gatewayFaults: readonly Fault[] = [
     becomes: '""',
     harm: "What a person writes while a message is on its way is gone once it has arrived.",
     tests: ["gateway/src/console/keeping"],
+  },
+  {
+    id: "look-lost-while-hidden",
+    file: "gateway/src/console/pages/runs/list-store.ts",
+    find: "          missed = document.hidden;\n",
+    becomes: "          missed = false;\n",
+    harm: "A list in a hidden tab asks the gateway at every change.",
+    tests: ["gateway/src/console/lists"],
+  },
+  {
+    id: "answer-of-another-question",
+    file: "gateway/src/console/parts/question-card.tsx",
+    find: "const body = { input: said, ...(questionEvent !== undefined && { questionEvent }) };",
+    becomes: "const body = { input: said };",
+    harm: "What a person says to one question answers the next.",
+    tests: ["gateway/src/console/answering"],
+  },
+  {
+    id: "end-told-as-the-question",
+    file: "gateway/src/starts/notify/notify-run.ts",
+    find: "hasEnded || questions >= mostQuestions",
+    becomes: "questions >= mostQuestions",
+    harm: "The end of a run comes under the id of a question before it, and is taken for that.",
+    tests: ["gateway/src/starts/notify/notify-run"],
   },
 ];

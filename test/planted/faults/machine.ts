@@ -1155,4 +1155,12 @@ export const machineFaults: readonly Fault[] = [
     harm: "A tier that did not pass its trial goes on beside the one that is used, with its proxy.",
     tests: ["shared/src/machine/confinement/given-to-tiers"],
   },
+  {
+    id: "file-lost-by-a-removal-cut-off",
+    file: "shared/src/machine/workspace/artifacts/artifact-store.ts",
+    find: "  await putBackCutOff(folder, leaving);\n",
+    becomes: "",
+    harm: "A file that was stored again while a server was killed removing it is gone.",
+    tests: ["shared/src/machine/workspace/artifacts/artifact-store"],
+  },
 ];

@@ -108,12 +108,21 @@ test("prune goes on until nothing is left to delete, and then rewrites the store
   using sweep = spyOn(sweeping, "sweep").mockResolvedValue({ ...left, more: false });
   for (let n = 0; n < 3; n++) sweep.mockResolvedValueOnce(left);
   const scrubbed: unknown[] = [];
-  const engine = { scrub: async (how: object) => scrubbed.push(how) > 0, close: async () => undefined };
+  let isFree = true;
+  const scrub = async (how: object) => {
+    scrubbed.push(how);
+    return isFree;
+  };
+  const engine = { scrub, close: async () => undefined };
   using _ = spyOn(engines, "openStore").mockResolvedValue(engine as never);
   await using cli = await cliForTest({ env: { MANYHANDS_A2A_DEDUPE: "3h", MANYHANDS_RETENTION_RUNS: "2d" } });
   expect(await cli.run("prune", "--compact")).toBe(0);
   expect(cli.out()).toBe("Deleted 4 runs, the journals of 4, 4 workspaces, 4 files.\n");
   expect([sweep.mock.calls.length, scrubbed]).toEqual([4, [{ evenLarge: true }]]);
+  expect([await cli.run("prune", "--compact", "--dry-run"), scrubbed.length]).toEqual([0, 1]);
+  isFree = false;
+  expect(await cli.run("prune", "--compact")).toBe(1);
+  expect(cli.said()).toContain("The store is in use");
   for (const [deps] of sweep.mock.calls)
     expect(deps).toMatchObject({ dedupeMs: 3 * 3_600_000, retention: { runsMs: 2 * 86_400_000 } });
 });

@@ -11,18 +11,20 @@ const webhook = (name: string, principals: string[] = []): NotifyTarget => ({
 function notificationsForTest() {
   const started: StartRequest[] = [];
   const posted: string[] = [];
+  const signals: AbortSignal[] = [];
   const notifications = openNotifications({
     engine: { start: async (request) => ({ run: started.push(request), created: true }) as never },
     targets: [webhook("ci"), webhook("ops"), webhook("anns", ["ann"])],
     publicUrl: "https://here.test",
     webhooks: {
-      async post(url) {
+      async post(url, _, signal) {
         posted.push(url);
+        signals.push(signal);
         return url.includes("ops") ? { reason: "it is gone", final: true } : undefined;
       },
     },
   });
-  return { notifications, started, posted };
+  return { notifications, started, posted, signals };
 }
 
 test("each target of a run is told by a run of its own, whoever names it how often, and none if one may not be named", async () => {
@@ -51,7 +53,7 @@ test("each target of a run is told by a run of its own, whoever names it how oft
 });
 
 test("a principal sees, names and tries the targets that are for it alone, and hears what one refuses", async () => {
-  const { notifications, posted } = notificationsForTest();
+  const { notifications, posted, signals } = notificationsForTest();
   expect(notifications.list("bob").map(({ name }) => name)).toEqual(["ci", "ops"]);
   expect(notifications.list("ann")).toHaveLength(3);
   notifications.check(["ci", "anns"], "ann");
@@ -64,6 +66,7 @@ test("a principal sees, names and tries the targets that are for it alone, and h
     message: "ops was not reached: it is gone",
   });
   expect(posted).toEqual(["https://ci.test/in", "https://ops.test/in"]);
+  expect(signals.every((one) => one === signal)).toBe(true);
 });
 
 test("what the settings name may be reached wherever it is, by its host and port, and nothing else", async () => {

@@ -119,6 +119,14 @@ test("a target is given up when it refuses for good, or has taken nothing for to
   expect(busyForEver.slept).toEqual([10, 20, 35, 35]);
 });
 
+test("the end has its own id, also where a question before it was never told, and patience begins anew with what was taken", async () => {
+  expect((await notify([[asked, ended]])).told).toEqual([["run.completed", "n-2"]]);
+  const answers = [busy, busy, busy, undefined, ...Array<Refusal>(20).fill(busy)];
+  const { slept, outcome } = await notify([[asked], [], [], [], [ended]], { answers });
+  expect(slept).toEqual([10, 20, 35, 10, 20, 35, 35]);
+  expect(outcome).toEqual(["unavailable", expect.any(String)]);
+});
+
 test("who may not be named any more is told nothing, and of a run that is gone nobody is", async () => {
   const unknown = "the settings do not name it any more";
   for (const given of [{ target: "other" }, { principal: "bob" }]) {

@@ -68,6 +68,23 @@ test("it is the newest of its runs, whoever started it, that a schedule waits fo
   expect(skipped).toMatchObject({ outcome: "skipped", reason: `its run ${id} has not ended` });
 });
 
+test("a start that is tried again is not skipped for what was started by hand meanwhile", async () => {
+  await using one = await startsForTest({}, noon);
+  await one.schedules.add({ ...daily, missed: "once", overlap: "skip", task: "sleep" }, "local");
+  let isAway = true;
+  const start = (...request: Parameters<typeof one.runs.start>) =>
+    isAway ? Promise.reject(new AppError("unavailable", "Not now.")) : one.runs.start(...request);
+  const { schedules } = await one.another({ runs: { ...one.runs, start } });
+  one.clock.now = eighth;
+  await schedules.tick();
+  isAway = false;
+  await schedules.runNow("report", "local", "a");
+  one.clock.now = eighth + 1_000;
+  await schedules.tick();
+  const { firings } = await schedules.get("report", "local");
+  expect(firings.map(({ outcome }) => outcome)).toEqual(["started", "by-hand"]);
+});
+
 test.each([
   ["once", eighth + 3_600_000, "made-up"],
   ["skip", eighth + 1_000, "started"],
@@ -126,6 +143,10 @@ test("a schedule is kept only with times that can be read, in its own time zone"
   await expect(add({ timeZone: "Europe/Atlantis" })).rejects.toMatchObject({ code: "invalid_input" });
   expect(await one.schedules.list("local")).toEqual([]);
   expect((await add({ timeZone: "Asia/Tokyo" })).next).toBe(Date.parse("2026-11-02T23:00:00Z"));
+  // Nobody else's.
+  expect([await one.schedules.list("alice"), (await one.schedules.list("local")).length]).toEqual([[], 1]);
+  for (const act of [one.schedules.get, one.schedules.pause, one.schedules.resume, one.schedules.remove])
+    await expect(act("report", "alice")).rejects.toMatchObject({ code: "not_found" });
   expect((await add({ name: "here" })).next).toBe(eighth);
 });
 

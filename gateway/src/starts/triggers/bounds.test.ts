@@ -5,7 +5,7 @@ import { startsForTest } from "../../testing/starts.ts";
 import { notifyKind } from "../notify/notify-run.ts";
 import { checkSignature } from "./check-signature.ts";
 import { fillTemplate } from "./fill-template.ts";
-import { isMeant, readWebhook } from "./read-webhook.ts";
+import { challengeOf, isMeant, readWebhook } from "./read-webhook.ts";
 import { triggerApp } from "./trigger-app.ts";
 import type { Received } from "./triggers.ts";
 
@@ -30,6 +30,7 @@ test("a signed time counts for five minutes before and after, whichever way the 
     }),
     hmac: (time: string) => ({ "x-time": time, "x-sign": mac(`${time}.{}`).digest("hex").toUpperCase() }),
   };
+  const signed = new Set<string>();
   for (const [type, headersAt] of Object.entries(ways))
     for (const [offset, proof] of [
       [-300, ok],
@@ -41,7 +42,12 @@ test("a signed time counts for five minutes before and after, whichever way the 
       const headers = new Headers(headersAt(`${now / 1000 + offset}`));
       const found = checkSignature(trigger(type as "slack", more), { headers, body: bytes("{}") }, now);
       expect([type, offset, found]).toEqual([type, offset, proof as never]);
+      if ("signed" in found) signed.add(`${type} ${found.signed}`);
     }
+  // What is sent again is signed again: by its body, or by its id where that is signed, it is
+  // known.
+  const times = (type: string) => [...signed].filter((one) => one.startsWith(type)).length;
+  expect(Object.keys(ways).map(times)).toEqual([1, 1, 2]);
 });
 
 test("a signature is looked for among ten, may say its algorithm, and a token's delivery has the sender's id", () => {
@@ -55,6 +61,10 @@ test("a signature is looked for among ten, may say its algorithm, and a token's 
     return checkSignature(trigger("standard", { secret }), { headers, body: bytes("{}") }, now);
   };
   expect(among(9)).toEqual(ok);
+  const other = mac(`m1.${time}.[]`, key).digest("base64");
+  const again = new Headers({ "webhook-id": "m1", "webhook-timestamp": time, "webhook-signature": `v1,${other}` });
+  const secret = `whsec_${key.toString("base64")}`;
+  expect(checkSignature(trigger("standard", { secret }), { headers: again, body: bytes("[]") }, now)).toEqual(among(9));
   expect(among(10)).toEqual({ reason: "its signature is wrong" });
   const plain = (given: string) =>
     checkSignature(trigger("hmac"), { headers: new Headers({ "x-sign": given }), body: bytes("{}") }, now);
@@ -98,6 +108,13 @@ test("what a webhook says of itself is found where its sender puts it", () => {
   expect(() => read("github", "{")).toThrow();
   const long = "x".repeat(300);
   expect(read("standard", "{}", { "webhook-id": long })).toEqual(["", "x".repeat(200)]);
+});
+
+test("only what Slack sends to verify an address is a challenge, whatever else has a field of that name", () => {
+  const asked = (type: TriggerConfig["type"], said: string) =>
+    challengeOf({ type }, { payload: { type: said, challenge: "abc" }, event: "", delivery: "" });
+  expect(asked("slack", "url_verification")).toBe("abc");
+  expect([asked("slack", "event_callback"), asked("standard", "url_verification")]).toEqual([undefined, undefined]);
 });
 
 test("an event is meant by its name or by what it belongs to, and all are where none is named", () => {

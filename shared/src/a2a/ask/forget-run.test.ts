@@ -31,7 +31,9 @@ async function forget(
     client: async () => ({ ours, card }),
     fetch:
       () =>
-      async (url: string, { method = "" }: RequestInit) => {
+      async (url: string, { method = "", headers }: RequestInit) => {
+        // Of another version the address would be none, and the task be taken for deleted.
+        if (new Headers(headers).get("A2A-Version") !== "1.0") throw new Error("The version is missing.");
         asked.push(`${principal} ${method} ${url}`);
         const answer = answers[asked.length - 1] ?? answers.at(-1) ?? 200;
         if (answer instanceof Error) throw answer;

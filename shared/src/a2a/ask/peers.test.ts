@@ -104,6 +104,7 @@ test("bounds that are not given are the usual ones", async () => {
   await using asker = await askerForTest(async () => null);
   const { engine, artifacts } = asker;
   const usual = createPeers({ engine, artifacts }).bounds;
-  expect(usual).toMatchObject({ fileBytes: 64 * 1024 ** 2, files: 50 });
+  const times = { followMs: 30_000, quietMs: 600_000, patienceMs: 120_000 };
+  expect(usual).toEqual({ hops: 8, ...times, fileBytes: 64 * 1024 ** 2, files: 50 });
   expect(createPeers({ engine, artifacts, bounds: { files: 2 } }).bounds).toEqual({ ...usual, files: 2 });
 });

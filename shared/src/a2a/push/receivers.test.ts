@@ -39,6 +39,11 @@ test("a task has ten receivers at once, and one that was removed makes room and 
   expect(await idsOf(task)).not.toContain("r3");
   await receivers.add(task, asked("r3"), "1.0");
   expect(await idsOf(task)).toHaveLength(10);
+  const other = await newTask();
+  await receivers.add(other, asked("only"), "1.0");
+  await receivers.remove(other, "only");
+  await receivers.add(other, asked("only"), "1.0");
+  expect(await idsOf(other)).toEqual(["only"]);
 });
 
 test("a task has a hundred receivers in all its life, however often they are replaced", async () => {

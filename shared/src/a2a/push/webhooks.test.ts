@@ -103,3 +103,16 @@ test("a receiver has fifteen seconds to answer, and one of this system is recogn
   expect(asked).toEqual(["https://127.0.0.1:9/x"]);
   expect(timeout.mock.calls).toEqual([[15_000]]);
 });
+
+test("a notification goes through the proxy of the settings", async () => {
+  const asked: string[] = [];
+  const data = (socket: Bun.Socket, head: Buffer) => {
+    asked.push(head.toString().split("\r\n")[0] ?? "");
+    socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  };
+  const proxy = Bun.listen({ port: 0, hostname: "127.0.0.1", socket: { data } });
+  const webhooks = createWebhooks({ ...local, allow: ["203.0.113.9"] }, { proxy: `http://127.0.0.1:${proxy.port}` });
+  await webhooks.post("https://203.0.113.9/x", { headers: {}, body: "" }, signal);
+  expect(asked).toEqual(["CONNECT 203.0.113.9:443 HTTP/1.1"]);
+  proxy.stop(true);
+});

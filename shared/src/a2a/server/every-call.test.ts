@@ -200,12 +200,22 @@ test("a receiver that is named with a message is admitted first and then told, i
   expect(refused).toMatchObject({ error: { message: expect.stringContaining("Not there.") } });
   expect((await engine.list({ limit: 1 })).total).toBe(total);
   const sent = (await (await rpc("message/send", asking("https://r.example", "p2"), legacy)).json()) as {
-    result: { id: string };
+    result: { id: string; contextId: string };
   };
-  const { runs } = await engine.list({ contextId: sent.result.id, limit: 5 });
-  expect(runs.map(({ input }) => (input as PushInput).config)).toMatchObject([
-    { url: "https://r.example", wire: "0.3" },
-  ]);
+  const { id, contextId } = sent.result;
+  const told = async () =>
+    (await engine.list({ contextId: id, limit: 5 })).runs.map(({ input }) => {
+      const { url, wire } = (input as PushInput).config;
+      return `${url} ${wire}`;
+    });
+  expect(await told()).toEqual(["https://r.example 0.3"]);
+  // So is one that is named with a task's next message.
+  const taskPushNotificationConfig = { url: "https://s.example" };
+  await ask("POST", "/message:send", {
+    ...message({ taskId: id, contextId }),
+    configuration: { returnImmediately: true, taskPushNotificationConfig },
+  });
+  expect((await told()).toSorted()).toEqual(["https://r.example 0.3", "https://s.example 1.0"]);
 });
 
 test("a receiver that is added later is admitted first too, and told in the version of who adds it", async () => {

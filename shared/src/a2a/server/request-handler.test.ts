@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import {
   type AgentCard,
   CancelTaskRequest,
@@ -7,6 +7,7 @@ import {
   SendMessageRequest as Sent,
   type StreamResponse,
   type Task,
+  TaskState,
 } from "@a2a-js/sdk";
 import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import type { ServerCallContext } from "@a2a-js/sdk/server";
@@ -40,6 +41,13 @@ engine.work([
     async execute(run) {
       const events = [{ type: "question-asked", question: "Which?", kind: "question" }];
       return await run.signal("message", { reason: "input-required", events });
+    },
+  },
+  {
+    kind: "beginner",
+    async execute(run) {
+      run.emit({ type: "begun" });
+      return await run.signal("message", { reason: "input-required", events: [] });
     },
   },
 ]);
@@ -136,6 +144,12 @@ test("a stream shows as much of the task as its message wants, and its questions
     const left = new AbortController();
     const watching = handler.resubscribe({ tenant: "", id }, calledBy("eve", headers, left.signal));
     expect(shown((await watching.next()).value as StreamResponse)).toEqual([2, isInForm]);
+    const read = await handler.getTask(GetTaskRequest.fromJSON({ id }), calledBy("eve", headers));
+    expect(read.status?.message?.metadata?.[hitlExtension] !== undefined).toBe(isInForm);
+    // Who watches a task sees it end, whatever it waits for meanwhile.
+    const next = watching.next();
+    await engine.cancel(id);
+    expect((await next).done).toBe(false);
     left.abort();
     await watching.return();
   }
@@ -162,6 +176,19 @@ test("who wants no wait gets the task, also of a message whose task has ended wi
   expect(await handler.sendMessage(once, calledBy("ann", headers))).toMatchObject({ messageId: expect.any(String) });
   const again = { ...once, configuration: said({ returnImmediately: true }).configuration };
   expect(await handler.sendMessage(again, calledBy("ann", headers))).toMatchObject({ id: expect.any(String) });
+});
+
+test("who wants to wait no longer than so long has the task, or what there is for who watches it", async () => {
+  const handler = handlerOf(streaming);
+  const waiting = (ms: number) => ({ ...said({ returnImmediately: true }), metadata: { "manyhands/wait": ms } });
+  const journal = { "A2A-Extensions": journalExtension };
+  expect(await handler.sendMessage(waiting(10_000), calledBy("ann"))).toMatchObject({ status: expect.any(Object) });
+  const watched = await handler.sendMessage(waiting(10_000), calledBy("ann", journal));
+  expect(watched).toMatchObject({ messageId: expect.any(String) });
+  // This one shows something and goes on, and no time ends the waiting.
+  using _ = spyOn(AbortSignal, "timeout").mockReturnValue(new AbortController().signal);
+  const begun = handlerOf(streaming, "beginner").sendMessage(waiting(10_000), calledBy("ann", journal));
+  expect(await begun).toMatchObject({ status: { state: TaskState.TASK_STATE_WORKING } });
 });
 
 test("who waits for an answer or a cancellation and goes is not waited for", async () => {

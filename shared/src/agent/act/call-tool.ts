@@ -61,7 +61,7 @@ export type TurnOfCalls = {
    * Lists the tools that may change while the task runs; used inside steps. Left out if there are
    * none.
    */
-  readonly more?: (signal: AbortSignal) => Promise<readonly Tool[]>;
+  readonly more?: (within: Pick<StepContext, "signal" | "progress">) => Promise<readonly Tool[]>;
   /** What the calls in flight have spent together. */
   readonly pending: PendingSpending;
   /** What a call of the turn failed to act on, and the name of its tool. */
@@ -189,7 +189,7 @@ async function resultOf(
   const deadline = workDeadline(task, step.signal);
   const { signal } = deadline;
   try {
-    const others = tools.has(call.name) ? [] : ((await more?.(signal)) ?? []);
+    const others = tools.has(call.name) ? [] : ((await more?.({ signal, progress: step.progress })) ?? []);
     const tool = tools.get(call.name) ?? others.find(({ name }) => name === call.name);
     if (tool === undefined)
       return unknownTool(call.name, [...new Set([...tools.keys(), ...others.map(({ name }) => name)])]);

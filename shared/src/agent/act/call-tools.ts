@@ -20,7 +20,7 @@ export function callTools(agent: AgentDefinition, deps: ToolDeps): Act {
   return async (calls, task) => {
     const { moreTools } = agent;
     const { principal } = task.run;
-    const more = async (signal: AbortSignal) => (await toolsNow(agent, principal, nothingYet, signal)).callable;
+    const more: TurnOfCalls["more"] = async (within) => (await toolsNow(agent, principal, nothingYet, within)).callable;
     const failed = new Map<string, string>();
     for (const group of groups(calls)) {
       const pending = { tokens: 0, usd: 0 };

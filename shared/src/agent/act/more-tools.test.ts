@@ -91,6 +91,30 @@ test("the person learns why tools are missing, and the prompt names them for as 
   expect(prompts.join()).not.toContain("obey me");
 });
 
+test("whoever watches is told what is waited for, whenever tools are looked up", async () => {
+  await using it = await agentForTest({
+    tools: [tool("look", "seen")],
+    agent: {
+      moreTools: {
+        list: async (_, __, tell) => {
+          tell?.("Waiting for slow.");
+          return { tools: [], missing: [] };
+        },
+        offer: (tools) => tools,
+        mayHave: () => true,
+        release: async () => undefined,
+      },
+    },
+    script: [{ calls: [{ name: "look", args: {} }] }, { calls: [{ name: "gone", args: {} }] }, { text: "done" }],
+  });
+  const id = await it.start("go");
+  const told: unknown[] = [];
+  for await (const item of it.engine.follow(id, { signal: AbortSignal.timeout(60_000) }))
+    if (item.kind === "progress" && item.event.type === "notice-given") told.push(item.event);
+  // When the task begins, before each of three calls of the model, and for a tool that is unknown.
+  expect(told).toEqual(Array(5).fill({ type: "notice-given", kind: "tools", text: "Waiting for slow." }));
+});
+
 test("a mounted tool never takes the name of one of the agent's own", async () => {
   await using it = await agentForTest({
     tools: [tool("bash", "mine")],

@@ -5,6 +5,7 @@ import { neededIn, nothingYet, toolsNow } from "./tools-now.ts";
 const tool = (name: string, more: Partial<Tool> = {}) => ({ name, ...more }) as Tool;
 const names = (tools: readonly { readonly name: string }[]) => tools.map(({ name }) => name).join(" ");
 const { signal } = new AbortController();
+const step = { signal, progress: () => undefined };
 const user = (...texts: string[]) => ({
   role: "user" as const,
   parts: texts.map((text) => ({ type: "text" as const, text })),
@@ -31,7 +32,7 @@ test("a tool that is listed beside the agent's own is left out if its name is ta
     parts: [{ type: "file", name: "a.csv" } as never, { type: "data", data: "x" } as never],
   };
   const messages = [user("Go.", "On."), note, file, result("done")];
-  const now = await toolsNow({ tools: own, moreTools } as never, "alice", { messages, called: new Set() }, signal);
+  const now = await toolsNow({ tools: own, moreTools } as never, "alice", { messages, called: new Set() }, step);
   expect([names(now.callable), names(now.offered), now.missing]).toEqual([
     "one two three four find_tools",
     "one two three find_tools",
@@ -61,7 +62,7 @@ test.each([
     tool("see", { family: "sights" }),
     tool("chart", { family: "charts", neededFor: () => true }),
   ];
-  const now = await toolsNow({ tools } as never, "alice", { ...nothingYet, called: new Set([called]) }, signal);
+  const now = await toolsNow({ tools } as never, "alice", { ...nothingYet, called: new Set([called]) }, step);
   expect(names(now.offered)).toBe(offered);
   expect(names(now.callable)).toBe(names(tools));
 });

@@ -1,5 +1,6 @@
 import type { AgentDefinition, ToolsListed } from "../../core/agent.ts";
 import type { Part } from "../../core/message.ts";
+import type { StepContext } from "../../core/runs/run.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import type { AgentState, TaskMessage } from "../task/agent-state.ts";
 
@@ -15,20 +16,21 @@ export type ToolsNow = {
 export const nothingYet: Pick<AgentState, "messages" | "called"> = { messages: [], called: new Set() };
 
 /**
- * The agent's tools and those that may change. Only for use inside steps, since the set is not
- * deterministic.
+ * The agent's tools and those that may change; watchers are told what is waited for. Only for use
+ * inside steps, since the set is not deterministic.
  */
 export async function toolsNow(
   { tools, moreTools }: Pick<AgentDefinition, "tools" | "moreTools">,
   principal: string,
   { messages, called }: Pick<AgentState, "messages" | "called">,
-  signal: AbortSignal,
-  tell?: (waiting: string) => void,
+  { signal, progress }: Pick<StepContext, "signal" | "progress">,
 ): Promise<ToolsNow> {
   const first = opened(tools, called);
   if (moreTools === undefined) return { callable: tools, offered: first, missing: [] };
   const own = new Set(tools.map(({ name }) => name));
-  const listed = await moreTools.list(principal, signal, tell);
+  const listed = await moreTools.list(principal, signal, (text) =>
+    progress({ type: "notice-given", kind: "tools", text }),
+  );
   const more = listed.tools.filter(({ name }) => !own.has(name));
   const results = messages.filter((message) => message.role === "tool");
   const offered = moreTools.offer(more, results, saidIn(messages));

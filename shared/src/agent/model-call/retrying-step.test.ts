@@ -220,3 +220,29 @@ test("any other failure of the step ends it", async () => {
   const failing = retryingStep(run, "model", waiting, () => Promise.reject(new Error("a bug")));
   await expect(failing).rejects.toThrow("a bug");
 });
+
+test("unless the settings say otherwise the pauses grow from 15 s to 5 min", async () => {
+  const told: number[] = [];
+  const slept: number[] = [];
+  const step = {
+    signal: new AbortController().signal,
+    emit: (event: { readonly pauseMs?: number }) => void told.push(event.pauseMs ?? 0),
+    progress: () => undefined,
+  };
+  let attempts = 0;
+  const run = {
+    step: async (_: string, work: (step: never) => Promise<unknown>) => work(step as never),
+    sleep: async (milliseconds: number) => void slept.push(milliseconds),
+  };
+  const waiting = { hasAnswered: true, leftMs: () => Number.POSITIVE_INFINITY, spent: () => undefined };
+  await retryingStep(run as never as Run, "model", waiting, async () => {
+    if (++attempts <= 7)
+      throw new ModelAway("unavailable", "overloaded", { wasReached: true, retryAfterMs: undefined });
+    return { text: "ok" };
+  });
+  const [first = 0, second = 0] = slept;
+  expect(first).toBeWithin(15_000, 18_800);
+  expect(second).toBeWithin(30_000, 37_600);
+  expect(slept.at(-1)).toBeWithin(300_000, 375_001);
+  expect(told).toEqual(slept);
+});

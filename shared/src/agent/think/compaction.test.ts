@@ -66,7 +66,11 @@ test("if little of the window is left for messages, a compaction makes room for 
   const summaries = agent.model.requests.filter(({ body }) => isSummary(body));
   expect(summaries.length).toBeGreaterThan(1);
   expect(summaries.length).toBeLessThan(8);
-  for (const { body } of summaries) expect(JSON.stringify(body.messages[1])).toContain("RESULT of echo");
+  for (const { body } of summaries) {
+    expect(JSON.stringify(body.messages[1])).toContain("RESULT of echo");
+    const headings = String(body.messages[0]?.content).match(/^\w+(?=: )/gm);
+    expect(headings).toEqual(["Constraints", "Done", "Found", "Files", "Failed", "Left"]);
+  }
 });
 
 test("the prompt's fixed part counts towards the limit", async () => {

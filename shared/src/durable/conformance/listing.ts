@@ -138,7 +138,10 @@ export function listingCases(cases: Cases): void {
       const without = await say(much, "without");
       const asked = await say(["from Oslo"], `${without}/1`);
       const open = await say(["oslo later"], "open", false);
-      const ids = [short, long, without, open, "none"];
+      // Its events have the word in their ids alone, and there are many.
+      const named = await say(Array(20).fill("nothing"), "oslo");
+      const later = await say(["by way of Oslo"], `${named}/1`);
+      const ids = [short, long, without, open, named, "none"];
       const places = async (...words: string[]) =>
         new Map([...(await engine.search(ids, words))].map(([id, { runId, seq }]) => [id, `${runId} ${seq}`]));
       const said = new Map([
@@ -146,6 +149,7 @@ export function listingCases(cases: Cases): void {
         [long, `${long} 151`],
         [without, `${asked} 1`],
         [open, `${open} 1`],
+        [named, `${later} 1`],
       ]);
       expect(await places("oslo")).toEqual(said);
       while ((await engine.indexWords()) > 0);

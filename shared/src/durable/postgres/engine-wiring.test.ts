@@ -158,3 +158,11 @@ test("that a conversation is given up here is told to the others, who may have i
   expect(sent).toEqual([{ runIds: [], isClaimable: true }]);
   await engine.close();
 });
+
+test("an engine whose database is away says so, and what of it", async () => {
+  const { engine } = wired();
+  expect(engine.health()).toEqual({ ok: true });
+  await expect(engine.get("r")).rejects.toMatchObject({ code: "storage_unavailable" });
+  expect(engine.health()).toMatchObject({ ok: false, reason: expect.stringContaining("The run store is unavailable") });
+  await engine.close();
+});

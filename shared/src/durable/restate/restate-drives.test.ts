@@ -18,7 +18,7 @@ const never = new AbortController().signal;
  */
 async function dispatching(answers: readonly (Answer | Promise<Answer> | Error)[] = [], { concurrency = 2 } = {}) {
   const left = [...answers];
-  const at = { taken: 0, gone: true, reachable: true, resumed: [] as object[], onSend: () => {} };
+  const at = { taken: 0, gone: true, reachable: true, resumed: [] as object[], onSend: (): unknown => undefined };
   const sent: Omit<Drive, "service">[] = [];
   const executed: string[] = [];
   const gates: (() => void)[] = [];
@@ -74,7 +74,7 @@ async function dispatching(answers: readonly (Answer | Promise<Answer> | Error)[
     async send({ service, ...drive }: Drive) {
       expect(service).toBe("p.work");
       sent.push(drive);
-      at.onSend();
+      await at.onSend();
       return at.reachable;
     },
   };
@@ -87,9 +87,9 @@ async function dispatching(answers: readonly (Answer | Promise<Answer> | Error)[
   // Once it is known it looks for what is due.
   await until(() => asked.length > 0);
   await Bun.sleep(1);
-  asked.splice(0);
+  const [atFirst] = asked.splice(0);
   return {
-    ...{ dispatcher, pool, executor, sent, executed, gates, told, due, asked, at, served },
+    ...{ atFirst, dispatcher, pool, executor, sent, executed, gates, told, due, asked, at, served },
     async [Symbol.asyncDispose]() {
       for (const open of gates) open();
       await dispatcher.close();
@@ -282,6 +282,24 @@ test("who waits for room at a worker that leaves is sent on as soon as it says s
   // Long before its patience ends.
   expect(performance.now() - began).toBeLessThan(4_000);
   expect(of.sent.map(({ runId }) => runId).toSorted()).toEqual(["1", "2"]);
+});
+
+test("a worker asks at first for all that is due, and is not closed before who it asks for has been asked for", async () => {
+  const of = await dispatching();
+  expect(of.atFirst?.text).toContain("due <= now_ms() - 0 ");
+  of.due.push({ id: "r", kind: "work", epoch: "1", due: "9" });
+  const gate = Promise.withResolvers<void>();
+  of.at.onSend = () => gate.promise;
+  of.dispatcher.runnable("r");
+  await until(() => of.sent.length === 1);
+  let isClosed = false;
+  const closing = of.dispatcher.close().then(() => {
+    isClosed = true;
+  });
+  await Bun.sleep(5);
+  expect(isClosed).toBe(false);
+  gate.resolve();
+  await closing;
 });
 
 test("a worker that closes waits for nothing that can go on elsewhere, and is served at its endpoint no more", async () => {

@@ -1,5 +1,6 @@
 import { expect, spyOn, test } from "bun:test";
 import { connect } from "node:http2";
+import { until } from "../../testing/durable/until.ts";
 import { RestateEndpoint, type RestateEndpointOptions } from "./restate-endpoint.ts";
 
 /** A key of nobody who would sign anything here. */
@@ -118,3 +119,23 @@ test("a Restate that takes what it is told and never answers is told again after
   await endpoint.close();
   await admin.stop(true);
 }, 10_000);
+
+test("a kind that is named while Restate is being told of others is told of too, before who named it goes on", async () => {
+  const gate = Promise.withResolvers<void>();
+  let told = 0;
+  const answer = async () => {
+    if (++told === 1) await gate.promise;
+    return Response.json({});
+  };
+  const admin = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
+  const endpoint = new RestateEndpoint({ admin: `http://127.0.0.1:${admin.port}`, prefix: "p" });
+  const first = endpoint.serve(["one"]);
+  await until(() => told === 1);
+  const second = endpoint.serve(["two"]);
+  gate.resolve();
+  await second;
+  expect(told).toBe(2);
+  await first;
+  await endpoint.close();
+  await admin.stop(true);
+});

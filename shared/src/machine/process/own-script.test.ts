@@ -110,3 +110,10 @@ test("our own script finds what is installed beside the package, and reads nothi
     await rm(project, { recursive: true, force: true });
   }
 });
+
+test("a script that asks a server is not locked in, any other is where the kernel can", () => {
+  const isLocked = (options: Parameters<typeof ownScriptArgv>[1]) =>
+    ownScriptArgv("/a/script.ts", options).some((word) => word.endsWith("landlock-launcher.ts"));
+  const canLock = process.platform === "linux" && landlockAbi() >= 3;
+  expect([isLocked({ network: true }), isLocked({}), isLocked({ network: false })]).toEqual([false, canLock, canLock]);
+});

@@ -1,5 +1,6 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { resolve } from "node:path";
+import * as watching from "./memory-watch.ts";
 import { type OwnScriptRun, runOwnScript } from "./run-own-script.ts";
 
 const script = resolve(import.meta.dir, "../../testing/machine/own-script-process.ts");
@@ -46,4 +47,15 @@ test("a script that is given up is ended, with the signal's reason; one given up
   const waiting = run("wait", { signal: leaving.signal });
   leaving.abort(reason);
   await expect(waiting).rejects.toBe(reason);
+});
+
+test("a script is killed, whatever it does about being asked to end, and watched until its end", async () => {
+  let isWatched = true;
+  using watch = spyOn(watching, "watchMemory").mockImplementation(() => () => {
+    isWatched = false;
+  });
+  using spawn = spyOn(Bun, "spawn");
+  await run("tell");
+  expect(spawn.mock.calls[0]?.[1]).toMatchObject({ killSignal: "SIGKILL" });
+  expect([watch.mock.calls[0]?.[1], isWatched]).toEqual([2 ** 30, false]);
 });

@@ -275,7 +275,7 @@ test("of programs' secrets the names of all that were typed are kept, of others 
   await writeFile(join(folder, "value"), "in a file\n");
   const all = [
     secret({ command: ["echo", "value-one"] }, { name: "one" }),
-    secret({ command: ["echo", "value-two"] }, { name: "two" }),
+    secret({ command: ["echo", "value-two"] }, { name: "two", kind: "text" }),
     secret({ command: ["echo", "123456"] }, { name: "code", kind: "totp" }),
     secret({ file: join(folder, "value") }, { name: "file" }),
     inVariable("in a variable", { name: "variable" }),

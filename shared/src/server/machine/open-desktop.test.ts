@@ -1,9 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSandbox } from "../../machine/confinement/create-sandbox.ts";
 import type { Sandbox, SandboxTier } from "../../machine/sandbox/sandbox.ts";
+import * as displays from "../../tools/desktop/display-session.ts";
+import * as turns from "../../tools/desktop/live/screen-in-turn.ts";
 import { openDesktop } from "./open-desktop.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-open-desktop-"));
@@ -34,6 +36,20 @@ test("an agent has a desktop where the settings want one, the sandbox confines i
       note: undefined,
     });
   expect(await opened(having("bwrap", "Xvfb", "xdotool"), false)).toEqual({ names: [], live: false, note: undefined });
+});
+
+test("a screen is used in turn with the people who see it, and its displays end with the desktop", async () => {
+  const closed: string[] = [];
+  const close = async () => void closed.push("displays");
+  using created = spyOn(displays, "createDisplays").mockReturnValue({ close } as never);
+  using taken = spyOn(turns, "screenInTurn").mockImplementation((tool) => ({ ...tool, description: "In turn." }));
+  const sandbox = having("bwrap", "Xvfb", "xdotool");
+  const { tools, close: end } = await openDesktop({ enabled: true, width: 900, height: 700 }, sandbox);
+  expect(created.mock.calls).toEqual([[sandbox, { width: 900, height: 700 }]]);
+  expect([tools.map(({ description }) => description), taken.mock.calls.length]).toEqual([["In turn."], 1]);
+  expect(closed).toEqual([]);
+  await end();
+  expect(closed).toEqual(["displays"]);
 });
 
 test.each<readonly [Sandbox, string]>([

@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as making from "../../machine/confinement/create-sandbox.ts";
 import { pythonFingerprint } from "../../machine/confinement/fingerprint.ts";
+import * as probing from "../../machine/confinement/probe-folder.ts";
 import { runCommand } from "../../machine/sandbox/run-command.ts";
 import { availableTiers } from "../../testing/sandbox/tiers.ts";
+import * as looking from "../../tools/python/find-python.ts";
 import { openMachine } from "./open-machine.ts";
 import * as remembering from "./remembered-machine.ts";
 
@@ -145,9 +147,52 @@ test("the settings' limits, domains and environment reach the sandbox, and anoth
   await openMachine(workspaces, bounded, { environment, packages: ["y"] });
   await openMachine(workspaces, bounded, { environment: join(folder, "none"), packages: ["y"] });
   const [first, second, none] = opening.mock.calls.map(([, facts]) => facts as { readonly environment?: string });
+  const before = first?.environment;
   expect(first).toMatchObject({ tier: "auto", allowDomains: ["a.example"], environment: expect.any(String) });
   expect(second?.environment).not.toBe(first?.environment as string);
   expect(none).not.toHaveProperty("environment");
+  // Made anew, it is another one in the same place.
+  await chmod(environment, 0o750);
+  opening.mockClear();
+  await openMachine(workspaces, bounded, { environment, packages: ["x"] });
+  expect((opening.mock.calls[0]?.[1] as typeof first)?.environment).not.toBe(before as string);
+  opening.mockClear();
   await openMachine(workspaces, { ...settings, tier: "off" });
-  expect([opening.mock.calls.length, creating.mock.calls.at(-1)?.[0].mode]).toEqual([3, "off"]);
+  expect([opening.mock.calls.length, creating.mock.calls.at(-1)?.[0].mode]).toEqual([0, "off"]);
+  // What was found out in another place says nothing of this one.
+  using elsewhere = spyOn(probing, "findProbeFolder").mockResolvedValue({ path: "/tmp", note: "it is full" });
+  await openMachine(workspaces, settings);
+  expect([opening.mock.calls.length, elsewhere.mock.calls]).toEqual([0, [[workspaces]]]);
+});
+
+test.each([
+  ["auto", [], "bwrap", true],
+  ["auto", [], "landlock", false],
+  ["auto", ["a.example"], "bwrap", false],
+  ["auto", ["a.example"], "srt", true],
+  ["landlock", [], "landlock", true],
+  ["bwrap", [], "none", false],
+] as const)("for %s with domains %j, finding %s is remembered: %p", async (tier, allowDomains, found, isRemembered) => {
+  using _ = spyOn(making, "createSandbox").mockResolvedValue({ tier: found, description: "as found" } as never);
+  const python = { version: "3", libraries: [], folders: [] } as never;
+  using look = spyOn(looking, "lookForPython").mockResolvedValue({ found: Promise.resolve(python) });
+  const remembered: unknown[] = [];
+  const remember = async (what: unknown) => void remembered.push(what);
+  const memory = { recall: async () => undefined, forget: async () => undefined, remember };
+  using ___ = spyOn(remembering, "openMachineMemory").mockReturnValue(memory);
+  const asked = { ...settings, tier, allowDomains: [...allowDomains] };
+  const open = () => openMachine(join(folder, "workspaces"), asked, { environment: "/none", packages: ["x"] });
+  await (await open()).kept;
+  expect(look.mock.calls[0]?.[1]).toEqual(["x"]);
+  expect(remembered).toEqual(
+    isRemembered ? [{ tier: found, profile: undefined, description: "as found", python }] : [],
+  );
+  // A Python that was not found is looked for again, and is no failure here.
+  const failed = Promise.reject(new Error("no Python"));
+  failed.catch(() => undefined);
+  look.mockResolvedValue({ found: failed });
+  await (await open()).kept;
+  look.mockResolvedValue({ found: Promise.resolve(undefined) });
+  await (await open()).kept;
+  expect(remembered).toHaveLength(isRemembered ? 1 : 0);
 });

@@ -28,15 +28,19 @@ test("the server's token goes only to agents of this system, and each agent else
     MANYHANDS_PEERS_FAR_URL: `${server.url.origin}/far`,
     MANYHANDS_PEERS_FAR_TOKEN: "of-far",
     MANYHANDS_PEERS_PLAIN_URL: `${server.url.origin}/plain`,
+    MANYHANDS_PEERS_OUTSIDE_URL: "http://127.0.0.1:8/swe/outside",
+    MANYHANDS_PEERS_OUTSIDE_TOKEN: "of-outside",
   };
   const config = await loadConfig({ cwd: home, env });
   const artifacts = createArtifactStore(join(home, "artifacts"));
-  const asking = openPeers(["swe", "far", "plain"], config, { engine, artifacts });
+  const asking = openPeers(["swe", "far", "plain", "outside"], config, { engine, artifacts });
   try {
     const shown = async (name: string, principal = "local", url = server.url.href) =>
       (await asking?.peers.actingFor(principal).fetch({ name, url: server.url.href })(url))?.text();
     expect(await shown("swe")).toBe("Bearer long-enough local");
     expect(await shown("far")).toBe("Bearer of-far");
+    // It is named by a public address, and reached at the one inside.
+    expect(await shown("outside")).toBe("Bearer of-outside");
     for (const name of ["plain", "unknown"]) expect(await shown(name)).toBe("");
     for (const name of ["swe", "far"]) expect(await shown(name, "alice", other.url.href)).toBe("");
     expect(await shown("swe", "alice")).toBe("Bearer long-enough alice");

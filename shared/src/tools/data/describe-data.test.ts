@@ -171,6 +171,9 @@ test("duplicate rows and duplicate keys are reported", async () => {
     "1 row that came before, the same in every column",
     "order_id: 1 value that came before, in a row that differs otherwise",
   ]);
+  // Named like a key, and none.
+  const each = Array.from({ length: 30 }, (_, at) => `${at % 5},${at * 2}`);
+  expect(await odd("customer_id,n", ...each)).toEqual([]);
 });
 
 test("numbers stored as text, mixed types, blanks, placeholders and spelling variants are reported", async () => {

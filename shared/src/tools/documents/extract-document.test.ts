@@ -1,5 +1,6 @@
 import { expect, spyOn, test } from "bun:test";
 import * as running from "../../machine/process/run-own-script.ts";
+import { claimingZip, wordOf } from "../../testing/documents.ts";
 import { extractDocument } from "./extract-document.ts";
 
 const request = { name: "a.pdf", part: "2-", from: 7, characters: 900, scans: "recognise" } as const;
@@ -26,4 +27,16 @@ test.each(["invalid_input", "too_large", "unsupported"])("what cannot be read is
   using _ = spyOn(running, "runOwnScript").mockResolvedValue(JSON.stringify(reply));
   const reading = extractDocument(new Blob([]), request, new AbortController().signal);
   await expect(reading).rejects.toMatchObject({ code, message: "It is so." });
+});
+
+test("the script itself says why it does not read: too large, a part that is not there, or not to be read", async () => {
+  const word = await wordOf("x");
+  const large = await claimingZip(word, 401 * 2 ** 20);
+  const codes = [large, Buffer.from("From a@b Mon Jan  1 00:00:00 2024\nSubject: x\n\nx"), Buffer.from("PK\x03\x04")];
+  const told = codes.map((bytes) =>
+    extractDocument(new Blob([bytes as Uint8Array<ArrayBuffer>]), request, new AbortController().signal).catch(
+      ({ code }) => code,
+    ),
+  );
+  expect(await Promise.all(told)).toEqual(["too_large", "invalid_input", "unsupported"]);
 });

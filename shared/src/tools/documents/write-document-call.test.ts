@@ -30,6 +30,18 @@ test("a call writes the file it names, may be repeated, and brings nothing from 
   expect([tool.effect({}), tool.brings, edits]).toEqual(["idempotent", [], ["a.pdf"]]);
 });
 
+test.each([".docx", ".pdf", ".html"])("for %s there are no sheets, and there has to be a text", async (ending) => {
+  for (const asked of [{}, { markdown: "x", sheets: [sheet({})] }]) {
+    const path = `neither${ending}`;
+    const { text, isError } = await write({ path, ...asked });
+    expect([isError, text]).toEqual([
+      true,
+      expect.stringContaining(`For ${ending} give markdown; sheets are for .xlsx.`),
+    ]);
+    expect(await file(path).exists()).toBe(false);
+  }
+});
+
 test.each<[object, string]>([
   [{ sheets: [sheet({}), sheet({ name: "s" })] }, "Two sheets have the same name."],
   [{ sheets: [sheet({ csv: "a.csv" })] }, 'The sheet "S" needs either rows or csv.'],

@@ -120,6 +120,10 @@ test("what was refused here or reached nobody taints nothing; what a stranger re
   for (const url of ["http://10.0.0.1/", "file:///etc/passwd", `http://${closed}/`])
     expect(await taken(url)).toEqual([]);
   for (const path of ["/out", "/in", "/gone"]) expect(await taken(site.url + path)).toBeUndefined();
+  // One refused here does not answer for the others, whichever comes first.
+  const both = ["http://10.0.0.1/", `${site.url}/gone`];
+  for (const urls of [both, both.toReversed()]) expect((await at.read({ urls })).takenIn).toBeUndefined();
+  expect((await at.read({ urls: ["http://10.0.0.1/", "file:///etc/passwd"] })).takenIn).toEqual([]);
   expect((await at.read({ url: "http://10.0.0.1/" })).text).toContain('egress.allow = ["10.0.0.1"]');
 });
 

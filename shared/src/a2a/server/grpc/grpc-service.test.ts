@@ -161,3 +161,17 @@ test("an answer says which extensions are active; a tenant that is not there is 
   const [cut] = await answered(Buffer.from([0x0a, 0x7f, 0x01]));
   expect(cut).toMatchObject({ code: status.INVALID_ARGUMENT });
 });
+
+test("a message that is nested too deep is refused, as over the other bindings", async () => {
+  const { service } = serviceOf({ sendMessage: async () => Task.fromJSON({ id: "t", contextId: "c" }) });
+  const sent = (depth: number) => {
+    const data = JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);
+    const message = { messageId: "m", role: "ROLE_USER", parts: [{ data }] };
+    const request = A2AService.sendMessage.requestSerialize(SendMessageRequest.fromJSON({ message }));
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    service.sendMessage?.(callOf(request), (error) => resolve(error));
+    return promise;
+  };
+  expect(await sent(50)).toBeNull();
+  expect(await sent(101)).toMatchObject({ code: status.INVALID_ARGUMENT });
+});

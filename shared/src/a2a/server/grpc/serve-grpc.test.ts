@@ -26,7 +26,11 @@ async function serving(getTask: A2ARequestHandler["getTask"], over: Partial<Grpc
 const small: A2ARequestHandler["getTask"] = async ({ id }) => Task.fromJSON({ id, contextId: "c" });
 
 /** The task with the id `t`, asked for at this address. */
-async function ask(address: string, secured: ChannelCredentials = credentials.createInsecure()): Promise<Task> {
+async function ask(
+  address: string,
+  secured: ChannelCredentials = credentials.createInsecure(),
+  id = "t",
+): Promise<Task> {
   const client = new Client(address, secured, {
     "grpc.max_receive_message_length": -1,
     "grpc.ssl_target_name_override": "agents.example.com",
@@ -36,7 +40,7 @@ async function ask(address: string, secured: ChannelCredentials = credentials.cr
   const metadata = new Metadata();
   metadata.set("a2a-version", "1.0");
   const done = (error: ServiceError | null, task?: Task) => (error === null && task ? resolve(task) : reject(error));
-  const request = GetTaskRequest.fromJSON({ tenant: "", id: "t" });
+  const request = GetTaskRequest.fromJSON({ tenant: "", id });
   client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, {}, done);
   return await promise.finally(() => client.close());
 }
@@ -47,6 +51,8 @@ test("an answer may be larger than what a request may be", async () => {
   const served = await serving(async ({ id }) => Task.fromJSON({ id, contextId: "c", artifacts }));
   const task = await ask(`127.0.0.1:${served.port}`);
   expect(task.artifacts[0]?.parts[0]?.content?.value === text).toBe(true);
+  const tooLarge = ask(`127.0.0.1:${served.port}`, undefined, text);
+  await expect(tooLarge).rejects.toMatchObject({ code: status.RESOURCE_EXHAUSTED });
   await served.stop(0);
 });
 

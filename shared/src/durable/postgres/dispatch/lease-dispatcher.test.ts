@@ -86,6 +86,9 @@ test("as many runs are claimed as there is room for, and the next claim says who
   at.dispatcher.news();
   await until(() => at.dispatcher.isIdle);
   expect(at.claims).toHaveLength(asked);
+  expect(at.dispatcher.reserve("work")).toBeUndefined();
+  at.pool.running = 2;
+  expect([at.dispatcher.reserve("work"), at.dispatcher.reserve("work")]).toEqual([expect.anything(), undefined]);
 });
 
 test("a run that is due in months wakes nobody today; one that is due now does", async () => {

@@ -100,6 +100,10 @@ test("a message whose acceptance is refused leaves nothing, and does nothing wit
     await run.step("act", async () => ++acts);
     return null;
   });
+  // There is one place, which the message that is refused has meanwhile.
+  engine.work([], { concurrency: 1 });
+  for (const key of ["before", "and before"])
+    await ended(engine, (await engine.start({ ...request, dedupe: { key } })).run.id);
   acts = 0;
   using db = new Database(store.path);
   db.run("CREATE TRIGGER refuse BEFORE INSERT ON runs BEGIN SELECT RAISE(ABORT, 'refused'); END");
@@ -107,7 +111,7 @@ test("a message whose acceptance is refused leaves nothing, and does nothing wit
   db.run("DROP TRIGGER refuse");
   const { run } = await engine.start(request);
   await ended(engine, run.id);
-  expect([acts, db.query("SELECT count(*) AS n FROM runs").get()]).toEqual([1, { n: 2 }]);
+  expect([acts, db.query("SELECT count(*) AS n FROM runs").get()]).toEqual([1, { n: 4 }]);
   await engine.close();
 });
 

@@ -86,6 +86,15 @@ function held() {
   return { execute, heard, begun: begun.promise, aborted: aborted.promise, isAborted: () => isAborted };
 }
 
+test("while a worker looks for runs nobody gets a place that it may be about to give one of them", async () => {
+  await using at = await worker(async () => null);
+  const before = at.own.reserve("k");
+  expect(before).toBeDefined();
+  before?.leave();
+  // It looks again, since the place was not taken.
+  expect(at.own.reserve("k")).toBeUndefined();
+});
+
 test("a place that was reserved and left untaken is had by a run that came meanwhile", async () => {
   await using at = await worker(async () => null);
   const seat = at.own.reserve("k");

@@ -1,5 +1,6 @@
 import { expect, spyOn, test } from "bun:test";
-import { mkdir, mkdtemp, open, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { mkdir, mkdtemp, open, rename, rm, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { workspaceForTest } from "../../../testing/machine/workspace.ts";
@@ -175,4 +176,45 @@ test("a described content has the hash, name and type that it would be stored un
   const content = new TextEncoder().encode("a,b");
   for (const about of [{ name: "../a.csv" }, { name: "b", mediaType: "text/x-own" }])
     expect(store.describe(content, about)).toEqual(await store.put(content, about));
+});
+
+test("what is old is listed by its hash, page by page, and nothing else that is there", async () => {
+  await using folder = await folderForTest();
+  const store = createArtifactStore(folder.path);
+  const [old, edge] = await Promise.all(
+    ["hello", "edge"].map((text) => store.put(new TextEncoder().encode(text), { name: "x" })),
+  );
+  await store.put(new TextEncoder().encode("new"), { name: "x" });
+  const placeOf = (sha256 = "") => join(folder.path, sha256.slice(0, 2), sha256);
+  await utimes(placeOf(old?.sha256), 999, 999);
+  await utimes(placeOf(edge?.sha256), 1_000, 1_000);
+  await writeFile(join(folder.path, "2c", "notes"), "of others");
+  await utimes(join(folder.path, "2c", "notes"), 1, 1);
+  expect((await Array.fromAsync(store.old(1_000_000))).flat()).toEqual([old?.sha256 as string]);
+  // Others may not list what is there.
+  expect(statSync(join(folder.path, "2c")).mode & 0o777).toBe(0o700);
+});
+
+test("a removal that was cut off is undone by the next one, not one that is under way, and leaves nothing", async () => {
+  await using folder = await folderForTest();
+  const store = createArtifactStore(folder.path);
+  const { sha256 } = await store.put(new TextEncoder().encode("hello"), { name: "x" });
+  await mkdir(join(folder.path, "leaving"));
+  const leaving = join(folder.path, "leaving", `${sha256}.${crypto.randomUUID()}`);
+  const cutOff = () => rename(join(folder.path, "2c", sha256), leaving);
+  await cutOff();
+  expect(await store.remove("0".repeat(64), Date.now())).toBe(true);
+  expect([await store.get(sha256), await Bun.file(leaving).exists()]).toEqual([undefined, true]);
+  const later = Date.now() + 61_000;
+  using _ = spyOn(Date, "now").mockReturnValue(later);
+  await store.remove("0".repeat(64), later);
+  expect(await (await store.get(sha256))?.text()).toBe("hello");
+  expect(folder.files()).toEqual([`2c/${sha256}`]);
+  // Stored again meanwhile.
+  await cutOff();
+  await store.put(new TextEncoder().encode("hello"), { name: "x" });
+  await store.remove("0".repeat(64), later);
+  expect(folder.files()).toEqual([`2c/${sha256}`]);
+  expect(await store.remove(sha256, later)).toBe(true);
+  expect(folder.files()).toEqual([]);
 });

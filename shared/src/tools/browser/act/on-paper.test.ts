@@ -43,6 +43,10 @@ function pageForTest(responses: readonly SiteAnswer[] = [], { url = "about:blank
     off: (_: string, listener: (response: object) => void) => void listeners.splice(listeners.indexOf(listener), 1),
     viewportSize: () => ({ width: 1_280, height: 800 }),
     evaluate: async () => page.tall,
+    mainFrame: () => ({}),
+    once: () => undefined,
+    waited: [] as number[],
+    waitForTimeout: async (ms: number) => void page.waited.push(ms),
     screenshot: async (options: object) => {
       shots.push(options);
       return page.bytes;
@@ -70,8 +74,10 @@ async function toolsOn(page: ReturnType<typeof pageForTest>, more: Partial<Brows
     ...more,
   } as unknown as Browsing;
   const browsers = { open: async () => browsing } as unknown as Browsers;
-  const tools: Tool[] = browserTools({ browsers, looks: createSnapshotStates(), search });
+  const looks = createSnapshotStates();
+  const tools: Tool[] = browserTools({ browsers, looks, search });
   return {
+    looks: looks.of(browsing),
     call: (name: string, input: object, context: Partial<ToolContext> = {}) => {
       const tool = tools.find((one) => one.name === `browser_${name}`);
       if (tool === undefined) throw new Error(`no tool ${name}`);
@@ -111,6 +117,32 @@ test("a picture of a page is as long as the page, up to 16,000 pixels, and one t
   expect(page.shots.at(-1)).toEqual({ type: "png", scale: "css", timeout: 20_000 });
   page.bytes = Buffer.alloc(0);
   expect(await tools.call("screenshot", {})).toMatchObject({ isError: true, text: "The page could not be drawn." });
+});
+
+test.each([
+  ["go_to_url", { url: "http://a.example/" }, true],
+  ["open_tab", { url: "http://a.example/" }, true],
+  ["switch_tab", { tab_id: 1 }, true],
+  ["close_tab", {}, true],
+  ["handle_dialog", { accept: true }, true],
+  ["wait", {}, true],
+  ["screenshot", {}, false],
+] as const)("after %s the page may be about to change: %#", async (name, input, restless) => {
+  const dialog = () =>
+    name === "handle_dialog" ? { kind: "confirm", message: "", answer: async () => undefined } : undefined;
+  const closeTab = async () => undefined;
+  await using tools = await toolsOn(pageForTest([{}]), { closeTab, dialog: dialog as never });
+  expect(tools.looks.restless).toBe(false);
+  expect((await tools.call(name, input)).isError).toBe(false);
+  expect(tools.looks.restless).toBe(restless);
+});
+
+test("without more words it is waited for three seconds, and with some for those", async () => {
+  const page = pageForTest();
+  await using tools = await toolsOn(page);
+  expect((await tools.call("wait", {})).text).toStartWith("Waited 3 s.");
+  expect((await tools.call("wait", { seconds: 0.5 })).text).toStartWith("Waited 0.5 s.");
+  expect(page.waited).toEqual([3_000, 500]);
 });
 
 const ours = { "proxy-status": "manyhands; error=http_request_denied" };

@@ -1,12 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
+import type { Frame, Page } from "playwright";
 import { AppError } from "../../../core/errors.ts";
 import { openWeb } from "../../../core/taken-in.ts";
 import type { Inquiry } from "../../../core/tools/tool.ts";
 import { type BrowsersForTest, browsersForTest } from "../../../testing/browser/browsers.ts";
 import { contextForTest } from "../../../testing/tool-context.ts";
+import * as looking from "../../observation/looking.ts";
 import { extractContent } from "./extract-content.ts";
 import { piecesOf } from "./pieces.ts";
-import { readCopies } from "./read-whole-page.ts";
+import { copyPage, readCopies } from "./read-whole-page.ts";
 
 const words = (n: number) =>
   `<h2>Chapter ${n}</h2><p>${`In chapter ${n} there is much to tell of little use. `.repeat(30)}<a href=/c/${n}>more of ${n}</a></p>`;
@@ -133,4 +135,51 @@ test("copies that are too large, or of which little is left when they are conver
 test("reading a page repeats nothing, brings what the web says, and is one call at a time on the page", () => {
   const tool = extractContent({ browsers: kept.browsers, pieceCharacters: 1_000 });
   expect([tool.effect({}), tool.brings, tool.parallel, tool.onPage]).toEqual(["idempotent", [openWeb], false, {}]);
+});
+
+test("a page is copied with seven of its frames, without those that are not shown or cannot be read", async () => {
+  using unseen = spyOn(looking, "unseenTextOf").mockImplementation((async (frame: { name: string }) => [
+    `unseen in ${frame.name}`,
+  ]) as never);
+  const frameNamed = (name: string, { isVisible = true, fails = false } = {}) => ({
+    name,
+    frameElement: async () => ({ isVisible: async () => isVisible }),
+    evaluate: async (_: unknown, texts: readonly string[]) => {
+      if (fails) throw new Error(`${name} is gone.`);
+      return { html: name, text: texts.join() };
+    },
+  });
+  const copied = async (main: ReturnType<typeof frameNamed>, ...inner: ReturnType<typeof frameNamed>[]) => {
+    const frames = [...inner.slice(0, 1), main, ...inner.slice(1)] as unknown as Frame[];
+    const page = { url: () => "https://a.example/", frames: () => frames, mainFrame: () => frames[1] };
+    const { url, copies } = await copyPage(page as unknown as Page);
+    return [url, ...copies.map(({ html, text }) => `${html}: ${text}`)];
+  };
+  const shown = Array.from({ length: 9 }, (_, n) => frameNamed(`f${n}`));
+  const main = frameNamed("main", { isVisible: false });
+  expect(await copied(main, ...shown)).toEqual([
+    "https://a.example/",
+    ...["main", "f0", "f1", "f2", "f3", "f4", "f5", "f6"].map((name) => `${name}: unseen in ${name}`),
+  ]);
+  expect(unseen).toHaveBeenCalledTimes(8);
+  const parts = [frameNamed("gone", { fails: true }), frameNamed("folded", { isVisible: false }), frameNamed("there")];
+  expect(await copied(main, ...parts)).toEqual([
+    "https://a.example/",
+    "main: unseen in main",
+    "there: unseen in there",
+  ]);
+  await expect(copied(frameNamed("main", { fails: true }), ...parts)).rejects.toThrow("main is gone.");
+});
+
+test("who cancels while a page is read gets the signal's own reason", async () => {
+  const control = new AbortController();
+  const reason = new Error("enough");
+  const act = async (_: unknown, { signal }: { signal: AbortSignal }) => {
+    expect(signal).toBe(control.signal);
+    control.abort(reason);
+    return { url: "https://a.example/", copies: [{ html: "<p>x</p>", text: "x" }] };
+  };
+  const tool = extractContent({ browsers: { peek: () => ({ act }) } as never, pieceCharacters: 1_000 });
+  const context = contextForTest({} as never, { signal: control.signal });
+  await expect(tool.call({ goal: "x" }, context)).rejects.toBe(reason);
 });

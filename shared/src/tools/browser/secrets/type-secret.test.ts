@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import type { Tool } from "../../../core/tools/tool.ts";
 import type { Browsing } from "../../../machine/browser/browser.ts";
@@ -20,10 +20,16 @@ let evil: Site;
 let kept: BrowsersForTest;
 
 const field = (rest = "", label = "Password") => `<label>${label} <input type=password ${rest}></label>`;
+const digits = (from: number, to: number, rest = "") =>
+  Array.from({ length: to - from + 1 }, (_, n) => `<input aria-label="Digit ${from + n}" maxlength=1 ${rest}>`).join(
+    "",
+  );
 const pages: Readonly<Record<string, string>> = {
   "/login": `<form method=post action=/in>${field("name=word")}<button>Sign in</button></form>`,
-  "/code": `<form>${[1, 2, 3, 4, 5, 6].map((n) => `<input aria-label="Digit ${n}" maxlength=1>`).join("")}</form>`,
-  "/echo": `${field('oninput="p.textContent = [...this.value].join(` `)"')}<p id=p></p><a id=a href="#x">Save</a>`,
+  "/code": `<form>${digits(1, 6)}</form>`,
+  "/row": `<form>${digits(1, 1)}${digits(2, 2, "type=number")}${digits(3, 20)}</form>`,
+  "/rows": `<form>${digits(1, 9)}</form><form action="EVIL/in" id=other>${digits(10, 20)}</form>`,
+  "/echo": `<canvas width=300 height=200></canvas>${field('oninput="p.textContent = [...this.value].join(` `)"')}<p id=p></p><a id=a href="#x">Save</a>`,
   "/search": `<label>Password <input type=search></label><textarea aria-label="Your comment"></textarea>`,
   "/unmasks": field('onfocus="this.type = `text`"'),
   "/redirects": `<form id=f method=post action=/in>${field('onfocus="f.action = `EVIL/in`"')}</form>`,
@@ -91,7 +97,8 @@ async function at(path: string, rest: Partial<NamedSecret> = {}, origin = bank.u
   const toolNamed = (tool: string) => tools.find((one) => one.name === `browser_${tool}`) as Tool;
   const options = { looks, vision: true, signal: context.signal };
   const see = async () => await lookWithSecrets(browsing, options, { secrets, workspace });
-  const seen = (await see())?.text ?? "";
+  const first = await see();
+  const seen = first?.text ?? "";
   const fieldOf = async () => (await browsing.active().page.locator("input").first().inputValue()) ?? "";
   return {
     secrets,
@@ -99,6 +106,8 @@ async function at(path: string, rest: Partial<NamedSecret> = {}, origin = bank.u
     workspace,
     see,
     seen,
+    first,
+    signal: context.signal,
     fieldOf,
     call: (tool: string, input: object) => toolNamed(tool).call(input, context),
     type: (label = "Password", more: object = {}) =>
@@ -138,6 +147,20 @@ test("a one-time code is typed into one field for each digit", async () => {
   expect(await code.browsing.active().page.evaluate(written)).toMatch(/^\d{6}$/);
   const seen = await code.see();
   expect(seen?.text.match(/•••/g)?.length).toBe(6);
+}, 60_000);
+
+test("a row of fields takes a secret only whole, within one form, and is asked for it until the task ends", async () => {
+  const values = (selector: string) => `[...document.querySelectorAll("${selector}")].map((one) => one.value).join("")`;
+  const row = await at("/row", { kind: "text" });
+  using reveal = spyOn(row.secrets, "reveal");
+  expect((await row.type("Digit 1")).text).toContain("does not take it");
+  expect(reveal.mock.calls[0]?.[1]).toBe(row.signal);
+  // The second field takes digits only: nothing stays in the first.
+  expect(await row.browsing.active().page.evaluate(values("input"))).toBe("");
+  const rows = await at("/rows", { kind: "text" });
+  await rows.type("Digit 1");
+  const page = rows.browsing.active().page;
+  expect([await page.evaluate(values("#other input")), await rows.fieldOf()]).toEqual(["", value]);
 }, 60_000);
 
 test("nothing is typed or even read on a look-alike, in a frame of another or around it, or in a field that is not for passwords", async () => {
@@ -209,6 +232,7 @@ test("what a page shows of the value is replaced, in no picture, and in no file"
   const it = await at("/echo");
   await it.type();
   const seen = await it.see();
+  expect(it.first?.images).toHaveLength(1);
   expect(seen?.text).toContain("[secret bank-password]");
   expect(seen?.images).toBeUndefined();
   const spaced = [...value].join(" ");

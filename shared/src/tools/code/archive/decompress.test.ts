@@ -102,3 +102,19 @@ test("the program ends with its reader, however much there is still to come", as
   }
   expect(byHand.done).toEqual(["end", "kill"]);
 });
+
+test("a cancellation ends a program that has begun and says nothing more", async () => {
+  const caller = new AbortController();
+  const byHand = processByHand();
+  byHand.says("stdout", "first");
+  const sandbox: Sandbox = { ...place.sandbox, spawn: async () => byHand.process };
+  const file = await packed(Buffer.from("x"));
+  await using _ = file.handle;
+  const reading = decompress(file, "xz", { sandbox, signal: caller.signal });
+  expect(Buffer.from((await reading.next()).value ?? "").toString()).toBe("first");
+  const rest = reading.next();
+  caller.abort();
+  await expect(rest).rejects.toThrow("xz could not read it");
+  // Once by the cancellation, and once more when it was over.
+  expect(byHand.done).toEqual(["end", "kill", "kill"]);
+});

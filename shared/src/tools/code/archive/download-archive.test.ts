@@ -85,3 +85,13 @@ test("a name of dots alone is no repository's", () => {
   for (const address of ["https://code.example/.../b", "https://code.example/a/..../b"])
     expect(() => sourceAddress(address)).toThrow(expect.objectContaining({ code: "invalid_input" }));
 });
+
+test("what an address carries besides a repository's place goes nowhere with it", () => {
+  const repository = sourceAddress("https://user:secret@code.example/a/b.git/#readme");
+  expect(repository).toEqual({
+    kind: "repository",
+    url: "https://code.example/a/b.git",
+    name: "b",
+    archive: undefined,
+  });
+});

@@ -185,3 +185,12 @@ test("links that lead nowhere or in a circle are left out, and those to them too
   const { leftOut } = await extracted([{ path: "a" }, ...links]);
   expect(leftOut).toEqual(["gone", "one", "two"]);
 });
+
+test.each([
+  ["a folder's own way up", [link("d/up", ".."), link("x", "d/up/..")]],
+  ["one after the other", [link("d/e/up", ".."), link("d/up", "e/up/.."), link("x", "d/up/..")]],
+])("a link that leads outside by another, though its own text does not, is refused: %s", async (_, links) => {
+  const entries = [{ path: "d/a" }, { path: "d/e/a" }, ...links];
+  for (const linksOutside of ["refuse", "leave out"] as const)
+    expect((await extracted(entries, { linksOutside })).error).toBe("The symbolic link x in it leads outside.");
+});

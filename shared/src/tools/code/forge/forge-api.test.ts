@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AppError } from "../../../core/errors.ts";
-import { createEgress } from "../../../machine/egress/egress.ts";
+import { createEgress, type Egress } from "../../../machine/egress/egress.ts";
+import type { EgressRequest } from "../../../machine/egress/fetch-within.ts";
 import { type ForgeServer, startForgeServer } from "../../../testing/code/forge-server.ts";
 import { type ForgeApi, forgeApi } from "./forge-api.ts";
 import { createGitHosts } from "./git-host.ts";
@@ -95,4 +96,79 @@ test("a merge request that a fork makes of a branch of that name is another one"
   } finally {
     await forge.close();
   }
+});
+
+/** The API of a server that answers each request with the next of these, and what it was asked. */
+function answering(kind: "github" | "gitea" | "gitlab", answers: readonly unknown[], token: string | null = "t") {
+  const author = { name: "Many", email: "many@example.com" };
+  const host = {
+    host: "git.example",
+    kind,
+    token: token ?? undefined,
+    username: "x",
+    api: "https://git.example/api",
+  } as const;
+  const hosts = createGitHosts([{ ...host, push: "ask", author, repositories: undefined } as never]);
+  const found = hosts.find("https://git.example/ann/app");
+  if (found === undefined) throw new Error("the host is not known");
+  const asked: EgressRequest[] = [];
+  const left = [...answers];
+  const egress: Egress = {
+    async fetch(request) {
+      asked.push(request);
+      const body = Buffer.from(JSON.stringify(left.shift() ?? []));
+      return { url: new URL(request.url), status: 200, headers: {}, body };
+    },
+  };
+  return { asked, api: forgeApi(found, { egress, hosts, signal: new AbortController().signal }) };
+}
+
+test.each([
+  ["fork/app", undefined],
+  ["Ann/App", "https://git.example/1"],
+  [undefined, "https://git.example/1"],
+])("a pull request whose branch is in %s is of this repository: %p", async (full_name, address) => {
+  const head = { ref: "fix", repo: full_name === undefined ? null : { full_name } };
+  const one = { html_url: "https://git.example/1", head, base: { ref: "main" } };
+  for (const kind of ["github", "gitea"] as const)
+    expect(await answering(kind, [[one]]).api.openRequest("fix", "main")).toBe(address as string);
+});
+
+test("each address that a redirect leads to is admitted as the first was", async () => {
+  const { asked, api } = answering("github", [{ title: "a" }, []]);
+  await api.issue(7);
+  expect(asked.map(({ url }) => String(url))).toEqual([
+    "https://git.example/api/repos/ann/app/issues/7",
+    "https://git.example/api/repos/ann/app/issues/7/comments?per_page=100",
+  ]);
+  for (const { admit, headers } of asked) {
+    expect(headers).toMatchObject({ authorization: "Bearer t" });
+    await expect(admit?.(new URL("http://git.example/api"))).rejects.toMatchObject({ code: "forbidden" });
+    await admit?.(new URL("https://git.example/other"));
+  }
+});
+
+test.each([
+  ["github", "state=open"],
+  ["gitea", "state=open"],
+  ["gitlab", "state=opened"],
+] as const)("only requests that are open count at %s, and without a token none is sent", async (kind, state) => {
+  const { asked, api } = answering(kind, [[]], null);
+  expect(await api.openRequest("fix", "main")).toBeUndefined();
+  expect(new URL(asked[0]?.url ?? "").search).toMatch(new RegExp(`[?&]${state}(?:&|$)`));
+  expect(Object.keys(asked[0]?.headers ?? {})).toEqual(["user-agent"]);
+});
+
+test("a server without a filter is looked through page by page, until one is empty and no further than twenty", async () => {
+  const other = { html_url: "x", head: { ref: "other" }, base: { ref: "main" } };
+  const pagesOf = (asked: readonly EgressRequest[]) => asked.map(({ url }) => new URL(url).searchParams.get("page"));
+  const short = answering("gitea", [[other], [other], []]);
+  expect(await short.api.openRequest("fix", "main")).toBeUndefined();
+  expect(pagesOf(short.asked)).toEqual(["1", "2", "3"]);
+  const long = answering("gitea", Array(30).fill([other]));
+  expect(await long.api.openRequest("fix", "main")).toBeUndefined();
+  expect(pagesOf(long.asked)).toHaveLength(20);
+  const found = answering("github", [[other], [other]]);
+  expect(await found.api.openRequest("fix", "main")).toBeUndefined();
+  expect(pagesOf(found.asked)).toEqual(["1"]);
 });

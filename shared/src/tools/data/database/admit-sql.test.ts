@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdir, symlink } from "node:fs/promises";
+import { mkdir, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type DataScene, dataScene } from "../../../testing/data/data.ts";
 import { sqlQuery } from "../sql-query.ts";
@@ -101,6 +101,8 @@ test.each([
   "SET variable = 1",
   "RESET VARIABLE",
   "PRAGMA threads = 1",
+  "PRAGMA enable_logging",
+  "PRAGMA variable x",
   "LOAD json",
   "INSTALL json",
   "FORCE INSTALL json",
@@ -174,6 +176,13 @@ test.each([
     code: "rejected",
     message: "Something in the SQL is opened and never closed: a quote or a comment.",
   });
+});
+
+test("a name that programs obey is refused also where a link leads to a file that they do not", async () => {
+  await scene.write("plain.txt", "");
+  await symlink("plain.txt", join(scene.workspace.root, ".envrc"));
+  await expect(admitSql(scene.workspace, "COPY (SELECT 1) TO '.envrc'")).rejects.toThrow("is protected");
+  await rm(join(scene.workspace.root, ".envrc"));
 });
 
 test("a file outside the workspace is left to the database, which refuses it", async () => {

@@ -11,7 +11,11 @@ const failed = (message: string): DatabaseReply => ({ ok: false, message, timeou
 const { signal } = new AbortController();
 
 /** Databases whose processes answer as they are told, and what happens to these. */
-function scene(answer: (request: DatabaseRequest) => Promise<DatabaseReply> | DatabaseReply, idleMs?: number) {
+function scene(
+  answer: (request: DatabaseRequest) => Promise<DatabaseReply> | DatabaseReply,
+  idleMs?: number,
+  ending?: Promise<void>,
+) {
   const [asked, log]: [DatabaseRequest[], string[]] = [[], []];
   const dead = new Set<string>();
   let count = 0;
@@ -26,6 +30,7 @@ function scene(answer: (request: DatabaseRequest) => Promise<DatabaseReply> | Da
       alive: () => !dead.has(name),
       async end() {
         log.push(`end ${name}`);
+        await ending;
         dead.add(name);
       },
     };
@@ -103,6 +108,28 @@ test("a task that ends in the middle of a statement ends its process, and one th
   expect(await running).toBe("the end");
   await query("SELECT 2", signal);
   expect(at.log.at(-1)).toBe("start /a 2");
+});
+
+test("a process that is still ending is used no more, and closing waits for the end of each", async () => {
+  const ending = Promise.withResolvers<void>();
+  const stop = new AbortController();
+  const going = Promise.withResolvers<DatabaseReply>();
+  using at = scene(({ sql }) => (sql === "SELECT 1" ? going.promise : rows), undefined, ending.promise);
+  const running = at.databases.query(workspace("/a"), "SELECT 1", { signal: stop.signal }).catch((error) => error);
+  await eventually("it is asked", async () => at.asked.length === 1);
+  stop.abort("the end");
+  going.resolve(rows);
+  await running;
+  await at.databases.query(workspace("/a"), "SELECT 2", { signal });
+  expect(at.log).toEqual(["start /a 1", "end /a 1", "start /a 2"]);
+  let isClosed = false;
+  const closing = at.databases.close().then(() => {
+    isClosed = true;
+  });
+  await Bun.sleep(0);
+  expect([isClosed, at.log.at(-1)]).toEqual([false, "end /a 2"]);
+  ending.resolve();
+  await closing;
 });
 
 test("statements of one conversation wait for each other, those of another do not", async () => {

@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdtemp, readdir, readlink, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -177,6 +178,23 @@ test("a query that is stopped at its limit leaves the database and its tables as
   await query("SELECT 1", 100);
   const long = "SELECT count(*)::INTEGER FROM range(100000000) t(i) WHERE i % 7 < 9";
   expect((await query(long)).rows).toEqual([[100_000_000]]);
+});
+
+test("a file that takes too long to be read is given up at the limit, and the tables stay", async () => {
+  await using scene = await dataScene();
+  const query = (sql: string, timeoutMs = 60_000) =>
+    scene.databases.query(scene.workspace, sql, { signal: new AbortController().signal, timeoutMs });
+  await query("CREATE TABLE kept AS SELECT 1 AS one");
+  const file = new Database(join(scene.workspace.root, "large.db"));
+  file.run(
+    "CREATE TABLE t AS WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r LIMIT 300000) SELECT i FROM r",
+  );
+  file.close();
+  // Of several statements the last one with a result is told.
+  await query("CREATE TABLE gone AS SELECT 1 AS n");
+  expect((await query("SELECT 5 AS n; DROP TABLE gone")).rows).toEqual([[5]]);
+  await expect(query("FROM 'large.db'", 20)).rejects.toMatchObject({ code: "timeout" });
+  expect((await query("FROM kept")).rows).toEqual([[1]]);
 });
 
 test("rows are kept up to so many characters; all further ones are only counted", async () => {

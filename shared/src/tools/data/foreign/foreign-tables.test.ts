@@ -28,9 +28,10 @@ beforeEach(async () => {
 });
 
 /** Writes a workbook of one sheet with this value; all have the same time. */
-async function put(name: string, value: number): Promise<void> {
+async function put(name: string, value: number, more = 0): Promise<void> {
   const path = join(home, "work", name);
-  await Bun.write(path, await writeXlsx({ sheets: [{ name: "Sales", rows: [["n"], [value]] }] }));
+  const rows = [["n"], [value], ...Array.from({ length: more }, (_, at) => [value + at + 1])];
+  await Bun.write(path, await writeXlsx({ sheets: [{ name: "Sales", rows }] }));
   await utimes(path, value, value);
 }
 async function ask(sql: string) {
@@ -93,6 +94,12 @@ test("a link is what it leads to now, though both files have one size and one ti
     await symlink(name, join(home, "work/link.xlsx"));
     expect(await ask("FROM 'link.xlsx'")).toEqual([[String(value)]]);
   }
+});
+
+test("a file that has grown is read again, though its time is the same", async () => {
+  await ask("FROM 'book.xlsx'");
+  await put("book.xlsx", 1, 2);
+  expect(await ask("FROM 'book.xlsx'")).toEqual([["1"], ["2"], ["3"]]);
 });
 
 test("a file beside the folder, and a folder with a workbook's name, are left alone", async () => {

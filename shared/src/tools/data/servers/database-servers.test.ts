@@ -231,6 +231,10 @@ describe.skipIf(postgresPrograms === undefined)(postgresPrograms === undefined ?
     const state = "SELECT statement, current_setting('transaction_read_only') AS only FROM pg_cursors";
     const { text } = await ask(toolFor({ url: server.url, rows: 7 }), state);
     expect(text).toMatch(/DECLARE answer NO SCROLL CURSOR FOR .*\| on\n/);
+    // A change may begin like a query.
+    const change = "WITH gone AS (DELETE FROM things WHERE id > 5000 RETURNING id) SELECT count(*) AS n FROM gone";
+    const changed = await ask(toolFor({ url: server.url, readOnly: false }), change, { write: true });
+    expect(changed).toMatchObject({ isError: false, text: expect.stringContaining("\n0\n[1 row]") });
   });
 
   test("the password is never in an error", async () => {

@@ -1,4 +1,5 @@
 import { expect, spyOn, test } from "bun:test";
+import * as watching from "../../../machine/process/memory-watch.ts";
 import * as scripts from "../../../machine/process/own-script.ts";
 import { eventually } from "../../../testing/sandbox/tiers.ts";
 import type { DatabaseServer } from "./database-server.ts";
@@ -37,12 +38,21 @@ test("a server is reached over the network, a file in its folder only", async ()
     ...{ net: server("postgres://u:p@h/d"), mine: server("mysql://h/d") },
     file: server("sqlite:///srv/my%20data/a.db"),
   });
+  using spawned = spyOn(Bun, "spawn");
   for (const name of ["net", "mine", "file"]) await servers.query(name, "SELECT 1", asking());
   expect(argv.mock.calls.map(([script, options]) => [script.split("/").at(-1), options])).toEqual([
     ["server-worker.ts", { network: true }],
     ["server-worker.ts", { network: true }],
     ["server-worker.ts", { folder: "/srv/my data" }],
   ] as never);
+  // A server ends its statement itself; what does not end is killed. None of our variables is
+  // theirs.
+  const own = { cwd: "/", env: { LANG: "C.UTF-8", TZ: "UTC" }, killSignal: "SIGKILL" };
+  const waits = [45_000, 45_000, 31_000].map((timeout) => ({ ...own, timeout }));
+  expect(spawned.mock.calls.map(([, options]) => options)).toMatchObject(waits);
+  expect(spawned.mock.calls.map(([, options]) => Object.keys(Object(options).env))).toEqual(
+    Array(3).fill(["LANG", "TZ"]),
+  );
 });
 
 test("a process is asked with the statement and its limits, and what it says is the answer", async () => {
@@ -122,4 +132,23 @@ test("a change where there may be none, and a database that is not there, start 
   ]);
   expect(argv).not.toHaveBeenCalled();
   expect([await refused("shop", false), await refused("open", true)]).toMatchObject([{ changed: 3 }, { changed: 3 }]);
+});
+
+test("a process that needs too much memory is killed and said to, and none is watched after its end", async () => {
+  using argv = spyOn(scripts, "ownScriptArgv").mockReturnValue(["sleep", "60"]);
+  let watched = 0;
+  using watch = spyOn(watching, "watchMemory").mockImplementation(() => {
+    watched++;
+    return () => void watched--;
+  });
+  const servers = createDatabaseServers({ shop: server("sqlite:///a.db") });
+  const asked = servers.query("shop", "SELECT 1", asking()).catch((error) => error);
+  await eventually("it has begun", async () => watch.mock.calls.length === 1);
+  expect(watch.mock.calls[0]?.[1]).toBe(512 * 2 ** 20);
+  watch.mock.calls[0]?.[2]();
+  const message = "The answer of shop needs more than 512 MB; ask for fewer rows or columns.";
+  expect(await asked).toMatchObject({ code: "unavailable", message });
+  argv.mockReturnValue(saying(reply()));
+  await servers.query("shop", "SELECT 1", asking());
+  expect([watch.mock.calls.length, watched]).toEqual([2, 0]);
 });

@@ -46,6 +46,33 @@ test("a screen that was closed, or replaced by another, is not acted on any more
   expect(it.calls).toEqual([]);
 });
 
+test("who watches is told who has the screen, and what was done to one that was replaced is not done to the next", async () => {
+  const it = scene(({ argv }) => {
+    // Another screen takes its place in the middle of it.
+    if (argv.includes("first")) it.state.session = {};
+    return {};
+  });
+  const stages: unknown[] = [];
+  const watch = async () => {
+    for await (const item of it.page.watch(AbortSignal.timeout(20_000))) if ("page" in item) return item;
+    return undefined;
+  };
+  stages.push(await watch());
+  await it.page.order({ do: "take" });
+  stages.push(await watch());
+  expect(stages).toEqual([
+    { page: "open", held: false },
+    { page: "open", held: true },
+  ]);
+  await expect(it.input({ type: "text", text: "first" }, { type: "text", text: "second" })).rejects.toMatchObject({
+    code: "conflict",
+    message: "The screen was closed.",
+  });
+  expect(it.calls.map(({ argv }) => argv.at(-1)).filter((word) => word === "first" || word === "second")).toEqual([
+    "first",
+  ]);
+});
+
 test("an agent is told of a person's use of its own screen alone", async () => {
   const it = scene();
   expect(it.screens.usedText(workspace)).toBe("");

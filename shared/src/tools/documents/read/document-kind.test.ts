@@ -74,3 +74,10 @@ test.each<[string, string, DocumentKind]>([
 ])("%j in %s is %s", async (text, name, expected) => {
   expect(await kind(Buffer.from(text), name)).toBe(expected);
 });
+
+test("a kind is told also where its sign comes late, its name is loud, or its package ends in a blank", async () => {
+  expect(await kind(Buffer.from("\n\nmore\n%PDF-1.7"), "a.txt")).toBe("pdf");
+  expect(await kind(hex("d0cf11e0a1b11ae1"), "A.XLS")).toBe("xls");
+  const type = "application/vnd.oasis.opendocument.text\n";
+  expect(await kind(zipOf([["mimetype", type]]), "a.zip")).toBe("odt");
+});

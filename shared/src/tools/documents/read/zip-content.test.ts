@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { deflateRawSync } from "node:zlib";
 import { zipOf } from "../../../testing/documents.ts";
 import { fitsInMemory } from "./office/office-file.ts";
+import { openReading } from "./open-reading.ts";
 import { requireUnpackable, type ZipContent, zipContent } from "./zip-content.ts";
 
 test("the files of an archive are listed as it claims, and the text of one is read by its exact path", async () => {
@@ -69,4 +70,11 @@ test("what claims to unpack to more than is read is refused before it is, and wh
   );
   expect(() => fitsInMemory(zip(400 * 2 ** 20))).not.toThrow();
   expect(() => fitsInMemory(zip(400 * 2 ** 20 + 1))).toThrow("more than the 400 MB");
+});
+
+test("of an archive the files that were asked for are listed, also those with names of another system", async () => {
+  const zip = zipOf(["a.txt", "b\\c.txt", "d.txt"].map((path) => [path, "x"] as const));
+  const reading = await openReading(zip, { name: "a.zip", part: "2-", scans: "show" });
+  const pieces = await Array.fromAsync(reading.pieces);
+  expect(pieces.map(({ text }) => text)).toEqual(["- b/c.txt (1 bytes)", "- d.txt (1 bytes)"]);
 });

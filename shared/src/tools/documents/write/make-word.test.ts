@@ -98,6 +98,11 @@ test.each(["x", "-3", ""])("a list that would begin with %j begins with one", as
   expect(starts.length).toBeGreaterThan(0);
 });
 
+test("a list that begins with nought does so", async () => {
+  const { part } = await made('<ol start="0"><li>a</li></ol>');
+  expect(await part("word/numbering.xml")).toMatch(/<w:start(?:Override)? w:val="0"/);
+});
+
 test("what stands in an item beside its words follows them", async () => {
   expect(await said("<ol><li>a<pre><code>b</code></pre><blockquote>c</blockquote></li><li>d</li></ol>")).toEqual([
     "{0}a",

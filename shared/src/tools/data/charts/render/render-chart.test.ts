@@ -29,3 +29,18 @@ test("what cannot be drawn is told in the library's words", async () => {
     message: "Vega-Lite cannot draw this: no mark",
   });
 });
+
+test("nothing that a chart names is loaded, and pixels are drawn as far as they fit, in both directions", async () => {
+  const { signal } = new AbortController();
+  const encoding = { x: { field: "a", type: "quantitative" } };
+  const draw = (spec: object, png = false) =>
+    renderChart({ mark: "point", encoding, ...spec }, { png, signal }).catch((error) => error);
+  const [named, ...tall] = await Promise.all([
+    draw({ data: { url: 'data:application/json,[{"a":77}]' } }),
+    draw({ data: { values: [{ a: 1 }] }, width: 50, height: 4_100 }),
+    draw({ data: { values: [{ a: 1 }] }, width: 50, height: 4_100 }, true),
+  ]);
+  expect(named.svg).not.toContain("a: 77");
+  expect(tall[0]).toMatchObject({ svg: expect.stringContaining("<svg"), preview: undefined });
+  expect(tall[1]).toMatchObject({ message: expect.stringContaining("a PNG may have up to 4000 pixels a side") });
+});
