@@ -56,6 +56,8 @@ test.each<[string, Partial<Traits>, FailureKind, Partial<Traits> | undefined]>([
   ["unsupported max_completion_tokens", { maxTokensParameter: "max_completion_tokens" }, "rejected", undefined],
   ["temperature is deprecated", {}, "rejected", { temperature: false }],
   ["temperature is deprecated", { temperature: false }, "rejected", undefined],
+  ["unsupported cache_control", { cacheMarks: true }, "rejected", { cacheMarks: false }],
+  ["unsupported cache_control", { cacheMarks: false }, "rejected", undefined],
   ["the messages are unexpected", {}, "rejected", undefined],
 ])("“%s” from a model with %j, %s, changes: %j", (message, traits, kind, change) => {
   expect(refusedFor(message, traits, kind)).toEqual(change as Partial<Traits>);

@@ -289,6 +289,46 @@ test("a key never appears in errors, retry events or the log", async () => {
   expect(everything).not.toContain("99999999");
 });
 
+test("a key of no known look is in no error either", async () => {
+  const apiKey = "own-gateway-4711";
+  const server = await scripted(() => ({ status: 401, error: { message: `nobody has the key ${apiKey}` } }));
+  const { message } = await failureOf(modelAt(server.url, { apiKey }));
+  expect(message).toContain("nobody has the key [key]");
+});
+
+test("until an answer has begun the longer silence is allowed, whatever else has come", async () => {
+  const silences = { idleTimeoutMs: 30, firstDeltaTimeoutMs: 60_000, maxRetries: 0 };
+  // Its headers come late.
+  const late = await scripted([{ text: "late", delayMs: 150 }]);
+  expect((await reply(modelAt(late.url, silences), request, { signal: never })).text).toBe("late");
+  const chunk = (choice: object) => `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`;
+  const body = () =>
+    new ReadableStream<string>({
+      async start(stream) {
+        // A role says nothing yet.
+        stream.enqueue(chunk({ delta: { role: "assistant" } }));
+        await Bun.sleep(150);
+        stream.enqueue(chunk({ delta: { content: "slow" }, finish_reason: "stop" }));
+        stream.close();
+      },
+    }).pipeThrough(new TextEncoderStream());
+  const fetch = async () => new Response(body(), { headers: { "content-type": "text/event-stream" } });
+  const slow = modelAt("http://127.0.0.1:9/v1", silences, { fetch: fetch as unknown as typeof globalThis.fetch });
+  expect((await reply(slow, request, { signal: never })).text).toBe("slow");
+});
+
+test("what an answer wrote to its provider's cache is counted, at its price", async () => {
+  const details = { cached_tokens: 100, cache_write_tokens: 300 };
+  const usage = { prompt_tokens: 1_000, completion_tokens: 0, prompt_tokens_details: details };
+  const server = await scripted([{ text: "ok", usage }]);
+  const price = { inputPerMillion: 10, cachedInputPerMillion: 1, cacheWritePerMillion: 20, outputPerMillion: 0 };
+  const answer = await reply(modelAt(server.url, { price }), request, { signal: never });
+  expect(answer.usage).toMatchObject({
+    cacheWriteTokens: 300,
+    costUsd: (600 * 10 + 100 * 1 + 300 * 20) / 1_000_000,
+  });
+});
+
 test("an abort in mid-stream closes the upstream connection and rejects with the signal's own reason", async () => {
   const server = await scripted([{ text: "one two three four", stallAfter: 2 }]);
   const controller = new AbortController();
@@ -497,11 +537,11 @@ test("Azure is asked at the deployment's address, with its own key header and AP
   const server = await scripted(() => ({ text: "from azure" }));
   const origin = new URL(server.url).origin;
   for (const baseUrl of [origin, `${origin}/`, `${origin}/openai/deployments/gpt`]) {
-    const model = modelAt(baseUrl, { name: "gpt", apiType: "azure", apiVersion: "2024-10-21" });
+    const model = modelAt(baseUrl, { name: "gpt", apiType: "azure", apiVersion: "2025-03-01-preview" });
     expect((await reply(model, request, { signal: never })).text).toBe("from azure");
   }
   for (const { path, headers } of server.requests) {
-    expect(path).toBe("/openai/deployments/gpt/chat/completions?api-version=2024-10-21");
+    expect(path).toBe("/openai/deployments/gpt/chat/completions?api-version=2025-03-01-preview");
     expect(headers["api-key"]).toBe(secret);
   }
 });
@@ -645,11 +685,30 @@ test("a model needs only its name and address; errors in its settings are named"
     expect(() => createModel(settings as never)).toThrow(expect.objectContaining({ code: "config_invalid", message }));
 });
 
-test("images of a model that looks only roughly are shrunk as for that", () => {
+test("images of a model that looks only roughly are shrunk as for that", async () => {
   const sized = (imageDetail: "low" | "high") =>
     modelAt("http://127.0.0.1:9", { name: "gpt-4o", imageDetail }).imageRule;
   expect(sized("low")).toMatchObject({ square: 512 });
   expect(sized("high")).toMatchObject({ square: 2048 });
+  // The head of a PNG of 1024 by 1024.
+  const data = Buffer.from("89504e470d0a1a0a0000000d494844520000040000000400", "hex").toString("base64");
+  const server = await scripted([{ text: "seen" }, { text: "seen" }]);
+  const sizes: unknown[] = [];
+  const shrinkImage: NonNullable<ModelOptions["shrinkImage"]> = async (_, size) => {
+    sizes.push(size);
+    return { mediaType: "image/png", data };
+  };
+  const parts = [{ type: "image", mediaType: "image/png", data }] as const;
+  for (const imageDetail of ["low", "high"])
+    await reply(
+      modelAt(server.url, { name: "gpt-4o", imageDetail }, { shrinkImage }),
+      { ...request, messages: [{ role: "user", parts }] },
+      { signal: never },
+    );
+  expect(sizes).toEqual([
+    { width: 512, height: 512 },
+    { width: 768, height: 768 },
+  ]);
 });
 
 test("a call within a trace tells its provider which", async () => {

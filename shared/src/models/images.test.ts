@@ -164,11 +164,11 @@ test("an image that cannot be scaled down is sent unchanged", async () => {
  * The head of a PNG of this size, which is all that is read of it; `mark` makes it another image.
  */
 function headOf(width: number, height: number, mark = 0): ImagePart {
-  const head = Buffer.alloc(48);
+  const head = Buffer.alloc(200);
   head.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]);
   head.writeUInt32BE(width, 16);
   head.writeUInt32BE(height, 20);
-  head.writeUInt32BE(mark, 40);
+  head.writeUInt32BE(mark, 192);
   return { type: "image", mediaType: "image/png", data: head.toString("base64") };
 }
 const tiny = { mediaType: "image/webp", data: "tiny" };

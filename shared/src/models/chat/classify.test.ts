@@ -14,6 +14,11 @@ const hidden: [string, string, string][] = [
     "The task-force asked for a monkey_business model",
   ],
 ];
+test("a failure that a library has wrapped stays what it is", () => {
+  const refused = new ModelFailure("rejected", "Microsoft Entra ID gave no token");
+  expect(classify(new APIConnectionError({ cause: refused }), undefined, 0)).toBe(refused);
+});
+
 test("a word that is not the whole key stays, and so does one too short to be a key", () => {
   expect(redactKeys("hunter22 and my-hunter2x-key", "hunter22")).toBe("[key] and my-hunter2x-key");
   expect(redactKeys("nonetheless, Ollama/ollama-3 has none of it", "ollama")).toBe(

@@ -45,6 +45,7 @@ test.each([
   ["exceeds the maximum number of tokens allowed (1048576).", 1_048_576],
   ["Range of input length should be [1, 30720]", 30_720],
   ["exceeded model token limit: 8192", 8192],
+  ["max 40000 tokens at once; this server's maximum context length is 32768", 32_768],
   ["the input length exceeds the context length", undefined],
   ["too many tokens: size limit exceeded by 210", undefined],
 ])("%p names the window %p", (text, window) => {

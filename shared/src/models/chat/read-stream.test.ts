@@ -49,6 +49,11 @@ test("an error in the stream, in either form, is thrown", async () => {
   expect(read('data: {"error":{"message":"overloaded"}}\n\n')).rejects.toMatchObject({
     error: { message: "overloaded" },
   });
+  // What its response says of when to come again counts for it too.
+  const headers = { "retry-after": "7" };
+  const late = Array.fromAsync(readStream(new Response('data: {"error":{"message":"busy"}}\n\n', { headers })));
+  const error = await late.catch((failure: { headers?: Headers }) => failure);
+  expect((error as { headers?: Headers }).headers?.get("retry-after")).toBe("7");
   expect(read("data: {not json\n\n")).rejects.toBeInstanceOf(SyntaxError);
 });
 

@@ -95,6 +95,8 @@ test("a call in the midst of a text is found, and is not the whole of it", () =>
   const text = `First I list the files:\n<tool_call>${ls}</tool_call>`;
   expect([calledInText(text, names), onlyCalls(text, names)]).toEqual(["bash", []]);
   expect(calledInText("bash would list them", names)).toBeUndefined();
+  const unknown = '<tool_call>{"name": "nobody", "arguments": {}}</tool_call>';
+  expect([calledInText(unknown, names), onlyCalls(unknown, names)]).toEqual([undefined, []]);
 });
 
 test("a text in quotes keeps them as an argument in a tag: they are part of the code", async () => {

@@ -7,7 +7,7 @@ import { event } from "../../testing/models/wire.ts";
 import type { ModelSettings } from "../config.ts";
 import { createModel } from "../create-model.ts";
 
-const key = "a-key-that-nobody-else-has";
+const key = "a-word-that-nobody-else-has";
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const tools = [
   { name: "bash", description: "Runs.", inputSchema: { type: "object", properties: { n: { type: "number" } } } },
@@ -192,6 +192,15 @@ describe.each(kinds)("%s", (kind) => {
     await using provider = opened(kind, [{ text: "one", stallAfter: 0 }], { firstDeltaTimeoutMs: 60 });
     expect(await refusal(ask(provider))).toMatchObject({ message: expect.stringContaining("stalled for 60 ms") });
   });
+
+  // The others begin with the answer itself.
+  if (kind === "responses" || kind === "anthropic" || kind === "bedrock") {
+    test("a server that only announces its answer may take as long as one that has not begun", async () => {
+      const silences = { idleTimeoutMs: 30, firstDeltaTimeoutMs: 200 };
+      await using provider = opened(kind, [{ text: "one", stallAfter: 1 }], silences);
+      expect(await refusal(ask(provider))).toMatchObject({ message: expect.stringContaining("stalled for 200 ms") });
+    });
+  }
 
   test("an answer that breaks off is asked for again", async () => {
     await using provider = opened(kind, [{ text: "one two three four", cutAfter: 4 }, { text: "whole" }], {

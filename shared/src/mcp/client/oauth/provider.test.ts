@@ -61,7 +61,12 @@ test("an address that is not fit as the server sent it stays so, however it is w
 test("the client is that of the entry, or one that registers anew for each sign-in and is kept with its tokens", async () => {
   const named = providerOf({ clientId: "ours", clientSecret: "secret", scope: "a" }).provider;
   expect(await named.clientInformation()).toEqual({ client_id: "ours", client_secret: "secret" });
-  expect(named.clientMetadata).toMatchObject({ redirect_uris: [callback], scope: "a" });
+  expect(named.clientMetadata).toMatchObject({
+    redirect_uris: [callback],
+    scope: "a",
+    // It keeps no secret.
+    token_endpoint_auth_method: "none",
+  });
   expect(await providerOf({ clientId: "ours" }).provider.clientInformation()).toEqual({ client_id: "ours" });
   const described = providerOf({ clientId: "https://us.example/client.json" }).provider;
   expect(described.clientMetadataUrl).toBe("https://us.example/client.json");
