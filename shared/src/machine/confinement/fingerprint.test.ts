@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import * as files from "node:fs";
-import { chmod, mkdtemp, rm, utimes } from "node:fs/promises";
+import { chmod, cp, mkdtemp, rm, symlink, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import * as mountTable from "../kernel/mount-table.ts";
@@ -45,20 +45,22 @@ test.each(["bwrap", "prlimit", "setpriv", "unshare", "mount", "chown", "socat", 
   },
 );
 
-test.each(["confinement", "kernel", "memory", "process", "sandbox"])(
-  "a module that appears in our room %s is another confinement",
-  async (room) => {
-    const before = confinementFingerprint(folder);
-    const module = resolve(import.meta.dir, "..", room, `made-${process.pid}.txt`);
-    try {
-      await Bun.write(module, "");
-      expect(confinementFingerprint(folder)).not.toBe(before);
-    } finally {
-      await rm(module);
-    }
-    expect(confinementFingerprint(folder)).toBe(before);
-  },
-);
+test("a module that appears in one of our rooms is another confinement", async () => {
+  // In a copy of ours, since servers of other tests look at the same rooms.
+  const copy = join(folder, "copy");
+  for (const part of ["core", "machine"])
+    await cp(resolve(import.meta.dir, "../..", part), join(copy, part), { recursive: true });
+  await symlink(resolve(import.meta.dir, "../../../node_modules"), join(copy, "node_modules"));
+  const copied: typeof import("./fingerprint.ts") = await import(join(copy, "machine/confinement/fingerprint.ts"));
+  for (const room of ["confinement", "kernel", "memory", "process", "sandbox"]) {
+    const before = copied.confinementFingerprint(folder);
+    const module = join(copy, "machine", room, "made.txt");
+    await Bun.write(module, "");
+    expect(copied.confinementFingerprint(folder)).not.toBe(before);
+    await rm(module);
+    expect(copied.confinementFingerprint(folder)).toBe(before);
+  }
+});
 
 test("a process whose kernel allows it less has another fingerprint", async () => {
   const module = JSON.stringify(join(import.meta.dir, "fingerprint.ts"));
