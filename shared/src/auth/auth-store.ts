@@ -88,12 +88,14 @@ export function openAuthStore(path: string, now: () => number = Date.now): AuthS
   const use = db.query("UPDATE tokens SET used = ? WHERE hash = ?");
   return {
     async add({ name, principal, scopes, lifeMs }) {
-      if (db.query("SELECT 1 FROM tokens WHERE name = ?").get(name) !== null) throw nameTaken(name);
       const secret = newSecret();
       const at = now();
       const expires = lifeMs === undefined ? null : at + lifeMs;
-      const insert = "INSERT INTO tokens (hash, name, principal, scopes, created, expires) VALUES (?, ?, ?, ?, ?, ?)";
-      db.query(insert).run(digest(secret), name, assignable(principal), scopes.join(" "), at, expires);
+      // In one statement, since another process may be adding one of that name.
+      const insert = db.query(`INSERT INTO tokens (hash, name, principal, scopes, created, expires)
+        VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING`);
+      const { changes } = insert.run(digest(secret), name, assignable(principal), scopes.join(" "), at, expires);
+      if (changes === 0) throw nameTaken(name);
       return secret;
     },
     list: async () => db.query<TokenRow, []>("SELECT * FROM tokens ORDER BY name").all().map(listed),

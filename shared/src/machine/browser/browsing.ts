@@ -76,8 +76,9 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     const { tabs } = now;
     const id = tabs.of(page)?.id;
     const closing = id === undefined ? undefined : tabs.close(id).then(() => true);
-    if (closing !== undefined && (await within(closeTabMs, closing))) return `Tab ${id} was closed.`;
-    if (page.isClosed() && (await hasTab(tabs))) return "The tab is closed.";
+    const closed = id === undefined ? "The tab is closed." : `Tab ${id} was closed.`;
+    if (closing !== undefined && (await within(closeTabMs, closing))) return closed;
+    if (page.isClosed() && (await hasTab(tabs))) return closed;
     const former = now;
     try {
       const next = await answered(replaceMs, openSurroundings(deps));
