@@ -76,9 +76,9 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     const { tabs } = now;
     const id = tabs.of(page)?.id;
     const closing = id === undefined ? undefined : tabs.close(id).then(() => true);
-    const closed = id === undefined ? "The tab is closed." : `Tab ${id} was closed.`;
-    if (closing !== undefined && (await within(closeTabMs, closing))) return closed;
-    if (page.isClosed() && (await hasTab(tabs))) return closed;
+    const isClosed = closing !== undefined && (await within(closeTabMs, closing));
+    if (isClosed || (page.isClosed() && (await hasTab(tabs))))
+      return id === undefined ? "The tab is closed." : `Tab ${id} was closed.`;
     const former = now;
     try {
       const next = await answered(replaceMs, openSurroundings(deps));
