@@ -27,6 +27,10 @@ const tabMs = 10_000;
 const contextMs = 30_000;
 const replaceMs = 8_000;
 
+function closed(id: number | undefined): string {
+  return id === undefined ? "The tab is closed." : `Tab ${id} was closed.`;
+}
+
 /** Whether there is a tab, which may still be opening in place of the last one. */
 function hasTab(tabs: Tabs): Promise<boolean | undefined> {
   return within(
@@ -77,8 +81,7 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     const id = tabs.of(page)?.id;
     const closing = id === undefined ? undefined : tabs.close(id).then(() => true);
     const isClosed = closing !== undefined && (await within(closeTabMs, closing));
-    if (isClosed || (page.isClosed() && (await hasTab(tabs))))
-      return id === undefined ? "The tab is closed." : `Tab ${id} was closed.`;
+    if (isClosed || (page.isClosed() && (await hasTab(tabs)))) return closed(id);
     const former = now;
     try {
       const next = await answered(replaceMs, openSurroundings(deps));
