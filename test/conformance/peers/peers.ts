@@ -83,7 +83,7 @@ export const peers: readonly Peer[] = [
 ];
 
 /** The folder the peers are installed in, if there is one. */
-const folder = process.env.MANYHANDS_PEERS;
+const folder = process.env.A2A_PEERS;
 
 /** The file that says that a peer's installation came to its end. */
 export const installedMark = ".installed";
@@ -95,7 +95,7 @@ export function isInstalled({ name }: Peer): boolean {
 
 /** How the name of a test ends that needs a peer: with how to get it, if it is not here. */
 export function unlessInstalled(peer: Peer): string {
-  return isInstalled(peer) ? "" : " (skipped: bun test/conformance/peers/install.ts, and MANYHANDS_PEERS)";
+  return isInstalled(peer) ? "" : " (skipped: bun test/conformance/peers/install.ts, and A2A_PEERS)";
 }
 
 /** The command that runs a peer's script, and its environment. */
