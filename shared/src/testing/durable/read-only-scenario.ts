@@ -10,8 +10,13 @@ const request = { kind: "k", input: null, principal: "p", contextId: "c" };
  * by its mode.
  */
 function setWritable(folder: string, writable: boolean): void {
-  const mount = Bun.spawnSync(["mount", "-o", `remount,${writable ? "rw" : "ro"}`, folder]);
-  if (mount.exitCode === 0) return;
+  for (let tries = 0; tries < 100; tries++) {
+    const mount = Bun.spawnSync(["mount", "-o", `remount,${writable ? "rw" : "ro"}`, folder]);
+    if (mount.exitCode === 0) return;
+    // As long as a file that is gone has not been closed everywhere.
+    if (!mount.stderr.toString().includes("busy")) break;
+    Bun.sleepSync(20);
+  }
   chmodSync(join(folder, "runs.db"), writable ? 0o600 : 0o400);
   chmodSync(folder, writable ? 0o700 : 0o500);
 }
