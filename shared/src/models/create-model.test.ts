@@ -297,9 +297,9 @@ test("a key of no known look is in no error either", async () => {
 });
 
 test("until an answer has begun the longer silence is allowed, whatever else has come", async () => {
-  const silences = { idleTimeoutMs: 30, firstDeltaTimeoutMs: 60_000, maxRetries: 0 };
+  const silences = { idleTimeoutMs: 200, firstDeltaTimeoutMs: 60_000, maxRetries: 0 };
   // Its headers come late.
-  const late = await scripted([{ text: "late", delayMs: 150 }]);
+  const late = await scripted([{ text: "late", delayMs: 500 }]);
   expect((await reply(modelAt(late.url, silences), request, { signal: never })).text).toBe("late");
   const chunk = (choice: object) => `data: ${JSON.stringify({ choices: [{ index: 0, ...choice }] })}\n\n`;
   const body = () =>
@@ -307,7 +307,7 @@ test("until an answer has begun the longer silence is allowed, whatever else has
       async start(stream) {
         // A role says nothing yet.
         stream.enqueue(chunk({ delta: { role: "assistant" } }));
-        await Bun.sleep(150);
+        await Bun.sleep(500);
         stream.enqueue(chunk({ delta: { content: "slow" }, finish_reason: "stop" }));
         stream.close();
       },
