@@ -179,7 +179,10 @@ export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await Bun.sleep(0);
 }
 
-/** Lets what has begun go on, as far as it waits for nothing but short timers. */
+/**
+ * Lets what has begun go on, as far as it waits for nothing but short timers: answers are read off
+ * this thread, which takes a while on a busy machine.
+ */
 export async function settled(): Promise<void> {
-  for (let turn = 0; turn < 4; turn++) await Bun.sleep(1);
+  for (let turn = 0; turn < 10; turn++) await Bun.sleep(4);
 }
