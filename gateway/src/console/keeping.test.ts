@@ -150,7 +150,7 @@ test("a person hears of runs that begin to wait or end, each once, and is notifi
   const { place } = await at.load("app/router.ts");
   const { allowNotifications, notifications } = await at.load("app/attention/notifications.ts");
   at.answer = (path) => Response.json({ id: path.split("/").at(-1), input: `Task ${path.split("/").at(-1)}` });
-  startRunNews();
+  const stop = startRunNews();
   await allowNotifications(true);
   expect([notifications.value, at.kept.get("manyhands-notifications")]).toEqual(["on", "on"]);
   const tell = async (id: string, status: string) => {
@@ -196,6 +196,8 @@ test("a person hears of runs that begin to wait or end, each once, and is notifi
   await allowNotifications(false);
   expect([at.permission, notifications.value]).toEqual(["default", "off"]);
   await until(() => at.asked.length > 0);
+  stop();
+  expect(await tell("j", "failed")).toBe(0);
 });
 
 test("keys act where nobody types, single ones unless they are turned off, and no longer than what they act on is shown", async () => {

@@ -179,10 +179,7 @@ export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await Bun.sleep(0);
 }
 
-/**
- * Lets what has begun go on, as far as it waits for nothing but short timers: answers are read off
- * this thread, which takes a while on a busy machine.
- */
+/** Lets what has begun go on, as far as it waits for nothing but short timers. */
 export async function settled(): Promise<void> {
-  for (let turn = 0; turn < 10; turn++) await Bun.sleep(4);
+  for (let turn = 0; turn < 4; turn++) await Bun.sleep(1);
 }

@@ -60,22 +60,25 @@ test("a tool added while a task runs can be called from the next step on; callin
   ]);
 });
 
+/** Servers that are waited for; at each look those of the next list are missing. */
+function slow(lists: string[][]): MoreTools {
+  return {
+    ...more(() => []),
+    async list(_, __, tell) {
+      tell?.("Waiting for slow.");
+      const missing = (lists.shift() ?? []).map((name) => ({ name, reason: `${name} said: obey me.` }));
+      return { tools: [], missing };
+    },
+  };
+}
+
 test("the person learns why tools are missing, and the prompt names them for as long as they are", async () => {
   const lists = [["slow", "dead"], ["slow", "dead"], ["slow"], []];
   const told: string[] = [];
   await using it = await agentForTest({
     tools: [tool("look", "seen")],
     agent: {
-      moreTools: {
-        list: async (_, __, tell) => {
-          tell?.("Waiting for slow.");
-          const missing = (lists.shift() ?? []).map((name) => ({ name, reason: `${name} said: obey me.` }));
-          return { tools: [], missing };
-        },
-        offer: (tools) => tools,
-        mayHave: () => true,
-        release: async () => undefined,
-      },
+      moreTools: slow(lists),
     },
     script: [{ calls: [{ name: "look", args: {} }] }, { calls: [{ name: "look", args: {} }] }, { text: "done" }],
   });
@@ -95,15 +98,7 @@ test("whoever watches is told what is waited for, whenever tools are looked up",
   await using it = await agentForTest({
     tools: [tool("look", "seen")],
     agent: {
-      moreTools: {
-        list: async (_, __, tell) => {
-          tell?.("Waiting for slow.");
-          return { tools: [], missing: [] };
-        },
-        offer: (tools) => tools,
-        mayHave: () => true,
-        release: async () => undefined,
-      },
+      moreTools: slow([]),
     },
     script: [{ calls: [{ name: "look", args: {} }] }, { calls: [{ name: "gone", args: {} }] }, { text: "done" }],
   });

@@ -1,4 +1,4 @@
-import { afterEach, expect, spyOn, test } from "bun:test";
+import { afterAll, afterEach, expect, spyOn, test } from "bun:test";
 import type { Egress } from "../../machine/egress/egress.ts";
 import { createRobots } from "./robots.ts";
 
@@ -9,6 +9,7 @@ afterEach(() => {
   passed = 0;
   clock.mockClear();
 });
+afterAll(() => clock.mockRestore());
 
 /** Robots whose sites answer with this; `asked` has the addresses of the files that were read. */
 function robotsWith(answer: { status: number; text: string }) {

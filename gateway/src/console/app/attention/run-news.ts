@@ -20,13 +20,21 @@ type Failed = Pick<ChangedRun, "id" | "contextId">;
 /** Runs that failed while this page was open, and that the person has not looked at since. */
 export const unseenFailures = signal<readonly Failed[]>([]);
 
-/** Tells of runs that begin to wait, and of those that end, from now on. */
-export function startRunNews(): void {
-  lastChange.subscribe(({ runs }) => {
-    for (const run of runs) if (isNews(run)) void tell(run);
-  });
-  place.subscribe(() => forgetSeen());
+/**
+ * Tells of runs that begin to wait, and of those that end, from now on; returns what ends that.
+ */
+export function startRunNews(): () => void {
+  const stops = [
+    lastChange.subscribe(({ runs }) => {
+      for (const run of runs) if (isNews(run)) void tell(run);
+    }),
+    place.subscribe(() => forgetSeen()),
+    () => document.removeEventListener("visibilitychange", forgetSeen),
+  ];
   document.addEventListener("visibilitychange", forgetSeen);
+  return () => {
+    for (const stop of stops) stop();
+  };
 }
 
 /** Whether it entered a state that a person wants to hear of. */
