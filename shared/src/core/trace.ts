@@ -33,7 +33,7 @@ export function requestTrace({ headers }: { readonly headers: Headers }): Trace 
 
 /** Does something as part of a trace, or of none: what it sends and starts belongs to that too. */
 export function withinTrace<T>(trace: Trace | undefined, work: () => T): T {
-  return current.run(trace, work);
+  return trace === current.getStore() ? work() : current.run(trace, work);
 }
 
 /** The trace that the running code belongs to. */

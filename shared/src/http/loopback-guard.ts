@@ -22,10 +22,10 @@ export function loopbackGuard(publicUrl: string, cors: readonly string[] = []): 
   const own = new URL(publicUrl);
   /** The Host that most requests have, once one has been let pass. */
   let usual: string | undefined;
-  return async (c, next) => {
+  return (c, next) => {
     const host = c.req.header("Host");
     const origin = c.req.header("Origin");
-    if (host !== undefined && host === usual && origin === undefined) return await next();
+    if (host !== undefined && host === usual && origin === undefined) return next();
     const name = host === undefined ? undefined : hostName(host);
     if (name === undefined || !(loopbackNames.has(name) || name === own.hostname)) {
       throw new AppError("forbidden", "This server answers only to its own name");
@@ -35,7 +35,7 @@ export function loopbackGuard(publicUrl: string, cors: readonly string[] = []): 
       throw new AppError("forbidden", "This server does not answer pages of other sites");
     }
     usual = host;
-    await next();
+    return next();
   };
 }
 

@@ -20,13 +20,13 @@ export function takingTurns(): MiddlewareHandler {
     setImmediate(turn);
     for (const begin of waiting.splice(0, begunATurn)) begin();
   };
-  return async (_, next) => {
+  return (_, next) => {
     if (turnBegan === undefined) {
       turnBegan = performance.now();
       setImmediate(turn);
     } else if (waiting.length > 0 || performance.now() - turnBegan > longestTurnMs) {
-      await new Promise<void>((begin) => waiting.push(begin));
+      return new Promise<void>((begin) => waiting.push(begin)).then(next);
     }
-    await next();
+    return next();
   };
 }

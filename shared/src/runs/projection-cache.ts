@@ -20,32 +20,32 @@ export type ProjectionCache = {
 
 /** A cache of at most `capacity` projections; the least recently read is evicted first. */
 export function createProjectionCache(engine: Pick<Engine, "events">, capacity = 256): ProjectionCache {
-  const projections = new Map<string, TaskProjection>();
-  const records = new WeakMap<TaskProjection, RunRecord>();
+  const entries = new Map<string, { readonly projection: TaskProjection; readonly ended?: RunRecord | undefined }>();
+  const known = (runId: string) => entries.get(runId)?.projection ?? emptyProjection;
 
   async function upTo(runId: string, seq: number): Promise<TaskProjection> {
-    const cached = projections.get(runId);
-    let projection = cached !== undefined && cached.seq <= seq ? cached : emptyProjection;
+    const cached = known(runId);
+    let projection = cached.seq <= seq ? cached : emptyProjection;
     if (projection.seq >= seq) return projection;
     for (const stored of await engine.events(runId, projection.seq, seq)) projection = applyEvent(projection, stored);
     return projection;
   }
 
   function keep(runId: string, projection: TaskProjection, ended?: RunRecord): void {
-    if (ended !== undefined) records.set(projection, ended);
-    const newest = Math.max(projection.seq, projections.get(runId)?.seq ?? 0);
-    if (newest > projection.seq) return;
-    projections.delete(runId);
-    projections.set(runId, projection);
-    const oldest = projections.keys().next().value;
-    if (projections.size > capacity && oldest !== undefined) projections.delete(oldest);
+    const cached = entries.get(runId);
+    if (cached !== undefined && cached.projection.seq > projection.seq) return;
+    entries.delete(runId);
+    const isSame = cached?.projection === projection;
+    entries.set(runId, { projection, ended: ended ?? (isSame ? cached.ended : undefined) });
+    const oldest = entries.keys().next().value;
+    if (entries.size > capacity && oldest !== undefined) entries.delete(oldest);
   }
 
   return {
     upTo,
-    known: (runId) => projections.get(runId) ?? emptyProjection,
+    known,
     keep,
-    ended: (runId) => records.get(projections.get(runId) ?? emptyProjection),
+    ended: (runId) => entries.get(runId)?.ended,
     async current(run) {
       const projection = await upTo(run.id, run.lastEvent);
       keep(run.id, projection);

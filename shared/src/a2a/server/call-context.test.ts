@@ -53,7 +53,7 @@ test("a call has its caller, what it has activated, its place and its trace, eac
     (id) => callFacts(called({ "Last-Event-ID": id }).context).after,
   );
   expect(places).toEqual([0, 999_999_999_999_999, undefined, undefined, undefined, undefined, undefined]);
-  expect(() => callFacts(new ServerCallContext({}))).toThrow("not made by createCallContext");
+  expect(() => callFacts(new ServerCallContext({}))).toThrow("not made by httpCall");
 });
 
 test("what watches for a call ends when its client leaves, and when its answer is done", () => {

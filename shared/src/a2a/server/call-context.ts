@@ -27,47 +27,14 @@ export type CallFacts = Caller & {
   readonly trace?: Trace;
 };
 
-/** The signal is made for calls that wait for something: it costs more than all other facts. */
-type StoredFacts = Omit<CallFacts, "signal"> & { readonly gone: () => AbortSignal };
-
 const stateKey = "manyhands";
 const failureKey = "manyhands/failure";
 
-/** The SDK's call context, which carries the facts through its transport handlers. */
-function createCallContext(
-  facts: StoredFacts,
-  options: {
-    readonly requestedVersion: string;
-    readonly requestedExtensions: Extensions;
-    readonly offered: Extensions;
-  },
-): ServerCallContext {
-  const { requestedVersion, requestedExtensions, offered } = options;
-  const context = new ServerCallContext({
-    requestedVersion,
-    requestedExtensions,
-    user: { isAuthenticated: true, userName: facts.principal },
-    state: new Map([[stateKey, facts]]),
-  });
-  for (const uri of requestedExtensions) if (offered.includes(uri)) context.addActivatedExtension(uri);
-  return context;
-}
-
-/** The facts of a call created with `createCallContext`. */
+/** The facts of a call that `httpCall` began. */
 export function callFacts(context: ServerCallContext): CallFacts & Activated {
-  const stored = context.state.get(stateKey) as StoredFacts | undefined;
-  if (stored === undefined) throw new Error("This call context was not made by createCallContext");
-  const { gone, ...facts } = stored;
-  const isActive = (uri: string) => context.activatedExtensions?.includes(uri) ?? false;
-  return {
-    ...facts,
-    journal: isActive(journalExtension),
-    dedupe: isActive(dedupeExtension),
-    hitl: isActive(hitlExtension),
-    get signal() {
-      return gone();
-    },
-  };
+  const facts = context.state.get(stateKey) as (CallFacts & Activated) | undefined;
+  if (facts === undefined) throw new Error("This call context was not made by httpCall");
+  return facts;
 }
 
 /** Whether a call activated these extensions. */
@@ -109,36 +76,52 @@ export type HttpCall = {
   readonly headers: () => Record<string, string>;
 };
 
+const offered = [journalExtension, agentExtension, dedupeExtension, usageExtension, budgetExtension, hitlExtension];
+
 /** Reads the headers: requested extensions and the last event a resuming reader has. */
 export function httpCall(request: Request, caller: Caller, version: ProtocolVersion): HttpCall {
-  const released = new AbortController();
-  let signal: AbortSignal | undefined;
   const after = lastEventId(request);
   const trace = requestTrace(request);
-  const extensionHeader = version === "0.3" ? LEGACY_HTTP_EXTENSION_HEADER : HTTP_EXTENSION_HEADER;
   const asked = request.headers.get(HTTP_EXTENSION_HEADER) ?? request.headers.get(LEGACY_HTTP_EXTENSION_HEADER);
-  const context = createCallContext(
-    {
-      ...caller,
-      gone() {
-        signal ??= AbortSignal.any([request.signal, released.signal]);
-        return signal;
-      },
-      ...(after === undefined ? {} : { after }),
-      ...(trace && { trace }),
+  const context = new ServerCallContext({
+    requestedVersion: version,
+    requestedExtensions: Extensions.parseServiceParameter(asked ?? undefined),
+    user: { isAuthenticated: true, userName: caller.principal },
+  });
+  const activated = () => context.activatedExtensions ?? [];
+  for (const uri of context.requestedExtensions ?? []) if (offered.includes(uri)) context.addActivatedExtension(uri);
+  let released: AbortController | undefined;
+  let signal: AbortSignal | undefined;
+  const facts: CallFacts & Activated = {
+    ...caller,
+    ...(after === undefined ? {} : { after }),
+    ...(trace && { trace }),
+    get journal() {
+      return activated().includes(journalExtension);
     },
-    {
-      requestedVersion: version,
-      requestedExtensions: Extensions.parseServiceParameter(asked ?? undefined),
-      offered: [journalExtension, agentExtension, dedupeExtension, usageExtension, budgetExtension, hitlExtension],
+    get dedupe() {
+      return activated().includes(dedupeExtension);
     },
-  );
+    get hitl() {
+      return activated().includes(hitlExtension);
+    },
+    // Made for calls that wait for something: it costs more than all other facts.
+    get signal() {
+      released ??= new AbortController();
+      signal ??= AbortSignal.any([request.signal, released.signal]);
+      return signal;
+    },
+  };
+  context.state.set(stateKey, facts);
   return {
     context,
-    release: () => released.abort(),
+    release: () => {
+      released ??= new AbortController();
+      released.abort();
+    },
     headers: () => {
-      const activated = context.activatedExtensions ?? [];
-      return activated.length === 0 ? {} : { [extensionHeader]: Extensions.toServiceParameter(activated) };
+      const name = version === "0.3" ? LEGACY_HTTP_EXTENSION_HEADER : HTTP_EXTENSION_HEADER;
+      return activated().length === 0 ? {} : { [name]: Extensions.toServiceParameter(activated()) };
     },
   };
 }

@@ -2,20 +2,24 @@ import * as z from "zod";
 import {
   authenticationScheme,
   base64,
-  contextId,
   credentials,
   fileUrl,
   historyLength,
   label,
   messageId,
   metadata,
-  optionalId,
   receiverId,
   shortList,
+  someContextId,
+  someTaskId,
   taskId,
   webhookToken,
   webhookUrl,
 } from "./request-schema.ts";
+
+/** Clients of 0.3 send null for what they leave out. */
+const orNull = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().transform((value) => value ?? undefined);
+const optionalId = (schema: z.ZodType<string>) => orNull(schema).transform((value) => value || undefined);
 
 const file = z
   .object({ bytes: base64.optional(), uri: fileUrl.optional(), name: label.nullish(), mimeType: label.nullish() })
@@ -34,13 +38,13 @@ const part = z.discriminatedUnion("kind", [
 
 const message = z.object({
   messageId,
-  contextId: optionalId(contextId),
-  taskId: optionalId(taskId),
+  contextId: optionalId(someContextId),
+  taskId: optionalId(someTaskId),
   role: z.literal("user"),
   parts: z.array(part).min(1).max(100),
   metadata: metadata.optional(),
-  extensions: shortList,
-  referenceTaskIds: shortList,
+  extensions: orNull(shortList),
+  referenceTaskIds: orNull(shortList),
 });
 
 const receiver = z.object({
@@ -55,17 +59,17 @@ const receiverOf = z.object({ id: taskId, pushNotificationConfigId: receiverId }
 
 /** In 0.3 a call blocks by default; the SDK's translation treats an absent `blocking` as false. */
 const configuration = z.object({
-  acceptedOutputModes: shortList,
+  acceptedOutputModes: orNull(shortList),
   blocking: z
     .boolean()
     .nullish()
     .transform((value) => value ?? true),
-  historyLength,
+  historyLength: orNull(historyLength),
   pushNotificationConfig: receiver.optional(),
 });
 
 const send = z.object({ message, configuration: configuration.optional(), metadata: metadata.optional() });
-const task = z.object({ id: taskId, historyLength, metadata: metadata.optional() });
+const task = z.object({ id: taskId, historyLength: orNull(historyLength), metadata: metadata.optional() });
 
 /** The parameters of each JSON-RPC method of A2A 0.3. */
 export const legacySchemas = {

@@ -3,12 +3,7 @@ import * as z from "zod";
 import { FieldViolationsError } from "../wire-error.ts";
 
 const id = (longest: number) => z.string().min(1).max(longest);
-/**
- * In ProtoJSON a null means the field's default; numbers and booleans may be strings, as in a
- * query.
- */
-const optional = <Schema extends z.ZodType>(schema: Schema) =>
-  schema.nullish().transform((value) => value ?? undefined);
+/** Numbers and booleans may be strings, as in a query. */
 const count = z.union([
   z.int(),
   z
@@ -29,14 +24,17 @@ export const fileUrl = z.url({ protocol: /^https?$/, error: "must be an http or 
 /** A short text, such as a name or a media type. */
 export const label = z.string().max(255);
 
+/** Any JSON value, and null is one. */
+const anyValue = z.unknown().optional();
+
 const part = protoObject({
-  text: optional(z.string()),
-  raw: optional(base64),
-  url: optional(fileUrl),
-  data: z.unknown().optional(),
-  metadata: optional(metadata),
-  filename: optional(label),
-  mediaType: optional(label),
+  text: z.string().optional(),
+  raw: base64.optional(),
+  url: fileUrl.optional(),
+  data: anyValue,
+  metadata: metadata.optional(),
+  filename: label.optional(),
+  mediaType: label.optional(),
 }).refine((value) => contentFields.filter((field) => value[field] !== undefined).length === 1, {
   error: "must have exactly one of text, raw, url and data",
 });
@@ -44,25 +42,24 @@ const contentFields = ["text", "raw", "url", "data"] as const;
 
 /** The id of a task. */
 export const taskId = id(128);
-/** The id of a conversation, which clients may choose. */
-export const contextId = id(1024);
+/** An optional id of a task: the empty string is ProtoJSON's default and means the same. */
+export const someTaskId = z.string().max(128);
+/** An optional id of a conversation, which clients may choose; the same holds for it. */
+export const someContextId = z.string().max(1024);
 /** The id of a message, which clients choose. */
 export const messageId = id(256);
 /** How many of the newest messages to return. */
-export const historyLength = optional(count.pipe(z.int().min(0)));
+export const historyLength = count.pipe(z.int().min(0)).optional();
 /** A list of URIs or media types. */
-export const shortList = optional(z.array(z.string().max(1024)).max(64));
-/** An optional id; the empty string is ProtoJSON's default and means the same. */
-export const optionalId = (schema: z.ZodType<string>) =>
-  optional(z.union([z.literal(""), schema])).transform((value) => value || undefined);
+export const shortList = z.array(z.string().max(1024)).max(64).optional();
 
 const message = protoObject({
   messageId,
-  contextId: optionalId(contextId),
-  taskId: optionalId(taskId),
-  role: z.union([z.literal("ROLE_USER"), z.literal(1)], { error: "must be ROLE_USER" }),
+  contextId: someContextId.optional(),
+  taskId: someTaskId.optional(),
+  role: z.literal(["ROLE_USER", 1], { error: "must be ROLE_USER" }),
   parts: z.array(part).min(1).max(100),
-  metadata: optional(metadata),
+  metadata: metadata.optional(),
   extensions: shortList,
   referenceTaskIds: shortList,
 });
@@ -88,34 +85,32 @@ export const credentials = headerText(8192);
 export const receiverId = id(128);
 
 const receiver = {
-  id: optionalId(receiverId),
+  id: z.string().max(128).optional(),
   url: webhookUrl,
-  token: optional(webhookToken),
-  authentication: optional(protoObject({ scheme: authenticationScheme, credentials: optional(credentials) })),
+  token: webhookToken.optional(),
+  authentication: protoObject({ scheme: authenticationScheme, credentials: credentials.optional() }).optional(),
 };
 
 const sendMessage = protoObject({
   message,
-  configuration: optional(
-    protoObject({
-      acceptedOutputModes: shortList,
-      historyLength,
-      returnImmediately: optional(flag),
-      taskPushNotificationConfig: optional(protoObject(receiver)),
-    }),
-  ),
-  metadata: optional(metadata),
+  configuration: protoObject({
+    acceptedOutputModes: shortList,
+    historyLength,
+    returnImmediately: flag.optional(),
+    taskPushNotificationConfig: protoObject(receiver).optional(),
+  }).optional(),
+  metadata: metadata.optional(),
 });
 
 const stateNames = Object.keys(TaskState).filter((name) => name.startsWith("TASK_STATE_"));
 const listTasks = protoObject({
-  contextId: optionalId(contextId),
-  status: optional(z.enum(stateNames)),
-  pageSize: optional(count.pipe(z.int().min(1).max(100))),
-  pageToken: optional(z.string().max(1024)),
+  contextId: someContextId.optional(),
+  status: z.enum(stateNames).optional(),
+  pageSize: count.pipe(z.int().min(1).max(100)).optional(),
+  pageToken: z.string().max(1024).optional(),
   historyLength,
-  statusTimestampAfter: optional(z.iso.datetime({ offset: true })),
-  includeArtifacts: optional(flag),
+  statusTimestampAfter: z.iso.datetime({ offset: true }).optional(),
+  includeArtifacts: flag.optional(),
 });
 
 const anyObject = metadata;
@@ -126,14 +121,14 @@ export const requestSchemas = {
   SendStreamingMessage: sendMessage,
   GetTask: protoObject({ id: taskId, historyLength }),
   ListTasks: listTasks,
-  CancelTask: protoObject({ id: taskId, metadata: optional(metadata) }),
+  CancelTask: protoObject({ id: taskId, metadata: metadata.optional() }),
   SubscribeToTask: protoObject({ id: taskId }),
   CreateTaskPushNotificationConfig: protoObject({ taskId, ...receiver }),
   GetTaskPushNotificationConfig: protoObject({ taskId, id: receiverId }),
   ListTaskPushNotificationConfigs: protoObject({
     taskId,
-    pageSize: optional(count),
-    pageToken: optional(z.string().max(1024)),
+    pageSize: count.optional(),
+    pageToken: z.string().max(1024).optional(),
   }),
   DeleteTaskPushNotificationConfig: protoObject({ taskId, id: receiverId }),
   GetExtendedAgentCard: anyObject,
@@ -153,7 +148,7 @@ export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown
 
 /**
  * The schema of a ProtoJSON message. ProtoJSON accepts a field under its JSON name (`taskId`) and
- * its proto name (`task_id`); unknown keys are dropped.
+ * its proto name (`task_id`), and null for one that has its default; unknown keys are dropped.
  */
 function protoObject<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.preprocess((value) => withJsonNames(value, shape), z.object(shape));
@@ -161,11 +156,16 @@ function protoObject<Shape extends z.ZodRawShape>(shape: Shape) {
 
 function withJsonNames(value: unknown, shape: z.ZodRawShape): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  if (!Object.keys(value).some((key) => key.includes("_"))) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, field]) => {
-      const name = key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-      return [Object.hasOwn(shape, name) && !Object.hasOwn(value, name) ? name : key, field];
-    }),
-  );
+  if (isWrittenPlainly(value as Readonly<Record<string, unknown>>)) return value;
+  const named = Object.entries(value).map(([key, field]) => {
+    const name = key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+    return [Object.hasOwn(shape, name) && !Object.hasOwn(value, name) ? name : key, field] as const;
+  });
+  return Object.fromEntries(named.filter(([key, field]) => field !== null || shape[key] === anyValue));
+}
+
+/** Whether no key is a proto name and nothing is null, as in most messages. */
+function isWrittenPlainly(value: Readonly<Record<string, unknown>>): boolean {
+  for (const key in value) if (value[key] === null || key.includes("_")) return false;
+  return true;
 }

@@ -30,7 +30,7 @@ export async function runAll<T>(
     abortAll(group.live);
     await settled;
     if (decided === undefined) {
-      scope.signal.throwIfAborted();
+      scope.throwIfAborted();
       if (scope.sealed) return await execution.waiting.lost(scope, path);
       await execution.record(scope, { ...started, state: "done", out: String(first), error: publicError(error) });
     }
@@ -65,7 +65,7 @@ export async function runRace<T>(
       ));
     await running[winner]?.catch(() => undefined);
     if (decided === undefined) {
-      scope.signal.throwIfAborted();
+      scope.throwIfAborted();
       if (scope.sealed) return await execution.waiting.lost(scope, path);
     }
     abortAll(group.live);
@@ -102,7 +102,7 @@ async function open<T>(
   scope.groups.add(group.live);
   const running = branches.map(async (branch, index) => {
     const own = scope.branch(path, index, decided !== undefined);
-    if (scope.signal.aborted) own.abort(scope.signal.reason);
+    if (scope.isAborted) own.abort(scope.signal.reason);
     group.live.add(own);
     try {
       return await branch(execution.runFor(own));

@@ -98,7 +98,7 @@ export class Execution implements ExecutionContext {
 
   async admit(scope: BranchScope, path: string): Promise<void> {
     if (this.#waiting.parking !== undefined) await this.#waiting.parking;
-    scope.signal.throwIfAborted();
+    scope.throwIfAborted();
     if (scope.sealed) await this.#waiting.lost(scope, path);
     if (this.#over || this.#draining) await never();
   }
@@ -107,7 +107,7 @@ export class Execution implements ExecutionContext {
     const standing = await this.#standing();
     if (standing === "canceled") this.cancel();
     else if (standing === "lost") this.lose();
-    scope.signal.throwIfAborted();
+    scope.throwIfAborted();
   }
 
   record(scope: BranchScope, row: JournalRow, events: readonly RunEvent[] = []): Promise<void> {
@@ -115,7 +115,7 @@ export class Execution implements ExecutionContext {
   }
 
   async recordBehind(scope: BranchScope, row: JournalRow, events: readonly RunEvent[]): Promise<void> {
-    scope.signal.throwIfAborted();
+    scope.throwIfAborted();
     if (this.#over) return never();
     const written = this.record(scope, row, events);
     this.progress.after(written);
@@ -123,14 +123,14 @@ export class Execution implements ExecutionContext {
   }
 
   async write<T>(scope: BranchScope, write: () => Promise<T>): Promise<T> {
-    scope.signal.throwIfAborted();
+    scope.throwIfAborted();
     if (this.#over) return never();
     return this.during(scope, async () => {
       try {
         return await write();
       } catch (error) {
         this.writeFailed(error);
-        scope.signal.throwIfAborted();
+        scope.throwIfAborted();
         return never();
       }
     });

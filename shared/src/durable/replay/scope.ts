@@ -43,7 +43,8 @@ export class BranchScope {
   /** Its race or `all` is over in the journal, so only recorded operations happen again. */
   readonly sealed: boolean;
   readonly #prefix: string;
-  readonly #controller = new AbortController();
+  #controller: AbortController | undefined;
+  #abortedWith: { readonly reason: unknown } | undefined;
   readonly #inFlight = new Set<() => void>();
   readonly #stopMs: number;
   readonly #recorded: EmittedEvents;
@@ -63,8 +64,22 @@ export class BranchScope {
     this.#stopMs = options.stopMs;
   }
 
+  /** Made for those who ask for it: most short runs never do. */
   get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#abortedWith !== undefined) this.#controller.abort(this.#abortedWith.reason);
+    }
     return this.#controller.signal;
+  }
+
+  get isAborted(): boolean {
+    return this.#abortedWith !== undefined;
+  }
+
+  /** Throws the abort's reason. */
+  throwIfAborted(): void {
+    if (this.#abortedWith !== undefined) throw this.#abortedWith.reason;
   }
 
   /** The next operation's place in the journal. */
@@ -96,8 +111,9 @@ export class BranchScope {
    * time are abandoned.
    */
   abort(reason: unknown): void {
-    if (this.signal.aborted) return;
-    this.#controller.abort(reason);
+    if (this.isAborted) return;
+    this.#abortedWith = { reason };
+    this.#controller?.abort(reason);
     for (const wait of this.waits) wait.reject(reason);
     this.waits.clear();
     for (const group of this.groups) for (const branch of group) branch.abort(reason);
@@ -113,7 +129,7 @@ export class BranchScope {
    */
   watch<T>(work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const abandon = () => reject(this.signal.reason);
+      const abandon = () => reject(this.#abortedWith?.reason);
       this.#inFlight.add(abandon);
       work().then(
         (value) => {

@@ -13,7 +13,9 @@ export function scopedRun(execution: ExecutionContext, scope: BranchScope): Run 
     id: execution.options.runId,
     principal: execution.options.principal,
     contextId: execution.options.contextId,
-    abortSignal: scope.signal,
+    get abortSignal() {
+      return scope.signal;
+    },
     // The caller's function and its journal guarantee T; the engine only passes the value on.
     step: <T>(name: string, fn: Parameters<Run["step"]>[1], options?: Parameters<Run["step"]>[2]) =>
       handled(runStep(execution, scope, name, fn, options?.effect ?? "idempotent")) as Promise<T>,
@@ -88,6 +90,6 @@ async function runPoll(execution: ExecutionContext, scope: BranchScope, name: st
 function runEmit(execution: ExecutionContext, scope: BranchScope, event: RunEvent): void {
   assertNotReserved(event);
   const path = scope.placeOf(event.type);
-  if (path === undefined || scope.sealed || scope.signal.aborted) return;
+  if (path === undefined || scope.sealed || scope.isAborted) return;
   execution.progress.after(execution.record(scope, { path, kind: "emit", name: event.type, state: "done" }, [event]));
 }

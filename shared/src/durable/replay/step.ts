@@ -86,11 +86,11 @@ async function attempt(execution: ExecutionContext, scope: BranchScope, started:
   const done = { ...started, state: "done" } as const;
   try {
     const value = await scope.watch(async () => fn(context));
-    scope.signal.throwIfAborted();
+    scope.throwIfAborted();
     const out = JSON.stringify(value);
     return { row: out === undefined ? done : { ...done, out }, events, cause: undefined };
   } catch (error) {
-    scope.signal.throwIfAborted();
+    scope.throwIfAborted();
     return { row: { ...done, error: recordable(execution, started, error) }, events, cause: error };
   } finally {
     open = false;

@@ -180,7 +180,7 @@ export class Waiting implements Waits {
     scope: BranchScope,
     begin: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void,
   ): Promise<T> {
-    scope.signal.throwIfAborted();
+    scope.throwIfAborted();
     this.#execution.check();
     return new Promise(begin);
   }
