@@ -32,10 +32,10 @@ export function createProjectionCache(engine: Pick<Engine, "events">, capacity =
   }
 
   function keep(runId: string, projection: TaskProjection, ended?: RunRecord): void {
+    if (known(runId).seq > projection.seq) return;
     const cached = entries.get(runId);
-    if (cached !== undefined && cached.projection.seq > projection.seq) return;
-    entries.delete(runId);
     const isSame = cached?.projection === projection;
+    entries.delete(runId);
     entries.set(runId, { projection, ended: ended ?? (isSame ? cached.ended : undefined) });
     const oldest = entries.keys().next().value;
     if (entries.size > capacity && oldest !== undefined) entries.delete(oldest);

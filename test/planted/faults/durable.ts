@@ -549,8 +549,8 @@ export const durableFaults: readonly Fault[] = [
   {
     id: "replay-tells-for-losers",
     file: "shared/src/durable/replay/scoped-run.ts",
-    find: "|| scope.sealed || scope.signal.aborted) return;",
-    becomes: "|| scope.signal.aborted) return;",
+    find: "|| scope.sealed || scope.isAborted) return;",
+    becomes: "|| scope.isAborted) return;",
     harm: "The replay of a race tells events of the branch that had lost.",
     tests: ["shared/src/durable/replay/branches"],
   },
@@ -845,7 +845,7 @@ export const durableFaults: readonly Fault[] = [
   {
     id: "loser-polls-for-others",
     file: "shared/src/durable/replay/execution.ts",
-    find: "  async write<T>(scope: BranchScope, write: () => Promise<T>): Promise<T> {\n    scope.signal.throwIfAborted();\n",
+    find: "  async write<T>(scope: BranchScope, write: () => Promise<T>): Promise<T> {\n    scope.throwIfAborted();\n",
     becomes: "  async write<T>(scope: BranchScope, write: () => Promise<T>): Promise<T> {\n",
     harm: "A branch that has lost takes the user's message, and the run never hears of it.",
     tests: ["shared/src/durable/replay/late"],
@@ -861,7 +861,7 @@ export const durableFaults: readonly Fault[] = [
   {
     id: "late-branches-begin",
     file: "shared/src/durable/replay/branches.ts",
-    find: "    if (scope.signal.aborted) own.abort(scope.signal.reason);\n",
+    find: "    if (scope.isAborted) own.abort(scope.signal.reason);\n",
     becomes: "",
     harm: "A branch that was told to stop begins what its own branches do.",
     tests: ["shared/src/durable/replay/late"],

@@ -29,8 +29,8 @@ export const runsFaults: readonly Fault[] = [
   {
     id: "reader-sees-the-future",
     file: "shared/src/runs/projection-cache.ts",
-    find: "cached !== undefined && cached.seq <= seq ? cached : emptyProjection",
-    becomes: "cached ?? emptyProjection",
+    find: "cached.seq <= seq ? cached : emptyProjection",
+    becomes: "cached",
     harm: "A reader that resumes a stream gets the task as it is now, then the events that led to it once more.",
     tests: a2a,
   },
@@ -708,7 +708,7 @@ export const runsFaults: readonly Fault[] = [
   {
     id: "newer-view-overwritten",
     file: "shared/src/runs/projection-cache.ts",
-    find: "    if (newest > projection.seq) return;\n",
+    find: "    if (known(runId).seq > projection.seq) return;\n",
     becomes: "",
     harm: "A reader that was slow takes what is known of a run back.",
     tests: ["shared/src/runs/projection-cache"],
