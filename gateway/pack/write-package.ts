@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { chmod, cp, mkdir, rm } from "node:fs/promises";
 import { dirname, join, posix, relative, resolve } from "node:path";
 import * as z from "zod";
@@ -9,7 +10,8 @@ import { buildConsole } from "../src/pages/console-files.ts";
  */
 const sources = ["shared/src", "flows/src", "agents/*/src", "gateway/src"];
 const assets = [
-  ...sources.map((folder) => `${folder}/**/*.{js,css,html,py,sh}`),
+  // The compiler writes JSON that is imported too, but not every time.
+  ...sources.map((folder) => `${folder}/**/*.{js,json,css,html,py,sh}`),
   "shared/src/skills/shipped/**/*.md",
   "gateway/demo/**/*",
 ];
@@ -145,12 +147,20 @@ async function rewriteModules(folder: string, exports: Readonly<Record<string, s
       const source = sourceOf(to, exports);
       return source === undefined ? whole : `${how}"${relativeTo(path, moduleOf(source))}"`;
     });
+    if (path.endsWith(".js")) assertComplete(folder, path, near);
     const named = near.replace(/"([\w./-]+\.ts)"/g, (whole, name: string) => {
       const ours = [posix.join(dirname(path), name), name].some((one) => modules.has(moduleOf(one)));
       return ours ? `"${moduleOf(name)}"` : whole;
     });
     if (named !== text) await Bun.write(file, named);
   }
+}
+
+/** Throws for a module that imports a file which is not in the package. */
+function assertComplete(folder: string, path: string, text: string): void {
+  for (const [, , to = ""] of text.matchAll(imported))
+    if (to.startsWith(".") && !existsSync(join(folder, dirname(path), to)))
+      throw new Error(`${path} imports ${to}, which is not in the package`);
 }
 
 /**
