@@ -37,7 +37,9 @@ export function durableContext(run: Run, task: AgentState, deps: ReceiveDeps): D
   };
 }
 
-/** Files as parts; with the sources that they may be from, where others than the task brought some. */
+/**
+ * Files as parts; with the sources that they may be from, where others than the task brought some.
+ */
 type Attached = readonly Part[] | { readonly parts: readonly Part[]; readonly held: readonly string[] };
 
 function attach(run: Run, paths: readonly string[], task: AgentState, deps: ReceiveDeps): Promise<Attached> {

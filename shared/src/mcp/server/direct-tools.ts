@@ -91,7 +91,9 @@ export function directTools(deps: DirectToolsDeps): DirectTools {
   };
 }
 
-/** Who makes the calls, as far as what they take in goes: no run, and each as if it knew nothing. */
+/**
+ * Who makes the calls, as far as what they take in goes: no run, and each as if it knew nothing.
+ */
 const caller = { id: "", takenIn: new Set<string>() };
 
 /** The conversation of callers that name none. */
