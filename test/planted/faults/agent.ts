@@ -555,6 +555,14 @@ export const agentFaults: readonly Fault[] = [
     tests: ["shared/src/agent/act/turn-of-calls"],
   },
   {
+    id: "asked-as-written",
+    file: "shared/src/agent/act/with-approval.ts",
+    find: "call.shown ?? call.arguments",
+    becomes: "call.arguments",
+    harm: "A person allows what the model wrote first, and the call is made with what it wrote last.",
+    tests: ["shared/src/agent/act/with-approval"],
+  },
+  {
     id: "sources-of-files-forgotten",
     file: "shared/src/machine/workspace/held-sources.ts",
     find: "filter((source) => !known.has(source))",

@@ -8,6 +8,7 @@ import type { AgentDefinition, Limits } from "../../core/agent.ts";
 import { createKeyedQueue } from "../../core/async/keyed-queue.ts";
 import type { Model, ToolCall } from "../../core/model.ts";
 import type { Engine } from "../../core/runs/engine.ts";
+import { escapeUnseen } from "../../core/text/sanitize.ts";
 import { sha256Of } from "../../core/text/sha256.ts";
 import {
   failure,
@@ -133,7 +134,9 @@ async function guarded(tool: Tool, input: unknown, place: CallPlace, making: Mak
 }
 
 function ask(call: ToolCall, risk: string | undefined, code: string, { client }: Making): DirectOutcome {
-  const message = `Allow this call?\n\n${risk === undefined ? "" : `${risk}\n\n`}${call.name} ${call.arguments}`;
+  const message = escapeUnseen(
+    `Allow this call?\n\n${risk === undefined ? "" : `${risk}\n\n`}${call.name} ${call.arguments}`,
+  );
   if (asksPeople(client)) return decision(message, code);
   const advice = "Give the agent the whole task instead: its run asks, and run_answer answers.";
   const would = risk === undefined ? "" : ` The call would:\n${quotedRisk(risk)}`;
