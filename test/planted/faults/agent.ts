@@ -555,6 +555,14 @@ export const agentFaults: readonly Fault[] = [
     tests: ["shared/src/agent/act/turn-of-calls"],
   },
   {
+    id: "sources-of-files-forgotten",
+    file: "shared/src/machine/workspace/held-sources.ts",
+    find: "filter((source) => !known.has(source))",
+    becomes: "filter(() => false)",
+    harm: "A task that reads a file which another task of the conversation wrote sends it anywhere without a question.",
+    tests: ["shared/src/agent/taken-in"],
+  },
+  {
     id: "one-inquiry-counted",
     file: "shared/src/agent/act/call-tools.ts",
     find: "for (const each of usage) spend",
