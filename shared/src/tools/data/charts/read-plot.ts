@@ -47,7 +47,9 @@ export async function readPlot(deps: Deps, request: ChartRequest): Promise<ReadP
   return { plot, kind: resolved.kind, unused, left: total - rows.length, cautions };
 }
 
-/** Of columns that nobody named and that might have been measured, had they been read as numbers. */
+/**
+ * Of columns that nobody named and that might have been measured, had they been read as numbers.
+ */
 function unreadNumbers(table: ChartTable, request: ChartRequest, used: readonly number[]): string[] {
   if (request.y !== undefined) return [];
   const open = [...table.columns.keys()].filter(
