@@ -1,3 +1,4 @@
+import { type Lazy, lazily } from "../core/async/lazy.ts";
 import { AppError } from "../core/errors.ts";
 import type { AskOptions, ImageRule, Model, ModelEvent, ModelRequest } from "../core/model.ts";
 import { sha256Of } from "../core/text/sha256.ts";
@@ -36,7 +37,6 @@ function checked(settings: ModelSettings): ModelConfig {
 }
 
 type Scope = Pick<AttemptScope, "config"> & {
-  readonly fetch: typeof globalThis.fetch;
   readonly clock: Clock;
   readonly limiter: Limiter;
   readonly imageRule: ImageRule;
@@ -45,7 +45,7 @@ type Scope = Pick<AttemptScope, "config"> & {
   /** What the endpoint accepts, as far as it has been learnt. */
   traits: Traits;
   /** Loaded with the first question: a server answers its card without it. */
-  asking?: Promise<Asking>;
+  readonly asking: Lazy<Asking>;
 };
 
 type Asking = { readonly protocol: Protocol; readonly attempt: typeof import("./chat/attempt.ts").attempt };
@@ -83,10 +83,11 @@ export function createModel(settings: ModelSettings, deps: ModelOptions = {}): M
   const fullRule = imageRuleOf(plainName(config.name));
   const imageRule = config.imageDetail === "low" ? roughRule(fullRule) : fullRule;
   const fitImages = createImageFit(imageRule, deps.shrinkImage);
+  const fetch = traced(patient(deps.fetch ?? globalThis.fetch));
   const scope: Scope = {
     config,
     clock,
-    fetch: traced(patient(deps.fetch ?? globalThis.fetch)),
+    asking: lazily(() => loadProtocol(config, fetch)),
     limiter: limiterOf(config, clock, deps),
     imageRule,
     random: deps.random ?? Math.random,
@@ -175,8 +176,7 @@ async function* askOnce(
   { signal, principal }: AskOptions,
 ): AsyncGenerator<ModelEvent, AttemptResult | ModelFailure | "again"> {
   const { traits } = scope;
-  scope.asking ??= loadProtocol(scope.config, scope.fetch);
-  const { attempt, protocol } = await scope.asking;
+  const { attempt, protocol } = await scope.asking.get();
   const isLimited = scope.config.tokensPerMinute !== undefined;
   let spent = isLimited ? estimateTokens(request.messages, request.tools, scope.imageRule) : 0;
   const admission = await scope.limiter.enter(spent, signal, principal);

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { lazily } from "../core/async/lazy.ts";
 import { AppError } from "../core/errors.ts";
 import type { Usage } from "../core/model.ts";
 import { createClient } from "./chat/endpoint.ts";
@@ -26,11 +27,10 @@ const answer = z.looseObject({
 
 /** The model at the `/embeddings` of an OpenAI-compatible endpoint. Nothing is retried. */
 export function createEmbedder(config: ModelConfig, fetch = globalThis.fetch): Embedder {
-  let client: ReturnType<typeof createClient> | undefined;
+  const client = lazily(() => createClient(config, fetch));
   const one = async (texts: readonly string[], signal: AbortSignal) => {
-    client ??= createClient(config, fetch);
     const body = { model: config.name, input: texts, encoding_format: "float" };
-    const parsed = answer.safeParse(await (await client).post("/embeddings", { body, signal }));
+    const parsed = answer.safeParse(await (await client.get()).post("/embeddings", { body, signal }));
     if (!parsed.success || parsed.data.data.length !== texts.length) throw new Error("its answer has another form");
     const vectors = parsed.data.data
       .toSorted((one, other) => one.index - other.index)

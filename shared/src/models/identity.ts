@@ -1,3 +1,4 @@
+import { lazily } from "../core/async/lazy.ts";
 import type { ModelConfig } from "./config.ts";
 import { ModelFailure } from "./model-failure.ts";
 
@@ -33,12 +34,12 @@ export function withEntra(baseUrl: string, fetch: typeof globalThis.fetch): type
 function entraToken(baseUrl: string): () => Promise<string> {
   const { hostname } = new URL(baseUrl);
   const [, audience] = clouds.find(([host]) => host.test(hostname)) ?? clouds[0] ?? [];
-  let provider: Promise<() => Promise<string>> | undefined;
+  const provider = lazily(async () => {
+    const { DefaultAzureCredential, getBearerTokenProvider } = await entraLibrary();
+    return getBearerTokenProvider(new DefaultAzureCredential(), `${audience}/.default`);
+  });
   return async () => {
-    provider ??= entraLibrary().then(({ DefaultAzureCredential, getBearerTokenProvider }) =>
-      getBearerTokenProvider(new DefaultAzureCredential(), `${audience}/.default`),
-    );
-    const token = await provider;
+    const token = await provider.get();
     return token().catch((error: unknown) => refused("Microsoft Entra ID gave no token", error, byEntra));
   };
 }
@@ -70,12 +71,12 @@ type AwsCredentials = {
  * identity of the machine. They are kept until they expire.
  */
 export function awsCredentials(region: string | undefined): () => Promise<AwsCredentials> {
-  let provider: Promise<() => Promise<AwsCredentials>> | undefined;
+  const provider = lazily(async () => {
+    const { defaultProvider } = await import("@aws-sdk/credential-provider-node");
+    return defaultProvider(region === undefined ? {} : { clientConfig: { region } });
+  });
   return async () => {
-    provider ??= import("@aws-sdk/credential-provider-node").then(({ defaultProvider }) =>
-      defaultProvider(region === undefined ? {} : { clientConfig: { region } }),
-    );
-    const find = await provider;
+    const find = await provider.get();
     const found = await find().catch((error: unknown) => refused("AWS gave no credentials", error, byAws));
     const { accessKeyId, secretAccessKey, sessionToken } = found;
     return { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };

@@ -87,6 +87,21 @@ test("a file that another run stored again during a long deletion stays", async 
   expect(thorough).toEqual([true, true]);
 });
 
+test("when what was deleted could not be overwritten, the next deletion overwrites it", async () => {
+  let scrubs = 0;
+  const busy: Engine = {
+    ...engine,
+    async scrub() {
+      if (++scrubs === 1) throw new Error("The disk is full.");
+      return true;
+    },
+  };
+  const { run } = createDeletions({ engine: busy });
+  await expect(run(await ended())).rejects.toThrow("The disk is full.");
+  await run(await ended());
+  expect(scrubs).toBe(2);
+});
+
 test("the runs that notified a task's receivers or cancelled its children go with it, also at work", async () => {
   engine.work([{ kind: "manus/push", execute: (run) => run.signal("never", {}) }]);
   const run = await ended();

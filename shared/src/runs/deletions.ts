@@ -1,3 +1,4 @@
+import { createKeyedQueue } from "../core/async/keyed-queue.ts";
 import { AppError } from "../core/errors.ts";
 import { readEvent } from "../core/events/read-event.ts";
 import { type Engine, type RunRecord, terminalStatuses } from "../core/runs/engine.ts";
@@ -39,11 +40,7 @@ const waitMs = 5_000;
 /** Opens the deletions of a store. */
 export function createDeletions(deps: DeletionsDeps): Deletions {
   const { engine, files, kinds = () => [], audit } = deps;
-  let scrubbing: Promise<unknown> = Promise.resolve();
-  const scrub = async () => {
-    scrubbing = scrubbing.then(() => engine.scrub());
-    await scrubbing;
-  };
+  const inTurn = createKeyedQueue();
   const remove = async (runs: readonly RunRecord[], principal: string): Promise<Deleted> => {
     const forgetting = await forgetElsewhere(engine, runs);
     const emptied = (conversations: readonly Conversation[]) => {
@@ -53,7 +50,7 @@ export function createDeletions(deps: DeletionsDeps): Deletions {
     audit?.({ principal, runs: deletion.runs });
     await removeService(engine, runs, deletion, principal);
     await removeFiles(deletion, files);
-    await scrub();
+    await inTurn("scrub", () => engine.scrub());
     return { deleted: deletion.runs, elsewhere: await outcomes(engine, forgetting) };
   };
   return {

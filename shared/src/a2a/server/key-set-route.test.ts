@@ -55,3 +55,18 @@ test("a card is signed by every key there is now, once for as long as they are t
   expect(await keysOf()).toEqual([{ kid: "newest", jku }]);
   expect(await signedCard(card, { publicUrl: "http://a.example" })()).toBe(card);
 });
+
+test("a card that could not be signed is signed when it is asked for again", async () => {
+  const { keys } = ringOf("new");
+  const [signing] = await keys.ring();
+  const { key } = signing;
+  let asked = 0;
+  const once = () => {
+    if (asked++ === 0) throw new Error("The key cannot be read.");
+    return key;
+  };
+  Object.defineProperty(signing, "key", { get: once });
+  const now = signedCard(cardOf("Greeter", "http://a.example"), { publicUrl: "http://a.example", keys });
+  await expect(now()).rejects.toThrow("The key cannot be read.");
+  expect((await now()).signatures.map((one) => keyOfSignature(one).kid)).toEqual(["new"]);
+});

@@ -1,5 +1,6 @@
 import type { AgentCard } from "@a2a-js/sdk";
 import { Hono } from "hono";
+import { type Lazy, lazily } from "../../core/async/lazy.ts";
 import { signCard } from "../signing/card-signature.ts";
 import type { HomeKeys, KeyRing } from "../signing/home-keys.ts";
 import { keySetPath } from "../signing/public-key.ts";
@@ -23,10 +24,10 @@ export function keySetApp(keys: HomeKeys): Hono {
 export function signedCard(card: AgentCard, { keys, publicUrl }: CardFacts): () => Promise<AgentCard> {
   if (keys === undefined) return async () => card;
   const jku = `${publicUrl.replace(/\/+$/, "")}${keySetPath}`;
-  let last: { readonly ring: KeyRing; readonly signed: Promise<AgentCard> } | undefined;
+  let last: { readonly ring: KeyRing; readonly signed: Lazy<AgentCard> } | undefined;
   return async () => {
     const ring = await keys.ring();
-    if (last?.ring !== ring) last = { ring, signed: signCard(card, ring, jku) };
-    return last.signed;
+    if (last?.ring !== ring) last = { ring, signed: lazily(() => signCard(card, ring, jku)) };
+    return last.signed.get();
   };
 }

@@ -1,4 +1,5 @@
 import type { ElementHandle, Frame } from "playwright";
+import { lazily } from "../../core/async/lazy.ts";
 
 /**
  * A script for pages: `source` makes an object of functions, once in each document. Their results
@@ -11,7 +12,11 @@ type Call = { readonly id: string; readonly source?: string; readonly name: stri
 
 const engine = "isolated";
 const unknown = "unknown program";
-let registered: Promise<void> | undefined;
+const registered = lazily(async () => {
+  const { selectors } = await import("playwright");
+  const content = `(${isolatedEngine})(${JSON.stringify(unknown)})`;
+  await selectors.register(engine, { content }, { contentScript: true });
+});
 
 /**
  * Lets programs run in the pages of browsers that are opened after this: in an isolated world,
@@ -20,10 +25,7 @@ let registered: Promise<void> | undefined;
  * it but selector engines; so this is one, whose answers are texts.
  */
 export function letProgramsRun(): Promise<void> {
-  registered ??= import("playwright").then(({ selectors }) =>
-    selectors.register(engine, { content: `(${isolatedEngine})(${JSON.stringify(unknown)})` }, { contentScript: true }),
-  );
-  return registered;
+  return registered.get();
 }
 
 /** The result of a program's function in a frame's document. Rejects as Playwright's calls do. */

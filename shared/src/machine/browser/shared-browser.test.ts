@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { EventEmitter } from "node:events";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as processes from "../browser-process/running-browser.ts";
@@ -90,12 +90,19 @@ test("one that did not start is tried again with the next use, and leaves no pro
   await expect(shared.get()).rejects.toThrow("no display");
   expect([log.splice(0), shared.describe().version]).toEqual([["proxy closed"], undefined]);
   fails = undefined;
-  await shared.get();
-  expect(shared.describe()).toEqual({
+  await shared.close();
+  // Where its folder belongs there is a file.
+  const place = join(folder, "taken");
+  await writeFile(place, "");
+  const { shared: other } = share({ folder: place });
+  await expect(other.get()).rejects.toThrow("EEXIST");
+  await rm(place);
+  await other.get();
+  expect(other.describe()).toEqual({
     ...{ kind: "chromium", version: "141.0", sandbox: "its own" },
     egress: "every request, on the address connected to",
   });
-  await shared.close();
+  await other.close();
 });
 
 test("the proxy has the policy, the operator's proxy and names, and tells of requests of strangers", async () => {

@@ -1,4 +1,5 @@
 import { rm } from "node:fs/promises";
+import { lazily } from "../../core/async/lazy.ts";
 import { type RunningBrowser, startBrowser } from "../browser-process/running-browser.ts";
 import { makeServerFolder } from "../browser-process/server-folder.ts";
 import type { BrowserSettings } from "../browser-process/settings.ts";
@@ -24,17 +25,13 @@ const lostSentence = "The browser crashed or was ended: the tabs, cookies and lo
 
 /** `onLost` is called when the browser ended without being asked to. */
 export function shareBrowser(settings: BrowserSettings, onLost: (why: string) => void): SharedBrowser {
-  let folder: Promise<string> | undefined;
+  const folder = lazily(() => makeServerFolder(settings.folder));
   let current: Promise<BrowserAndProxy> | undefined;
   let description: BrowserDescription = {
     kind: kindOf(settings),
     version: undefined,
     sandbox: undefined,
     egress: undefined,
-  };
-  const serverFolder = () => {
-    folder ??= makeServerFolder(settings.folder);
-    return folder;
   };
   const end = async (pending: Promise<BrowserAndProxy>): Promise<void> => {
     if (current === pending) current = undefined;
@@ -51,7 +48,7 @@ export function shareBrowser(settings: BrowserSettings, onLost: (why: string) =>
       ...(onRequest !== undefined && { onStranger: onRequest }),
     });
     try {
-      const running = await startBrowser(serverFolder, proxy, settings);
+      const running = await startBrowser(folder.get, proxy, settings);
       const { kind, sandbox } = running;
       const egress = egressOf(running);
       description = { kind, version: running.browser.version(), sandbox, egress };
@@ -86,7 +83,7 @@ export function shareBrowser(settings: BrowserSettings, onLost: (why: string) =>
     describe: () => description,
     async close() {
       await rest();
-      const path = await folder?.catch(() => undefined);
+      const path = await folder.made()?.catch(() => undefined);
       if (path !== undefined) await rm(path, { recursive: true, force: true });
     },
   };

@@ -1,5 +1,6 @@
 import type { OpenAI } from "openai";
 import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
+import { lazily } from "../../core/async/lazy.ts";
 import type { ModelConfig } from "../config.ts";
 import { isAzure, withEntra } from "../identity.ts";
 import { readStream } from "./read-stream.ts";
@@ -19,12 +20,11 @@ export interface Endpoint {
 /** The endpoint a configuration names. Reads nothing from the environment. */
 export function createEndpoint(config: ModelConfig, fetch: typeof globalThis.fetch): Endpoint {
   // The SDK is a quarter of a server's modules, and needed only for its first task.
-  let client: Promise<OpenAI> | undefined;
+  const client = lazily(() => createClient(config, fetch));
   return {
     async open({ body, stream }, signal) {
-      client ??= createClient(config, fetch);
       const headers = { "content-type": "application/json" };
-      const response = await (await client).post("/chat/completions", { body, headers, signal }).asResponse();
+      const response = await (await client.get()).post("/chat/completions", { body, headers, signal }).asResponse();
       const type = response.headers.get("content-type") ?? "";
       if (stream && type.includes("text/event-stream")) return readStream(response);
       // A server without streaming answers with the whole completion, sometimes without a content

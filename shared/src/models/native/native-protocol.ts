@@ -1,4 +1,5 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import { lazily } from "../../core/async/lazy.ts";
 import type { ModelRequest } from "../../core/model.ts";
 import type { Traits } from "../capabilities.ts";
 import type { Protocol, ProtocolAnswer } from "../chat/protocol.ts";
@@ -6,7 +7,7 @@ import { watch, within } from "../chat/watchdog.ts";
 import type { ModelConfig } from "../config.ts";
 import type { ModelFailure } from "../model-failure.ts";
 import { classifyNative } from "./classify-native.ts";
-import { type NativeType, type OpenedModel, openLanguageModel } from "./language-model.ts";
+import { type NativeType, openLanguageModel } from "./language-model.ts";
 import { readParts, saysSomething } from "./read-parts.ts";
 import { toPrompt } from "./to-prompt.ts";
 
@@ -14,15 +15,11 @@ import { toPrompt } from "./to-prompt.ts";
 export function nativeProtocol(apiType: NativeType, config: ModelConfig, fetch: typeof globalThis.fetch): Protocol {
   const of = `${apiType} ${config.name}`;
   const guard = (error: unknown) => classifyNative(error, config.apiKey, Date.now());
-  const opened = new Map<boolean, Promise<OpenedModel>>();
-  const open = (mayCall: boolean) => {
-    const opening = opened.get(mayCall) ?? openLanguageModel(apiType, config, fetch, mayCall);
-    opened.set(mayCall, opening);
-    return opening;
-  };
+  const calling = lazily(() => openLanguageModel(apiType, config, fetch, true));
+  const silent = lazily(() => openLanguageModel(apiType, config, fetch, false));
   return {
     async *answer(request, traits, { signal, connection }) {
-      const { model, identify } = await open(request.toolChoice !== "none");
+      const { model, identify } = await (request.toolChoice === "none" ? silent : calling).get();
       if (identify !== undefined) await within(identify(), config.firstDeltaTimeoutMs, signal);
       const options = { ...callOptions(request, { apiType, config, traits, of }), abortSignal: connection };
       const opening = Promise.resolve(model.doStream(options)).catch((error: unknown) => {

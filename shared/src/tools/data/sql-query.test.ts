@@ -37,11 +37,36 @@ test("a PIVOT's output is counted in rows, and of several statements the last on
   const pivot = "PIVOT 'years.csv' ON year USING sum(n) GROUP BY month";
   expect((await sql(`COPY (${pivot} ORDER BY month) TO 'wide.csv'`)).text).toBe("Done: 3 rows.");
   expect(await scene.read("wide.csv")).toBe("month,2023,2024\n1,5,7\n2,6,8\n3,,9\n");
-  expect((await sql(`CREATE TABLE wide AS ${pivot}`)).text).toBe("Done: 3 rows.");
+  expect((await sql(`CREATE TABLE wide AS ${pivot}`)).text).toBe(
+    "Done. The table wide has 3 rows and the columns month BIGINT, 2023 HUGEINT, 2024 HUGEINT.",
+  );
   expect((await sql(`${pivot} ORDER BY month`)).text).toStartWith("month | 2023 | 2024\n");
   expect(
     (await sql("CREATE TABLE two (a INT); INSERT INTO two VALUES (1), (2); SELECT sum(a) AS s FROM two")).text,
   ).toContain("\n3\n");
+});
+
+const wide = Array.from({ length: 43 }, (_, at) => `c${at} INT`).join(", ");
+test.each<[string, string]>([
+  ["CREATE TABLE Items (a INT, b TEXT)", "Done. The table Items has 0 rows and the columns a INTEGER, b VARCHAR."],
+  ["create or replace temp table one as select 1 as n", "Done. The table one has 1 row and the columns n INTEGER."],
+  ["CREATE TABLE IF NOT EXISTS one (other TEXT)", "Done. The table one has 1 row and the columns n INTEGER."],
+  ['-- a view\nCREATE VIEW "my view" AS FROM one', 'Done. The view "my view" has the columns n INTEGER.'],
+  [
+    "CREATE TABLE x (n INT); INSERT INTO x VALUES (1), (2)",
+    "Done: 2 rows. The table x has 2 rows and the columns n INTEGER.",
+  ],
+  ["CREATE TABLE gone (n INT); DROP TABLE gone", "Done."],
+  ["CREATE SCHEMA sc; CREATE TABLE sc.t (n INT)", "Done. The table sc.t has 0 rows and the columns n INTEGER."],
+  [`CREATE TABLE broad (${wide})`, "c39 INTEGER, … 3 more."],
+  ["WITH q AS (SELECT 3 AS n) INSERT INTO x FROM q", "Done: 1 row."],
+  ["UPDATE x SET n = 0 WHERE 'create table x' = ''", "Done: 0 rows."],
+  ["INSERT INTO x FROM x WHERE false RETURNING *", "n\nINTEGER\n[0 rows]"],
+  ["CREATE INDEX of_x ON x(n)", "Done."],
+  ["ALTER TABLE x ADD COLUMN m INT", "Done."],
+  ['DROP VIEW "my view"', "Done."],
+])("a statement without rows of data says what it did: %s", async (statement, told) => {
+  expect((await sql(statement)).text).toEndWith(told);
 });
 
 test("a table persists between calls", async () => {

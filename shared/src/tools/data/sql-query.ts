@@ -3,6 +3,7 @@ import type { Effect } from "../../core/runs/run.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool, ToolContext } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
+import { createdText } from "./database/created-text.ts";
 import type { QueryResult } from "./database/database-protocol.ts";
 import type { Databases } from "./database/databases.ts";
 import { csvText, textTable } from "./database/result-text.ts";
@@ -32,9 +33,6 @@ function serversText({ listed }: DatabaseServers): string {
   );
   return ` With database the statement goes to a server, in its own SQL, and reads none of the files: ${told.join(", ")}. See its tables in information_schema (sqlite_schema in SQLite) first.`;
 }
-
-/** One statement that writes. */
-const writing = /^\s*(?:copy|create|insert|update|delete|merge)\b(?!.*;\s*\S)/is;
 
 /** The `sql_query` tool. */
 export function sqlQuery({
@@ -71,14 +69,15 @@ async function queryFiles(databases: Databases, { sql, timeout }: Asked, { works
   const bounds = { signal, timeoutMs: timeout * 1000, maxCharacters: keptCharacters };
   const result = await databases.query(workspace, sql, bounds);
   if (sqlEffect(sql) === "once") await workspace.adopt(".");
-  const { rows, total } = result;
-  const [column] = result.columns;
-  if (column === undefined || (total === 0 && column.name === "Success"))
-    return withNotes("(done; the statement has no result)", result);
-  // A writing statement returns the number of rows it wrote, as a table of one cell.
-  if (writing.test(sql) && total === 1 && result.columns.length === 1 && column.name === "Count")
-    return withNotes(`Done: ${rows[0]?.[0]} ${String(rows[0]?.[0]) === "1" ? "row" : "rows"}.`, result);
-  return withNotes(await shown(result, workspace, total, "use COPY … TO for all"), result);
+  const { rows, total, instead } = result;
+  if (instead === undefined) return withNotes(await shown(result, workspace, total, "use COPY … TO for all"), result);
+  const done = instead === "count" ? doneText(rows[0]?.[0]) : "Done.";
+  const created = await createdText(sql, (more) => databases.query(workspace, more, bounds));
+  return withNotes([done, ...created].join(" "), result);
+}
+
+function doneText(rows: unknown): string {
+  return `Done: ${rows} ${String(rows) === "1" ? "row" : "rows"}.`;
 }
 
 /** A result with what its reader has to know of the files it is from. */
@@ -86,13 +85,16 @@ function withNotes(text: string, { notes }: Pick<QueryResult, "notes">): string 
   return [text, ...notes.map((note) => `Note: ${note}`)].join("\n");
 }
 
+/** A statement of which a server counts the rows. */
+const counted = /\b(?:insert|update|delete|merge|replace|copy)\b/i;
+
 async function queryServer(
   servers: DatabaseServers,
   { sql, database, write }: Asked & { readonly database: string; readonly write: boolean },
   { workspace, signal }: ToolContext,
 ) {
   const answer = await servers.query(database, sql, { write, signal, maxCharacters: keptCharacters });
-  if (answer.columns.length === 0) return `Done: ${answer.changed} ${answer.changed === 1 ? "row" : "rows"}.`;
+  if (answer.columns.length === 0) return counted.test(sql) ? doneText(answer.changed) : "Done.";
   const total = answer.more ? undefined : answer.rows.length;
   return shown(answer, workspace, total, "there are more: add up or choose in the statement");
 }

@@ -45,20 +45,19 @@ async function ask(
 const said = async (sql: string, answer: Partial<QueryResult>) => (await ask({ sql }, answer)).text;
 
 test.each<[string, Partial<QueryResult>, string]>([
-  ["DROP TABLE t", { columns: [] }, "(done; the statement has no result)"],
-  ["DROP TABLE t", column("Success"), "(done; the statement has no result)"],
+  ["DROP TABLE t", { ...column("Success"), instead: "nothing" }, "Done."],
   ["SELECT", { ...column("Success"), rows: [[true]] }, "Success\nT\ntrue\n[1 row]"],
   ["SELECT", column("n"), "n\nT\n[0 rows]"],
-  ["INSERT INTO t VALUES (1)", { ...column("Count"), rows: [["1"]] }, "Done: 1 row."],
-  [" update t SET n = 1", { ...column("Count"), rows: [[0]] }, "Done: 0 rows."],
-  ["MERGE INTO t", { ...column("Count"), rows: [["12"]] }, "Done: 12 rows."],
-  ["DELETE FROM t;", { ...column("Count"), rows: [[3]] }, "Done: 3 rows."],
+  ["INSERT INTO t VALUES (1)", { ...column("Count"), rows: [["1"]], instead: "count" }, "Done: 1 row."],
+  [" update t SET n = 1", { ...column("Count"), rows: [[0]], instead: "count" }, "Done: 0 rows."],
+  ["MERGE INTO t", { ...column("Count"), rows: [["12"]], instead: "count" }, "Done: 12 rows."],
+  ["DELETE FROM t;", { ...column("Count"), rows: [[3]], instead: "count" }, "Done: 3 rows."],
   // The last of several statements has a result of its own.
   ["DELETE FROM t; SELECT 5 AS Count", { ...column("Count"), rows: [[5]] }, "Count\nT\n5\n[1 row]"],
   ["SELECT 5 AS Count", { ...column("Count"), rows: [[5]] }, "Count\nT\n5\n[1 row]"],
   ["COPY t TO 'a.csv'", { ...column("n"), rows: [[5]] }, "n\nT\n5\n[1 row]"],
   ["SELECT", { rows: [[1]], notes: ["One.", "Two."] }, "n\nINTEGER\n1\n[1 row]\nNote: One.\nNote: Two."],
-  ["DROP TABLE t", { columns: [], notes: ["One."] }, "(done; the statement has no result)\nNote: One."],
+  ["DROP TABLE t", { columns: [], notes: ["One."], instead: "nothing" }, "Done.\nNote: One."],
 ])("of the statement %j the answer %j is told as %j", async (sql, answer, text) => {
   expect(await said(sql, answer)).toBe(text);
 });
@@ -106,9 +105,10 @@ test("a server is asked with what the call says, and its answer told by what is 
     [["shop", "SELECT 1", { write: true, signal: expect.anything(), maxCharacters: 16 * 2 ** 20 }]],
   ]);
   expect((asked as [[string, string, { readonly signal: AbortSignal }]])[0][2].signal).toBe(first.signal);
-  const told = async (answer: object) => (await ask(shop, {}, answering(answer))).text;
-  expect(await told({ columns: [], changed: 1 })).toBe("Done: 1 row.");
-  expect(await told({ columns: [], changed: 0 })).toBe("Done: 0 rows.");
+  const told = async (answer: object, sql = "SELECT 1") => (await ask({ ...shop, sql }, {}, answering(answer))).text;
+  expect(await told({ columns: [], changed: 1 }, "INSERT INTO t VALUES (1)")).toBe("Done: 1 row.");
+  expect(await told({ columns: [], changed: 0 }, "update t SET n = 1")).toBe("Done: 0 rows.");
+  expect(await told({ columns: [], changed: 0 }, "CREATE TABLE t (n INT)")).toBe("Done.");
   expect(await told({ rows: rows(2), more: true })).toEndWith(
     "[more than 2 rows, 2 shown; the first 2 of them: kept/result.csv; there are more: add up or choose in the statement]",
   );

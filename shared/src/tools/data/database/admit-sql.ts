@@ -107,9 +107,9 @@ async function realName(workspace: Workspace, path: string): Promise<string> {
 
 /**
  * A piece of SQL that is neither space nor comment. `literal` is a plain text in single quotes,
- * `text` its content.
+ * `text` its content; a word's `text` is in small letters, `written` as it stands there.
  */
-type SqlToken = { readonly kind: "word" | "literal" | "other"; readonly text: string };
+type SqlToken = { readonly kind: "word" | "literal" | "other"; readonly text: string; readonly written: string };
 
 /**
  * One piece of SQL at `lastIndex`: blanks, comments (only their start, because they nest), quoted
@@ -122,9 +122,10 @@ const piece =
  * The statements of a text, each as its tokens, split as the database's own lexer does: text in
  * quotes or comments ends no statement. Undefined for a text with an unclosed quote or comment.
  */
-function sqlStatements(sql: string): readonly (readonly SqlToken[])[] | undefined {
+export function sqlStatements(sql: string): readonly (readonly SqlToken[])[] | undefined {
   const statements: SqlToken[][] = [[]];
-  const add = (kind: SqlToken["kind"], text: string) => statements.at(-1)?.push({ kind, text });
+  const add = (kind: SqlToken["kind"], text: string, written = text) =>
+    statements.at(-1)?.push({ kind, text, written });
   for (piece.lastIndex = 0; piece.lastIndex < sql.length; ) {
     const at = piece.lastIndex;
     const [, blank, comment, special, literal, name, tag, word, other] = piece.exec(sql) ?? [];
@@ -136,7 +137,7 @@ function sqlStatements(sql: string): readonly (readonly SqlToken[])[] | undefine
       piece.lastIndex = end;
     } else if (literal !== undefined) add("literal", literal.replaceAll("''", "'"));
     else if (special !== undefined || name !== undefined) add("other", special ?? name ?? "");
-    else if (word !== undefined) add("word", word.toLowerCase());
+    else if (word !== undefined) add("word", word.toLowerCase(), word);
     else if (other === "'" || other === '"') return undefined;
     else if (other === ";") statements.push([]);
     else add("other", other ?? "");

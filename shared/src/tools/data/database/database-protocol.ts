@@ -23,6 +23,11 @@ const rows = z.strictObject({
   rows: z.array(z.array(z.json())),
   /** Rows of the whole result; `rows` may hold fewer. */
   total: z.number(),
+  /**
+   * What a statement gives instead of rows of data: in one cell how many it changed, or nothing
+   * that says anything.
+   */
+  instead: z.enum(["count", "nothing"]).optional(),
   /** What a reader of the files that the statement names has to know of them, a sentence each. */
   notes: z.array(z.string()),
 });

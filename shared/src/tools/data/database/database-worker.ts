@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { type DuckDBConnection, type DuckDBResult, JsonDuckDBValueConverter } from "@duckdb/node-api";
+import { type DuckDBConnection, type DuckDBResult, JsonDuckDBValueConverter, ResultReturnType } from "@duckdb/node-api";
 import { createForeignTables } from "../foreign/foreign-tables.ts";
 import {
   type Column,
@@ -80,7 +80,12 @@ async function query(
       if (characters > maxCharacters) break;
     }
   }
-  return { ok: true, columns, rows, total };
+  return { ok: true, columns, rows, total, ...insteadOfRows(result) };
+}
+
+function insteadOfRows({ returnType }: DuckDBResult): Pick<AnsweredRows, "instead"> {
+  if (returnType === ResultReturnType.CHANGED_ROWS) return { instead: "count" };
+  return returnType === ResultReturnType.NOTHING ? { instead: "nothing" } : {};
 }
 
 /**
@@ -95,8 +100,7 @@ async function run(connection: DuckDBConnection, sql: string): Promise<DuckDBRes
   let shown: DuckDBResult | undefined;
   for (let index = 0; index < statements.count; index++) {
     const result = await (await statements.prepare(index)).run();
-    const isEmpty = result.columnNames().join() === "Success";
-    if (!isEmpty || shown === undefined) shown = result;
+    if (result.returnType !== ResultReturnType.NOTHING || shown === undefined) shown = result;
   }
   return shown ?? connection.run(sql);
 }
