@@ -112,19 +112,22 @@ const answerOf = (task: Task) => {
   return content?.$case === "text" ? content.value : "";
 };
 
-test("Manus gives a part of its task to SWE, with files in both directions", async () => {
+test("Manus gives a part of its task to SWE, with files in both directions, each under its path", async () => {
   const { asker, helper } = await pair(
-    ({ messages }, n) => (n === 0 ? delegate("Write it in capitals.", ["in.txt"]) : { text: lastResult(messages) }),
+    ({ messages }, n) =>
+      n === 0 ? delegate("Write it in capitals.", ["notes/in.txt"]) : { text: lastResult(messages) },
     ({ messages }, n) => {
-      if (n === 0) return { calls: [{ name: "str_replace_editor", args: { command: "view", path: "in.txt" } }] };
-      return n === 1 ? create("out.txt", lastResult(messages).includes("given") ? "GIVEN" : "?") : { text: "Written." };
+      if (n === 0) return { calls: [{ name: "str_replace_editor", args: { command: "view", path: "notes/in.txt" } }] };
+      return n === 1
+        ? create("made/out.txt", lastResult(messages).includes("given") ? "GIVEN" : "?")
+        : { text: "Written." };
     },
   );
-  const task = await asker.client.send({ text: "Have it done.", parts: [file("in.txt", "given")] });
+  const task = await asker.client.send({ text: "Have it done.", parts: [file("notes/in.txt", "given")] });
   expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
   expect(answerOf(task)).toContain('<agent-answer from="swe">\nWritten.\n</agent-answer>');
-  expect(answerOf(task)).toContain("now in your workspace: out.txt");
-  const out = task.artifacts.find(({ name }) => name === "out.txt")?.parts[0]?.content;
+  expect(answerOf(task)).toContain("now in your workspace: made/out.txt");
+  const out = task.artifacts.find(({ name }) => name === "made/out.txt")?.parts[0]?.content;
   expect(out?.$case === "url" ? await (await fetch(out.value)).text() : "").toBe("GIVEN");
   expect(await states(helper)).toEqual(["COMPLETED"]);
   const tool = asker.model.requests[0]?.body.tools?.find((each) => each.function.name === "delegate");
@@ -229,7 +232,7 @@ for (const crashAt of ["3", "6+"])
     const restarted = helper.server.exited.then(() => helper.restart());
     const task = await asker.client.send({ text: "Go." });
     expect(answerOf(task)).toContain("Written.");
-    expect(answerOf(task)).toContain("now in your workspace: out.txt");
+    expect(answerOf(task)).toContain("now in your workspace: made/out.txt");
     await restarted;
     expect(await states(helper)).toEqual(["COMPLETED"]);
     expect(asker.model.requests).toHaveLength(2);

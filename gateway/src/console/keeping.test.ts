@@ -54,8 +54,11 @@ test("texts of others are told in a line, without marks, and without what would 
   expect(plainText("## Head\n- **one** `two`\n> said\n+ plus\n# 1")).toBe("Head\none two\nsaid\nplus\n1");
   expect(safeText("a\r\nb\tc\n")).toBe("a\nb\tc\n");
   const misleading = [0, 0x0b, 0x0d, 0x1b, 0x7f, 0x9f, 0x61c, 0x200b, 0x200e, 0x2028, 0x202e, 0x2060, 0x2066, 0xfeff];
+  misleading.push(0xad, 0x34f, 0x180e, 0x2061, 0x206a, 0x3164, 0xfe00, 0xfff9);
   for (const code of misleading)
     expect(safeText(`a${String.fromCharCode(code)}b`)).toBe(`a\\u${code.toString(16).padStart(4, "0")}b`);
+  // Letters that a model reads and no person sees.
+  expect(safeText(`a${String.fromCodePoint(0xe0041)}b`)).toBe("a\\udb40\\udc41b");
   expect(safeText("é日 \u200d😀")).toBe("é日 \u200d😀");
 });
 

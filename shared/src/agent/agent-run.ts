@@ -8,6 +8,7 @@ import { isShutdown } from "../core/runs/shutdown.ts";
 import { type AgentInput, type AgentOutput, takenInAtStart } from "../core/runs/task.ts";
 import { failure, type Tool, type ToolFetch } from "../core/tools/tool.ts";
 import type { ArtifactStore, Workspace } from "../core/workspace.ts";
+import { heldSources } from "../machine/workspace/held-sources.ts";
 import { listFiles } from "../machine/workspace/list-files.ts";
 import { createChatCompletion } from "../tools/human/create-chat-completion.ts";
 import { callTools, limitCalls } from "./act/call-tools.ts";
@@ -104,7 +105,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
   const received = new Map<string, string>();
   // Before the message, so that the provider's cache still has what came earlier.
   const recalled = begun.recalled === undefined ? [] : recalledMessages(begun.recalled);
-  const takenIn = new Set([...earlier.takenIn, ...(begun.recalled?.takenIn ?? [])]);
+  const takenIn = new Set([...earlier.takenIn, ...(begun.held ?? []), ...(begun.recalled?.takenIn ?? [])]);
   const goal = await receive(run, input.message, { received, takenIn }, deps, takenInAtStart(input));
   const { messages, views } = withViews([...earlier.messages, ...recalled, goal]);
   const task: AgentState = {
@@ -168,6 +169,9 @@ async function begin(
     });
   const earlier = await earlierTasks(run, agent.name, deps.engine);
   const recalled = await recallFor(run, input, earlier, deps, { signal, emit });
+  const workspace = await deps.openWorkspace(run.principal, run.contextId);
+  // Those of tasks that have not ended or are deleted are in no journal that is read here.
+  const held = await heldSources(workspace, run.id);
   return {
     today,
     toolChoice: agent.toolChoice,
@@ -177,7 +181,8 @@ async function begin(
     boundless: input.budget?.usd !== undefined && !hasPrice(deps.model) ? deps.model.name : null,
     earlier,
     ...(recalled && { recalled }),
-    files: await listFiles(await deps.openWorkspace(run.principal, run.contextId)),
+    ...(held.length > 0 && { held }),
+    files: await listFiles(workspace),
   };
 }
 

@@ -117,6 +117,38 @@ test("sources that earlier tasks of the conversation took in still count, even a
   expect(newest()).toEqual(["bash", "notes.example"]);
 });
 
+/** Reads what an earlier script put there, and is then watched. */
+const readsFile = [reading("str_replace_editor"), watch, { text: "done" }];
+
+test("what another task of the conversation took in counts as soon as this one may read its files, ended or not", async () => {
+  const { tool, newest } = watcher();
+  const ask = { calls: [{ name: "ask_human", args: { inquire: "Which?" } }] };
+  const tools = [tool, named("bash"), named("python"), named("str_replace_editor", { brings: [] }), askHuman()];
+  const second = { calls: [{ name: "ask_human", args: { inquire: "Go on?" } }] };
+  const script = [reading("bash"), ask, second, reading("python"), { text: "one" }, ...readsFile];
+  await using agent = await agentForTest({ script, tools });
+  const one = await agent.start("One.");
+  await agent.until(one, "waiting");
+  const two = await agent.start("Two.");
+  await agent.until(two, "waiting");
+  await agent.say(one, "this one");
+  await agent.until(one, "completed");
+  await agent.say(two, "go on");
+  await agent.until(two, "completed");
+  expect(newest()).toEqual(["bash", "python"]);
+});
+
+test("what a deleted task left in the workspace keeps its sources", async () => {
+  const { tool, newest } = watcher();
+  const tools = [tool, named("bash"), named("str_replace_editor", { brings: [] })];
+  const script = [reading("bash"), { text: "one" }, ...readsFile];
+  await using agent = await agentForTest({ script, tools });
+  const { record } = await agent.run("One.");
+  await agent.engine.delete({ runIds: [record.id], thorough: true });
+  await agent.run("Two.");
+  expect(newest()).toEqual(["bash"]);
+});
+
 test("the sources of tasks without an answer, or from versions that did not report them, follow from what the tasks did", async () => {
   const events = [
     { type: "message-received", messageId: "m", parts: [{ type: "data", data: 1 }] },

@@ -12,6 +12,7 @@ import { type Engine, type RunRecord, terminalStatuses } from "../core/runs/engi
 import type { Quota } from "../core/runs/quota.ts";
 import type { RunEvent } from "../core/runs/run.ts";
 import { type AgentInput, type FlowSettings, flowSettingsKey } from "../core/runs/task.ts";
+import { sentName } from "../core/text/inside-path.ts";
 import { sha256Of } from "../core/text/sha256.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
 import { ownRun } from "./own-run.ts";
@@ -184,9 +185,10 @@ type IncomingFile = Extract<IncomingPart, { readonly type: "bytes" }>;
 /** The message in the journal's form, and the files in it that have to be stored. */
 function describeMessage({ messageId, parts, metadata }: IncomingMessage, artifacts: ArtifactStore) {
   const contents = parts.filter((part): part is IncomingFile => part.type === "bytes");
-  const described = parts.map(
-    (part): Part => (part.type === "bytes" ? { type: "file", ...artifacts.describe(part.bytes, aboutOf(part)) } : part),
-  );
+  const described = parts.map((part): Part => {
+    if (part.type !== "bytes") return part;
+    return { type: "file", ...artifacts.describe(part.bytes, aboutOf(part)), name: sentName(part.name) };
+  });
   // Hashed in this order.
   const message: UserMessage = { messageId, parts: described, ...(metadata && { metadata }) };
   return { message, contents };

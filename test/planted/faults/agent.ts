@@ -555,6 +555,22 @@ export const agentFaults: readonly Fault[] = [
     tests: ["shared/src/agent/act/turn-of-calls"],
   },
   {
+    id: "asked-as-written",
+    file: "shared/src/agent/act/with-approval.ts",
+    find: "call.shown ?? call.arguments",
+    becomes: "call.arguments",
+    harm: "A person allows what the model wrote first, and the call is made with what it wrote last.",
+    tests: ["shared/src/agent/act/with-approval"],
+  },
+  {
+    id: "sources-of-files-forgotten",
+    file: "shared/src/machine/workspace/held-sources.ts",
+    find: "filter((source) => !known.has(source))",
+    becomes: "filter(() => false)",
+    harm: "A task that reads a file which another task of the conversation wrote sends it anywhere without a question.",
+    tests: ["shared/src/agent/taken-in"],
+  },
+  {
     id: "one-inquiry-counted",
     file: "shared/src/agent/act/call-tools.ts",
     find: "for (const each of usage) spend",

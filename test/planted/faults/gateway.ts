@@ -603,6 +603,14 @@ export const gatewayFaults: readonly Fault[] = [
     tests: ["gateway/src/rest/runs/family-routes.test"],
   },
   {
+    id: "rerun-in-own-words",
+    file: "gateway/src/rest/runs/rerun-routes.ts",
+    find: "      ...senderAgain(input, body.text),\n",
+    becomes: "",
+    harm: "What a stranger wrote in a webhook counts as the user's own words once the run is started again.",
+    tests: ["gateway/src/rest/runs/rerun-routes.test"],
+  },
+  {
     id: "rerun-twice",
     file: "gateway/src/rest/runs/rerun-routes.ts",
     find: '        messageId: headers["idempotency-key"] ?? crypto.randomUUID(),',

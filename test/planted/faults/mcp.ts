@@ -196,9 +196,9 @@ export const mcpFaults: readonly Fault[] = [
   },
   {
     id: "damaged-note-is-clean",
-    file: "shared/src/mcp/server/direct-tools.ts",
-    find: ".data ?? [foreignTask]",
-    becomes: ".data ?? []",
+    file: "shared/src/machine/workspace/held-sources.ts",
+    find: 'return [[foreignTask, ""]];',
+    becomes: "return [];",
     harm: "If the record of what earlier calls brought in is damaged, calls that send data out are made without a question.",
     tests: mcpServer,
   },

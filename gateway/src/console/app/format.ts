@@ -1,3 +1,4 @@
+import { escapeUnseen } from "manyhands/internal/core/text/sanitize";
 import type { TaskUsage } from "manyhands/internal/core/usage";
 import { language, words } from "./words/words.ts";
 
@@ -67,19 +68,9 @@ export function plainText(markdown: string): string {
 }
 
 /**
- * Characters that move, reorder or hide text: control characters except tab and newline,
- * bidirectional controls, zero-width characters.
- */
-const misleading =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these very characters are what must not pass.
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g;
-
-/**
  * A text from a model, a tool or a peer, safe to show: characters that would mislead the reader are
  * shown as escapes.
  */
 export function safeText(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(misleading, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  });
+  return escapeUnseen(text.replaceAll("\r\n", "\n"));
 }

@@ -43,6 +43,23 @@ test("a run is started again by its caller with all that was said, or with anoth
   expect((await ask("POST", "/runs/r1/rerun", { json: { text: "" } })).status).toBe(400);
 });
 
+test("what came from somebody else is nobody's words the second time either; only a new text is the caller's", async () => {
+  const foreign = { hops: 1, said: ["Triage it."], given: ["https://a.example/"], takenIn: ["webhook"] };
+  const started = async (input: object, json: object) => {
+    const { ask, asked } = routes({ input });
+    await ask("POST", "/runs/r1/rerun", { json });
+    const [, start = []] = asked;
+    const { message: _, ...rest } = start[2] as { message: object };
+    return rest;
+  };
+  expect(await started(foreign, {})).toEqual(foreign);
+  expect(await started({ hops: 2 }, {})).toEqual({ hops: 2 });
+  // Its data and files are still the other's.
+  expect(await started(foreign, { text: "Mine." })).toEqual({ ...foreign, said: ["Triage it.", "Mine."] });
+  const words = { message: { messageId: "m", parts: [parts[0]] } };
+  expect(await started({ ...foreign, ...words }, { text: "Mine." })).toEqual({});
+});
+
 test("what cannot be run any more, or lost a file, is a conflict that says so, and nothing is started", async () => {
   for (const [over, why] of [
     [{ kind: "old" }, "Nothing here can run old any more."],

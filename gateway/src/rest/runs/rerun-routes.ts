@@ -3,7 +3,7 @@ import type { IncomingPart, Part, UserMessage } from "manyhands/internal/core/me
 import type { AgentInput } from "manyhands/internal/core/runs/task";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import type { Runnables } from "manyhands/internal/runs/runnable";
-import type { Runs } from "manyhands/internal/runs/runs";
+import type { NewRun, Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import { endpoint, type RestEndpoint } from "../endpoint.ts";
 import { idempotencyKey, runSchema } from "./run-schemas.ts";
@@ -36,13 +36,15 @@ export function rerunRoutes({ runs, runnables, artifacts }: RerunRoutesDeps): Re
     const former = await runs.own(id, principal);
     const runnable = runnables.ofKind(former.kind);
     if (runnable === undefined) throw new AppError("conflict", `Nothing here can run ${former.kind} any more.`);
-    const { message, budget, outputSchema } = former.input as AgentInput;
+    const input = former.input as AgentInput;
+    const { message, budget, outputSchema } = input;
     const request = {
       message: {
         messageId: headers["idempotency-key"] ?? crypto.randomUUID(),
         parts: await partsAgain(message, body.text, artifacts),
         ...(message.metadata && { metadata: message.metadata }),
       },
+      ...senderAgain(input, body.text),
       ...(budget && { budget }),
       ...(outputSchema && { outputSchema }),
     };
@@ -51,6 +53,20 @@ export function rerunRoutes({ runs, runnables, artifacts }: RerunRoutesDeps): Re
     return c.json(await runs.view(run), 202);
   });
   return [rerun];
+}
+
+/**
+ * Whose words the message is in, where it is not the caller's own: what a webhook or another agent
+ * wrote does not become an order by being sent again. A new text is the caller's; if nothing is
+ * left beside it, so is the task.
+ */
+function senderAgain(
+  { message, hops, said, given, takenIn }: AgentInput,
+  text: string | undefined,
+): Pick<NewRun, "hops" | "said" | "given" | "takenIn"> {
+  if (hops === 0 || (text !== undefined && message.parts.every(({ type }) => type === "text"))) return {};
+  const words = text === undefined ? said : [...(said ?? []), text];
+  return { hops, ...(words && { said: words }), ...(given && { given }), ...(takenIn && { takenIn }) };
 }
 
 /** The parts of a message to be sent again; a new text takes the place of all it said. */

@@ -2,9 +2,9 @@ import type { Artifact, Task, Part as WirePart } from "@a2a-js/sdk";
 import type { Fault } from "../../core/events/ask-outcome.ts";
 import type { Json } from "../../core/json.ts";
 import type { Metadata, Part, PeerArtifact } from "../../core/message.ts";
+import { insidePath } from "../../core/text/inside-path.ts";
 import { sanitizeLine } from "../../core/text/sanitize.ts";
 import type { StoredFile } from "../../core/workspace.ts";
-import { insidePath } from "./take-files.ts";
 
 /** Names of artifacts that hold the answer at an agent of ours. */
 const answerNames = ["answer", "partial-answer"];

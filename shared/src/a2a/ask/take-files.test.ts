@@ -1,9 +1,10 @@
 import { expect, spyOn, test } from "bun:test";
 import { Task } from "@a2a-js/sdk";
 import { AppError, type ErrorCode } from "../../core/errors.ts";
+import { insidePath } from "../../core/text/inside-path.ts";
 import { sha256Of } from "../../core/text/sha256.ts";
 import type { Peers } from "./peers.ts";
-import { hasFiles, insidePath, takeFiles } from "./take-files.ts";
+import { hasFiles, takeFiles } from "./take-files.ts";
 
 const here = "http://swe.example/a2a";
 const live = new AbortController().signal;

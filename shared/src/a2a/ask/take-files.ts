@@ -1,6 +1,7 @@
 import type { Task, Part as WirePart } from "@a2a-js/sdk";
 import { AppError } from "../../core/errors.ts";
 import type { Fault } from "../../core/events/ask-outcome.ts";
+import { insidePath } from "../../core/text/inside-path.ts";
 import { sanitizeLine } from "../../core/text/sanitize.ts";
 import type { StoredFile } from "../../core/workspace.ts";
 import { retrying } from "../client/client-retry.ts";
@@ -64,12 +65,6 @@ function filePart(part: WirePart, artifactName: string): FilePart[] {
   const { content, filename } = part;
   if (content?.$case !== "raw" && content?.$case !== "url") return [];
   return [{ part, name: insidePath(sanitizeLine(filename || artifactName, 200)) }];
-}
-
-/** A path that cannot leave the folder it is placed in. */
-export function insidePath(name: string): string {
-  const segments = name.split(/[/\\]/).filter((segment) => !/^[\s.]*$/.test(segment));
-  return segments.join("/") || "file";
 }
 
 async function takeFile({ part, name }: FilePart, from: Source): Promise<StoredFile> {

@@ -35,7 +35,7 @@ export function delegateTool(directory: Directory, peers: Peers): Tool {
       .array(z.string().min(1))
       .max(50)
       .optional()
-      .describe("Workspace files it gets, folders dropped; 7 MB in all."),
+      .describe("Workspace files it gets, under the same paths; 7 MB in all."),
   });
   return {
     name,

@@ -53,7 +53,7 @@ test("words, data and links stay in the message, with their types and names", as
   ).toEqual([
     { type: "text", text: "hi", mediaType: "text/markdown" },
     { type: "data", data: { a: [0] }, mediaType: "application/json" },
-    { type: "url", url: "https://a.example/x", mediaType: "image/png", name: "x.png" },
+    { type: "url", url: "https://a.example/x", mediaType: "image/png", name: "folder/x.png" },
     { type: "text", text: "" },
   ]);
 });
@@ -62,6 +62,10 @@ test.each([
   ["a.txt", "a.txt"],
   ["../../etc/passwd", "passwd"],
   ["C:\\temp\\a.txt", "a.txt"],
+  ["/home/ann/a.txt", "a.txt"],
+  ["a/../b/c.txt", "c.txt"],
+  ["visualization/./x.png", "visualization/x.png"],
+  ["docs\\a.txt", "docs/a.txt"],
   [" a.txt ", "a.txt"],
   ["folder/", "file"],
   ["..", "file"],

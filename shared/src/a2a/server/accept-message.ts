@@ -3,6 +3,7 @@ import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
 import type { Json } from "../../core/json.ts";
 import type { IncomingMessage, IncomingPart } from "../../core/message.ts";
 import type { RunRecord } from "../../core/runs/engine.ts";
+import { sentName } from "../../core/text/inside-path.ts";
 import type { Trace } from "../../core/trace.ts";
 import { continueRun, type Sender, startRun } from "../../runs/accept-message.ts";
 import { checkMediaTypes, wantsData } from "../media-types.ts";
@@ -107,8 +108,6 @@ function filePart(part: WirePart): IncomingPart {
   return { type: "bytes", bytes, name: "message.json", mediaType: "application/json", ...about };
 }
 
-/** The file name without its path: a sender must not choose where the file goes. */
-function named(part: WirePart): { name?: string } {
-  const name = part.filename.split(/[\\/]/).at(-1)?.trim();
-  return name === undefined || name === "" || name === "." || name === ".." ? {} : { name };
+function named({ filename }: WirePart): { name?: string } {
+  return filename.trim() === "" ? {} : { name: sentName(filename) };
 }

@@ -9,11 +9,13 @@ import {
   noWeb,
   type PersonAnswer,
   type Tool,
+  type ToolContext,
   type ToolFetch,
   type ToolResult,
 } from "../../core/tools/tool.ts";
 import { withinSpan } from "../../core/trace.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
+import { amongFiles, holdSources } from "../../machine/workspace/held-sources.ts";
 import { answerInquiries, type PendingSpending } from "../model-call/answer-inquiries.ts";
 import { timeLimit, workDeadline } from "../model-call/spending.ts";
 import type { AgentState } from "../task/agent-state.ts";
@@ -106,6 +108,8 @@ async function makeCall(
     const result = await tool.callDurably(input.value, run, durableContext(run, turn.task, deps));
     const { isError, end, takenIn = brought } = result;
     const text = await shortened(run, name, result.text, turn.task.limits, deps);
+    if (takenIn.length > 0)
+      await holdSources(await deps.openWorkspace(run.principal, run.contextId), turn.task.run.id, takenIn);
     return emitEnded(run, {
       callId,
       name,
@@ -196,7 +200,7 @@ async function resultOf(
     const isJudged = riskPolicyFor(tool, deps.risky ?? "ask") !== "allow";
     const risk = isJudged ? await judgeRisk(call, tool, task, deps, signal) : undefined;
     if (risk !== undefined && risk !== call.risk) return failure(riskChanged(risk));
-    const result = await tool.call(input, {
+    const context: ToolContext = {
       signal,
       workspace,
       key: step.key,
@@ -207,8 +211,9 @@ async function resultOf(
       ask: (inquiry) => ask(inquiry, signal),
       ...(answer && { answer }),
       takenIn: [...task.takenIn],
-    });
-    return { ...result, takenIn: result.takenIn ?? sourcesOf(tool) };
+    };
+    const caller = { id: task.run.id, takenIn: task.takenIn };
+    return await amongFiles(workspace, caller, [tool, input], () => tool.call(input, context));
   } catch (error) {
     if (!deadline.passed()) throw error;
     return failure(`Stopped: ${timeLimit(task).message}`);

@@ -3,6 +3,7 @@ import type { Run } from "../../core/runs/run.ts";
 import { sourcesIn } from "../../core/taken-in.ts";
 import type { DurableContext } from "../../core/tools/tool.ts";
 import { storeFile } from "../../machine/workspace/artifacts/artifact-store.ts";
+import { heldSources } from "../../machine/workspace/held-sources.ts";
 import { openSubBudget } from "../model-call/spending.ts";
 import type { AgentState } from "../task/agent-state.ts";
 import { placeFiles, type ReceiveDeps } from "../task/receive.ts";
@@ -17,23 +18,36 @@ export function durableContext(run: Run, task: AgentState, deps: ReceiveDeps): D
     hops: task.hops,
     answerMs: task.limits.answerMs,
     said: userWords(task),
-    takenIn: [...task.takenIn],
+    get takenIn() {
+      return [...task.takenIn];
+    },
     place: (parts) => {
       for (const source of sourcesIn(parts)) task.takenIn.add(source);
       return placeFiles(run, parts, task.received, deps);
     },
     adopt: (parts) => placeFiles(run, parts, undefined, deps),
-    attach: (paths) => (paths.length === 0 ? Promise.resolve([]) : attach(run, paths, deps)),
+    async attach(paths) {
+      if (paths.length === 0) return [];
+      const attached = await attach(run, paths, task, deps);
+      if ("held" in attached) for (const source of attached.held) task.takenIn.add(source);
+      return "held" in attached ? attached.parts : attached;
+    },
     receiveMessages: (messages) => void task.pendingMessages.push(...messages),
     subBudget: (share) => openSubBudget(task, share),
   };
 }
 
-function attach(run: Run, paths: readonly string[], { openWorkspace, artifacts }: ReceiveDeps): Promise<Part[]> {
-  return run.step("attach", async () => {
-    const workspace = await openWorkspace(run.principal, run.contextId);
+/**
+ * Files as parts; with the sources that they may be from, where others than the task brought some.
+ */
+type Attached = readonly Part[] | { readonly parts: readonly Part[]; readonly held: readonly string[] };
+
+function attach(run: Run, paths: readonly string[], task: AgentState, deps: ReceiveDeps): Promise<Attached> {
+  return run.step("attach", async (): Promise<Attached> => {
+    const workspace = await deps.openWorkspace(run.principal, run.contextId);
     const parts: Part[] = [];
-    for (const path of paths) parts.push({ type: "file", ...(await storeFile(workspace, artifacts, path)) });
-    return parts;
+    for (const path of paths) parts.push({ type: "file", ...(await storeFile(workspace, deps.artifacts, path)) });
+    const held = (await heldSources(workspace, task.run.id)).filter((source) => !task.takenIn.has(source));
+    return held.length === 0 ? parts : { parts, held };
   });
 }

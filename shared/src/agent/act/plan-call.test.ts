@@ -26,6 +26,21 @@ test.each<[Way, Way | undefined, Way]>([
   expect([planned.approval, risk]).toEqual([approval, risky && "It pays."]);
 });
 
+test.each([
+  ["as a person reads them already", '{"n":1}', undefined],
+  ["with spaces", '{ "n": 1 }', '{"n":1}'],
+  ["twice", '{"n":7,"n":1}', '{"n":1}'],
+  ["after pages of nothing", `{"n":7${"\n".repeat(200)},"n":1}`, '{"n":1}'],
+  ["in escapes", '{"\\u006e":"\\u0072\\u006d"}', '{"n":"rm"}'],
+  ["in a comment", '{"n":1 /* ,"n":7 */}', '{"n":1}'],
+  ["in a text of their own", '"{\\"n\\":1}"', '{"n":1}'],
+  ["in characters that nobody sees", '{"n":"a\u202eb"}', '{"n":"a\\u202eb"}'],
+  ["in a way that is no JSON", "{", undefined],
+])("a person is shown what a call would be made with, written %s", (_, written, shown) => {
+  expect(planCall(call(written), pure, () => "ask", undefined).shown).toBe(shown);
+  expect(planCall(call(written), pure, () => "allow", undefined).shown).toBeUndefined();
+});
+
 const durable = (more: object = {}) => ({ ...pure, callDurably: async () => ({}), ...more }) as unknown as Tool;
 const effecting = (more: object = {}) => ({ ...pure, effect: () => "once", ...more }) as unknown as Tool;
 

@@ -1,4 +1,5 @@
 import type { ToolCall } from "../../core/model.ts";
+import { escapeUnseen } from "../../core/text/sanitize.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import { type ParsedArguments, parseArguments } from "../../models/arguments.ts";
 import type { PlannedCall } from "../task/loop.ts";
@@ -39,7 +40,17 @@ export function planCall(
   const approval = ways.includes("deny") ? "deny" : ways.includes("ask") ? "ask" : "allow";
   const forTask = approval === "ask" ? permissionFor(call, tool, risk?.sentence) : undefined;
   const judged = { ...(risk && { risk: risk.sentence }), ...(forTask !== undefined && { forTask }) };
-  return { ...call, approval, way: wayOf(call, tool), ...judged };
+  const shown = approval === "ask" ? shownArguments(call) : call.arguments;
+  const asked = shown === call.arguments ? {} : { shown };
+  return { ...call, approval, way: wayOf(call, tool), ...judged, ...asked };
+}
+
+/**
+ * What the call would be made with, in one way of writing. A model may write a name twice, in
+ * escapes, after pages of spaces or in a comment, and a person would read something else.
+ */
+function shownArguments({ arguments: written, input }: ReadCall): string {
+  return input.ok ? escapeUnseen(JSON.stringify(input.value)) : written;
 }
 
 function wayOf({ input }: ReadCall, tool: Tool | undefined): PlannedCall["way"] {

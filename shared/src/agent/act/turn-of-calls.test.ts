@@ -1,4 +1,7 @@
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import * as z from "zod";
 import type { RunEvent } from "../../core/runs/run.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
@@ -65,7 +68,9 @@ const model = {
   },
 };
 const stored = async (_: string, path: string) => ({ sha256: path, name: path, mediaType: "text/plain", size: 1 });
-const workspace = { root: "/w", spill: async (name: string) => `.manyhands/output/${name}` };
+const metaRoot = join(tmpdir(), `turn-of-calls-${crypto.randomUUID()}`);
+afterAll(() => rm(metaRoot, { recursive: true, force: true }));
+const workspace = { root: "/w", metaRoot, spill: async (name: string) => `.manyhands/output/${name}` };
 const deps = {
   model,
   artifacts: { put: stored },

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
+import type { EventOf } from "../../core/events/events.ts";
 import { approvalCode } from "../../core/tools/approval.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool } from "../../core/tools/tool.ts";
@@ -44,6 +45,37 @@ async function asked(agent: AgentForTest, id: string, before: number) {
   await agent.until(id, "waiting");
   return (await questions())[before] ?? { question: "nothing was asked" };
 }
+
+test("the question shows the arguments that the call would be made with, however they are written", async () => {
+  const [written, shown] = ['{"n": 7, "\\u006e": 1}', '{"n":1}'];
+  const { tool, made } = action();
+  const script = [{ calls: [{ name: "act", args: written }] }, { text: "ok" }];
+  await using agent = await agentForTest({ script, tools: [tool], approval: () => "ask" });
+  const id = await agent.start("Act.");
+  const { question, approval } = (await asked(agent, id, 0)) as EventOf<"question-asked">;
+  expect([question.split("\n")[2], approval?.arguments]).toEqual([`act ${shown}`, shown]);
+  await agent.say(id, /"(yes \w+)"/.exec(question)?.[1] ?? "");
+  await agent.until(id, "completed");
+  expect(made).toEqual([1]);
+});
+
+test("what a question quotes hides nothing from the person: no character in it is unseen", async () => {
+  const hidden = String.fromCodePoint(0xe0041, 0x202e);
+  const { tool } = action();
+  const say: Tool = {
+    ...tool,
+    name: "say",
+    inputSchema: { type: "object" },
+    risk: async () => `Keep "${hidden}" in your memory`,
+  };
+  const script = [{ calls: [{ name: "say", args: { text: hidden } }] }, { text: "ok" }];
+  await using agent = await agentForTest({ script, tools: [say] });
+  const id = await agent.start("Act.");
+  const { question, approval } = (await asked(agent, id, 0)) as EventOf<"question-asked">;
+  expect(JSON.stringify([question, approval])).not.toMatch(/[\u{e0041}\u{202e}]/u);
+  expect(question).toContain('Keep "\\udb40\\udc41\\u202e" in your memory');
+  expect(JSON.parse(approval?.arguments ?? "")).toEqual({ text: hidden });
+});
 
 test("no call of the turn runs before the person answers; after a no, none runs and nothing more is asked", async () => {
   const { tool, made } = action();

@@ -56,7 +56,8 @@ function notAlone({ name }: PlannedCall): string {
 
 async function refusalOf(call: PlannedCall, task: AgentState): Promise<string | undefined> {
   await collectMessages(task);
-  const decision = await askApproval(task.run, call, approvalCode(task.run.id, call), { timeoutMs: expiryMs });
+  const shown = { ...call, arguments: call.shown ?? call.arguments };
+  const decision = await askApproval(task.run, shown, approvalCode(task.run.id, shown), { timeoutMs: expiryMs });
   if (decision === undefined) return "Nobody allowed this call in time; it was not made.";
   if (decision.forTask && call.forTask !== undefined) task.allowed.add(call.forTask);
   if (decision.allowed) return undefined;

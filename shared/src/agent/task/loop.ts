@@ -31,6 +31,11 @@ export type PlannedCall = ToolCall & {
   readonly approval: "allow" | "ask" | "deny";
   /** What the call would do that a person should decide about, in words written by code. */
   readonly risk?: string;
+  /**
+   * Its parsed arguments as text for the person who is asked about it; left out where the model
+   * wrote exactly that, and by earlier versions.
+   */
+  readonly shown?: string;
   /** What a person may allow for the rest of the task instead of this call alone. */
   readonly forTask?: string;
   /** The tools of calls before it in its turn that the configuration denied. */

@@ -5,6 +5,7 @@ import type { Run } from "../../core/runs/run.ts";
 import { sourcesIn, type TakenIn } from "../../core/taken-in.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
 import { recordBaseline } from "../../machine/workspace/baseline.ts";
+import { holdSources } from "../../machine/workspace/held-sources.ts";
 import { isProtected } from "../../machine/workspace/protected-names.ts";
 import { saveFile } from "../../machine/workspace/save-file.ts";
 import type { AgentState, TaskMessage } from "./agent-state.ts";
@@ -81,6 +82,7 @@ export async function placeFiles(
     return parts;
   const placed = await run.step("receive", async () => {
     const workspace = await deps.openWorkspace(run.principal, run.contextId);
+    await holdSources(workspace, run.id, received === undefined ? [] : sourcesIn(parts));
     const inPlace: Part[] = [];
     for (const part of parts) {
       const { part: put, content } = await place(part, workspace, deps.artifacts);

@@ -1,4 +1,5 @@
 import type { Run } from "../runs/run.ts";
+import { escapeUnseen } from "../text/sanitize.ts";
 import { sha256Of } from "../text/sha256.ts";
 import { askPerson } from "./question.ts";
 
@@ -63,10 +64,14 @@ const again = "Your yes did not say which call it is for: include the code.\n\n"
 
 async function ask(
   run: Run,
-  { id: callId, name, arguments: text, risk, forTask }: ProposedCall,
+  call: ProposedCall,
   code: string,
   { askId, from, head = "", timeoutMs }: ApprovalOptions,
 ): Promise<string | undefined> {
+  const { id: callId, name } = call;
+  const text = escapeUnseen(call.arguments);
+  // They quote pages and models. The person would allow what they do not see.
+  const [risk, forTask] = [call.risk, call.forTask].map((one) => one && escapeUnseen(one));
   const more = forTask === undefined ? "" : `"${allowing(code, true)}" to allow ${forTask}, `;
   const would = risk === undefined ? "" : `${risk}\n\n`;
   const question = `${head}Allow this call?\n\n${would}${name} ${text}\n\nAnswer "yes ${code}" to allow it once, ${more}anything else to refuse.`;

@@ -1,6 +1,4 @@
-import { join } from "node:path";
 import type { CallToolResult, Tool as McpTool } from "@modelcontextprotocol/server";
-import * as z from "zod";
 import { judgeRisk, quotedRisk, type RiskPolicy, riskPolicyFor } from "../../agent/act/judge-risk.ts";
 import { type ApprovalPolicy, planCall, readCall } from "../../agent/act/plan-call.ts";
 import { answerInquiries } from "../../agent/model-call/answer-inquiries.ts";
@@ -10,12 +8,20 @@ import type { AgentDefinition, Limits } from "../../core/agent.ts";
 import { createKeyedQueue } from "../../core/async/keyed-queue.ts";
 import type { Model, ToolCall } from "../../core/model.ts";
 import type { Engine } from "../../core/runs/engine.ts";
-import { foreignTask, sourcesOf, type TakenIn } from "../../core/taken-in.ts";
+import { escapeUnseen } from "../../core/text/sanitize.ts";
 import { sha256Of } from "../../core/text/sha256.ts";
-import { failure, type Inquiry, noWeb, type Tool, type ToolFetch, type ToolResult } from "../../core/tools/tool.ts";
+import {
+  failure,
+  type Inquiry,
+  noWeb,
+  type Tool,
+  type ToolContext,
+  type ToolFetch,
+  type ToolResult,
+} from "../../core/tools/tool.ts";
 import { addUsage, noUsage, type TaskUsage, usageOfAnswers } from "../../core/usage.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import { writeJson } from "../../machine/workspace/own-files/json-file.ts";
+import { amongFiles, heldSources } from "../../machine/workspace/held-sources.ts";
 import type { Quotas } from "../../runs/quotas.ts";
 import type { ServedCall } from "./call-run.ts";
 import { invalidParams } from "./invalid-params.ts";
@@ -63,7 +69,6 @@ export interface DirectTools {
 export function directTools(deps: DirectToolsDeps): DirectTools {
   const tools = deps.definition.tools.filter((tool) => tool.callDurably === undefined && tool.endsTask !== true);
   const inTurn = createKeyedQueue();
-  const takenIn = openTakenIn();
   let used = noUsage;
   const spend = async (principal: string, usage: TaskUsage) => {
     used = addUsage(used, usage);
@@ -79,13 +84,18 @@ export function directTools(deps: DirectToolsDeps): DirectTools {
       if (quota !== undefined) await deps.engine.admit({ principal, contextId, quota, starts: false });
       const workspace = await deps.openWorkspace(principal, contextId);
       const place = { principal, contextId, workspace };
-      const make = () => guarded(tool, input, place, { deps, given, spend, takenIn, ...call });
+      const make = () => guarded(tool, input, place, { deps, given, spend, ...call });
       const beside = tool.parallel ?? tool.effect(input) === "pure";
       return beside ? make() : inTurn(workspace.root, make);
     },
     used: () => used,
   };
 }
+
+/**
+ * Who makes the calls, as far as what they take in goes: no run, and each as if it knew nothing.
+ */
+const caller = { id: "", takenIn: new Set<string>() };
 
 /** The conversation of callers that name none. */
 const ownContext = "mcp";
@@ -98,7 +108,6 @@ type Making = Pick<ServedCall, "signal" | "progress" | "client"> & {
   readonly deps: DirectToolsDeps;
   readonly given: GivenAnswers;
   readonly spend: (principal: string, usage: TaskUsage) => Promise<void>;
-  readonly takenIn: CallsTakenIn;
 };
 
 async function guarded(tool: Tool, input: unknown, place: CallPlace, making: Making): Promise<DirectOutcome> {
@@ -106,7 +115,7 @@ async function guarded(tool: Tool, input: unknown, place: CallPlace, making: Mak
   signal.throwIfAborted();
   const call = readCall({ id: crypto.randomUUID(), name: tool.name, arguments: JSON.stringify(input) });
   // No user's words are known here, so nothing the call names counts as said by the user.
-  const takenIn = new Set(await making.takenIn.of(place.workspace));
+  const takenIn = new Set(await heldSources(place.workspace));
   const unsaid = { run: place, messages: [], hops: 0, said: [], given: [], takenIn };
   const way = riskPolicyFor(tool, deps.risky);
   const risk = way === "allow" ? undefined : await judgeRisk(call, tool, unsaid, deps, signal);
@@ -125,7 +134,9 @@ async function guarded(tool: Tool, input: unknown, place: CallPlace, making: Mak
 }
 
 function ask(call: ToolCall, risk: string | undefined, code: string, { client }: Making): DirectOutcome {
-  const message = `Allow this call?\n\n${risk === undefined ? "" : `${risk}\n\n`}${call.name} ${call.arguments}`;
+  const message = escapeUnseen(
+    `Allow this call?\n\n${risk === undefined ? "" : `${risk}\n\n`}${call.name} ${call.arguments}`,
+  );
   if (asksPeople(client)) return decision(message, code);
   const advice = "Give the agent the whole task instead: its run asks, and run_answer answers.";
   const would = risk === undefined ? "" : ` The call would:\n${quotedRisk(risk)}`;
@@ -167,7 +178,7 @@ async function performed(
   const { signal, passed } = workDeadline(account, making.signal);
   try {
     const ask = (inquiry: Inquiry) => making.ask(inquiry, signal);
-    const result = await tool.call(input, {
+    const context: ToolContext = {
       signal,
       workspace,
       key,
@@ -175,8 +186,8 @@ async function performed(
       progress,
       ask,
       fetch: (...request) => (deps.fetch ?? noWeb)(signal, ...request),
-    });
-    await making.takenIn.note(workspace, tool, result);
+    };
+    const result = await amongFiles(workspace, caller, [tool, input], () => tool.call(input, context));
     if (result.asks !== undefined)
       return failure(`${tool.name} wants a person's answer, which only a task of the agent can get.`);
     const whole = (text: string) => workspace.spill(`${tool.name}.txt`, text);
@@ -217,40 +228,4 @@ function asOutcome({ text, images = [], isError }: ToolResult, usage?: TaskUsage
   const shown = images.map(({ data, mediaType }) => ({ type: "image" as const, data, mimeType: mediaType }));
   const content = [{ type: "text" as const, text }, ...shown];
   return { result: { content, isError, ...(usage && { _meta: { [usageKey]: usage } }) } };
-}
-
-const stored = z.array(z.string());
-
-/**
- * What a caller's calls have taken in. They have no journal, so it is stored beside the workspace.
- * Concurrent calls are all counted.
- */
-type CallsTakenIn = {
-  of(workspace: Workspace): Promise<TakenIn>;
-  /** Adds what a call's result brought. */
-  note(workspace: Workspace, tool: Tool, result: ToolResult): Promise<void>;
-};
-
-function openTakenIn(): CallsTakenIn {
-  const inTurn = createKeyedQueue();
-  return {
-    of: (workspace) => inTurn(workspace.root, () => takenInByCalls(workspace)),
-    note: (workspace, tool, result) => inTurn(workspace.root, () => noteTakenIn(workspace, tool, result)),
-  };
-}
-
-async function takenInByCalls(workspace: Workspace): Promise<TakenIn> {
-  const file = Bun.file(fileOf(workspace));
-  if (!(await file.exists())) return [];
-  return stored.safeParse(await file.json().catch(() => undefined)).data ?? [foreignTask];
-}
-
-async function noteTakenIn(workspace: Workspace, tool: Tool, { takenIn }: ToolResult): Promise<void> {
-  const known = await takenInByCalls(workspace);
-  const all = [...new Set([...known, ...(takenIn ?? sourcesOf(tool))])];
-  if (all.length > known.length) await writeJson(fileOf(workspace), all);
-}
-
-function fileOf({ metaRoot }: Workspace): string {
-  return join(metaRoot, "taken-in.json");
 }

@@ -69,12 +69,13 @@ export function createArtifactStore(
 }
 
 /**
- * Keeps a copy of a workspace file in the store, under the name it has there; rejects as `openFile`
- * and `put` do.
+ * Keeps a copy of a workspace file in the store, under its path there; rejects as `openFile` and
+ * `put` do.
  */
 export async function storeFile(workspace: Workspace, store: ArtifactStore, path: string): Promise<StoredFile> {
   await using file = await openFile(workspace, path);
-  return await store.put(file.handle.readableWebStream(), { name: file.place.name });
+  const { name, relative } = file.place;
+  return { ...(await store.put(file.handle.readableWebStream(), { name })), name: relative };
 }
 
 /** Whether this is the name of stored content. */

@@ -15,6 +15,7 @@ const table = (columns: string, ...rows: ChartTable["rows"][number][]): ChartTab
 const monthly = table("month:s region:s sales:n", ["Jan", "A", 1], ["Jan", "B", 2], ["Feb", "A", 3], ["Feb", "B", 4]);
 const daily = table("day:t sales:n costs:n", ["2024-01-01", 1, 2], ["2024-01-02", 3, 4]);
 const cities = table("city:s people:n", ["Rome", 3], ["Oslo", 1]);
+const german = table("Monat:s Umsatz:s", ["Jan", "1.234,56"], ["Feb", "987"]);
 const wide = (count: number) =>
   table(`day:t ${Array.from({ length: count }, (_, n) => `c${n}:n`).join(" ")}`, [
     "2024-01-01",
@@ -76,6 +77,13 @@ test.each<[ChartTable, ChartRequest, string]>([
     'There is no column "town". The columns: city (names), people (numbers). Name them in the item:',
   ],
   [cities, { y: ["city"] }, 'y: city holds no numbers ("Rome", for example).'],
+  [german, { y: ["Umsatz"] }, 'Umsatz holds numbers written as text, such as "1.234,56",'],
+  [
+    german,
+    { y: ["umsatz"] },
+    `COPY (SELECT * REPLACE (CAST(replace(regexp_replace("Umsatz", '[^0-9,-]', '', 'g'), ',', '.') AS DOUBLE) AS "Umsatz") FROM 'file.csv') TO 'numbers.csv'. The columns:`,
+  ],
+  [german, {}, "No column holds numbers. Umsatz holds numbers written as text,"],
   [cities, { chart: "histogram", y: ["people"], x: "people" }, "A histogram takes one column of numbers."],
   [cities, { chart: "scatter" }, "A scatter takes two columns of numbers, x and y."],
   [table("a:s b:s", ["x", "y"]), { x: "a" }, 'No column holds numbers. To count rows, say "aggregate": "count".'],

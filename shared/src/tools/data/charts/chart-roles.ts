@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import { type ChartTable, isNumeric } from "./chart-table.ts";
+import { type ChartTable, isNumeric, textNumbersIn, textNumbersOf } from "./chart-table.ts";
 import { coordinatesOf } from "./shapes/coordinates.ts";
 
 /** The shapes a chart can have. */
@@ -87,7 +87,7 @@ export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: 
   const isCount = request.aggregate === "count" && named === undefined;
   const text = named?.find((index) => table.columns[index]?.kind === "time" || table.columns[index]?.kind === "name");
   if (text !== undefined && request.aggregate !== "count")
-    refuse(`y: ${table.columns[text]?.name} holds no numbers${exampleOf(table, text)}.`);
+    refuse(textNumbersOf(table, text) ?? `y: ${table.columns[text]?.name} holds no numbers${exampleOf(table, text)}.`);
   const taken = new Set([x, series, ...(named ?? [])]);
   const free = (indices: readonly number[]) => indices.filter((index) => !taken.has(index));
   const numbers = isCount ? [] : (named ?? free(of("number")));
@@ -101,7 +101,7 @@ export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: 
   }
   const along = x ?? alongOf();
   if (along === undefined) {
-    if (numbers.length === 0) refuse("No column holds numbers.");
+    if (numbers.length === 0) refuse(["No column holds numbers.", ...textNumbersIn(table)].join(" "));
     if (numbers.length > 2 || chart !== undefined) refuse("No column says what the numbers go along.");
     const kind = numbers.length === 1 ? "histogram" : "scatter";
     return { kind, roles: { along: undefined, measures: numbers, parts: series } };
@@ -110,7 +110,7 @@ export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: 
   const counts = named === undefined && !isCount && numbers.length === 0;
   const measures = counts ? free(of("order")).filter((index) => isNumeric(table, index) && index !== along) : numbers;
   if (measures.length === 0 && !isCount && table.columns.length > 1)
-    refuse('No column holds numbers. To count rows, say "aggregate": "count".');
+    refuse(["No column holds numbers.", ...textNumbersIn(table), 'To count rows, say "aggregate": "count".'].join(" "));
   if (measures.length > mostParts)
     refuse(
       `There are ${measures.length} columns of numbers, more than the ${mostParts} that can be told apart. Name some in y, or make them rows: COPY (UNPIVOT 'file.csv' ON COLUMNS(* EXCLUDE "${table.columns[along]?.name}") INTO NAME "name" VALUE "value") TO 'rows.csv'.`,

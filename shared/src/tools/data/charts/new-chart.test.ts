@@ -50,6 +50,15 @@ async function draw(item: Partial<Item>, { count = 0, ...answer }: Answer = {}, 
   return { text, base, chart, asked, bounds };
 }
 
+test("of a column left out because its numbers are written as text the chart says so, unless y names another", async () => {
+  const rows: QueryResult["rows"] = days(3).map(([day = "", n = ""]) => [day, n, "1.234,56"]);
+  const { text } = await draw({}, { rows });
+  expect(text).toContain(
+    'not drawn: column shop.\nNote: Mind.\nshop holds numbers written as text, such as "1.234,56"',
+  );
+  expect((await draw({ y: ["n"] }, { rows })).text).not.toContain("written as text");
+});
+
 test("a chart says where it is, what was drawn, what is to be minded and what was found", async () => {
   const { text, base, chart, asked, bounds } = await draw({ y: ["n"] });
   const [head, drawn, ...more] = text.split("\n");

@@ -4,7 +4,7 @@ import type { QueryResult } from "../database/database-protocol.ts";
 import type { Databases } from "../database/databases.ts";
 import { quoted, tableOf } from "../database/table-of.ts";
 import { type ChartKind, type ChartRequest, type ChartRoles, type Plot, resolveRoles } from "./chart-roles.ts";
-import { type ChartTable, chartTable } from "./chart-table.ts";
+import { type ChartTable, chartTable, textNumbersOf } from "./chart-table.ts";
 
 const mostRows = 5000;
 const mostCharacters = 4 * 1024 * 1024;
@@ -30,12 +30,13 @@ type Deps = { readonly databases: Databases; readonly context: ToolContext; read
  * there is one.
  */
 export async function readPlot(deps: Deps, request: ChartRequest): Promise<ReadPlot> {
-  const { table, total, cautions } = await readTable(deps);
+  const { table, total, cautions: notes } = await readTable(deps);
   const resolved = resolveRoles(table, request);
   const { aggregate = resolved.roles.measures.length === 0 ? "count" : undefined } = request;
   const { along, measures, parts } = resolved.roles;
   const used = [along, parts, ...measures].filter((index) => index !== undefined);
   const unused = table.columns.filter((_, index) => !used.includes(index)).map(({ name }) => name);
+  const cautions = [...notes, ...unreadNumbers(table, request, used)];
   if (aggregate !== undefined && along !== undefined) {
     const plot = await aggregated(deps, table, resolved.roles, aggregate);
     return { plot, kind: resolved.kind, unused, left: 0, cautions };
@@ -44,6 +45,17 @@ export async function readPlot(deps: Deps, request: ChartRequest): Promise<ReadP
   const rows = table.rows.map((row) => used.map((index) => row[index] ?? null));
   const plot = { columns, rows, roles: inPlace(resolved.roles) };
   return { plot, kind: resolved.kind, unused, left: total - rows.length, cautions };
+}
+
+/**
+ * Of columns that nobody named and that might have been measured, had they been read as numbers.
+ */
+function unreadNumbers(table: ChartTable, request: ChartRequest, used: readonly number[]): string[] {
+  if (request.y !== undefined) return [];
+  const open = [...table.columns.keys()].filter(
+    (index) => !used.includes(index) || ![request.x, request.series].includes(table.columns[index]?.name),
+  );
+  return open.flatMap((index) => textNumbersOf(table, index) ?? []);
 }
 
 /** The whole file in the form that a chart takes. */

@@ -1,5 +1,6 @@
 import { AppError } from "../../../core/errors.ts";
 import type { Json } from "../../../core/json.ts";
+import { writtenNumbers } from "../database/written-numbers.ts";
 import { mean } from "../insights/statistics.ts";
 
 /** Values of one column under its name. */
@@ -28,9 +29,12 @@ export function numbersOf({ columns, rows }: Rows, name: string): number[] {
     const value = row[at];
     const number = typeof value === "boolean" ? Number(value) : value;
     if (typeof number === "number" && Number.isFinite(number)) return number;
+    const column = rows.map((other) => other[at]);
+    const ways = writtenNumbers(name, column).map(({ sign, sql }) => `${sql}, with the ${sign} before decimals`);
+    const sql = ways.length === 0 ? `TRY_CAST(${JSON.stringify(name)} AS DOUBLE)` : ways.join("; or ");
     throw new AppError(
       "invalid_input",
-      `${name} holds ${JSON.stringify(value)}, which is not a number. Convert it in a SELECT: TRY_CAST(${JSON.stringify(name)} AS DOUBLE).`,
+      `${name} holds ${JSON.stringify(value)}, which is not a number. Convert it in a SELECT: ${sql}.`,
     );
   });
 }
