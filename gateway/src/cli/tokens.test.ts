@@ -1,4 +1,5 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
+import * as files from "node:fs";
 import { join } from "node:path";
 import { openAuthStore } from "manyhands/internal/auth/auth-store";
 import { callerNamed } from "manyhands/internal/core/caller";
@@ -24,6 +25,19 @@ test("a token is shown once, listed without its secret, counts at once and no lo
   expect(await server.find(secret)).toBeUndefined();
   expect(await cli.run("tokens", "revoke", "laptop")).not.toBe(0);
   await server.close();
+});
+
+test("a database that is damaged, or a machine that refuses, is one sentence with its cause, and exit code 1", async () => {
+  await using cli = await cliForTest({ env: { MANYHANDS_TOKEN: "the-operators" } });
+  const path = join(cli.cwd, ".manyhands/auth.db");
+  await Bun.write(path, "no database".repeat(1000));
+  expect(await cli.run("tokens")).toBe(1);
+  expect(cli.said()).toContain(`${path} cannot be used: it is not a database, or damaged (SQLITE_NOTADB).`);
+  using _ = spyOn(files, "openSync").mockImplementation(() => {
+    throw Object.assign(new Error("read-only"), { code: "EROFS", syscall: "open", path });
+  });
+  expect(await cli.run("tokens")).toBe(1);
+  expect(cli.said()).toContain(`${path} cannot be used: the disk is read-only (open, EROFS). `);
 });
 
 test("a token of a system without authentication is said to have no effect", async () => {

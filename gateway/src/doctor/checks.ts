@@ -14,6 +14,7 @@ import { ModelFailure } from "manyhands/internal/models/model-failure";
 import { openBrowser } from "manyhands/internal/server/machine/open-browser";
 import { probeEngine } from "manyhands/internal/server/storage/open-engine";
 import { importName, lookForPython } from "manyhands/internal/tools/python/find-python";
+import { machineFailure } from "../terminal/machine-failure.ts";
 
 /** One finding of the doctor: its state and, unless that is ok, what to do. */
 export type DoctorCheck = { readonly name: string; readonly state: "ok" | "warn" | "fail"; readonly text: string };
@@ -158,8 +159,9 @@ export async function checkBrowser({ home, browser }: Config): Promise<DoctorChe
       await browsers.close();
     }
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    return { name: "browser", state: "fail", text: error.message };
+    const text = error instanceof AppError ? error.message : machineFailure(error);
+    if (text === undefined) throw error;
+    return { name: "browser", state: "fail", text };
   } finally {
     await site.stop(true);
   }

@@ -53,7 +53,7 @@ export const durableFaults: readonly Fault[] = [
   {
     id: "pid-used-again",
     file: "shared/src/durable/sqlite/process-identity.ts",
-    find: `return other.processStart !== "" && processStart(other.pid) !== other.processStart;`,
+    find: "return start !== undefined && start !== other.processStart;",
     becomes: "return false;",
     harm: "If another program got a killed server's process id, its runs stand still until the lease ends.",
     tests: durable,
@@ -747,9 +747,17 @@ export const durableFaults: readonly Fault[] = [
     tests: ["shared/src/durable/sqlite/workers/heartbeat"],
   },
   {
+    id: "gone-because-unseen",
+    file: "shared/src/durable/sqlite/process-identity.ts",
+    find: "return start !== undefined && start !== other.processStart;",
+    becomes: "return start !== other.processStart;",
+    harm: "A server without free descriptors takes the runs of living servers, and cuts off their calls.",
+    tests: ["shared/src/durable/sqlite/process-identity"],
+  },
+  {
     id: "killed-but-not-collected",
     file: "shared/src/durable/sqlite/process-identity.ts",
-    find: 'return state === "Z" || state === "X" ? undefined : fields[18];',
+    find: 'return state === "Z" || state === "X" ? "" : fields[18];',
     becomes: "return fields[18];",
     harm: "The runs of a killed server stand still for a lease while its parent has not asked how it ended.",
     tests: ["shared/src/durable/sqlite/process-identity"],

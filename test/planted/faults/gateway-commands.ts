@@ -597,8 +597,8 @@ export const gatewayCommandsFaults: readonly Fault[] = [
   {
     id: "restored-over-servers-at-work",
     file: "gateway/src/cli/home/restore.ts",
-    find: "    checkPlace(home, isEmpty, options.replace === true);\n    if (isEmpty)",
-    becomes: "    if (isEmpty)",
+    find: "    checkPlace(home, isEmpty, options.replace === true);\n    const aside",
+    becomes: "    const aside",
     harm: "A home is moved away under the servers that started while a backup was unpacked.",
     tests: ["gateway/src/cli/home"],
   },
@@ -612,8 +612,8 @@ export const gatewayCommandsFaults: readonly Fault[] = [
   },
   {
     id: "restored-home-is-closed-to-tools",
-    file: "gateway/src/cli/home/restore.ts",
-    find: "    await chmod(arriving, homeMode);\n",
+    file: "gateway/src/cli/home/place.ts",
+    find: "  await chmod(arriving, homeMode);\n",
     becomes: "",
     harm: "After a restore no tool that runs as another user reaches its workspace.",
     tests: ["gateway/src/cli/home"],

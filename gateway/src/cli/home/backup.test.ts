@@ -1,7 +1,8 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import * as files from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openAuthStore } from "manyhands/internal/auth/auth-store";
@@ -168,6 +169,37 @@ test("a backup has each database once, as it was copied, and nothing that belong
   const files = listed.filter((name) => !name.endsWith("/")).map((name) => name.slice(2));
   const copied = ["runs.db", "auth.db", "memory.db", "settings/manyhands.toml", "settings/servers.json"];
   expect(files.toSorted()).toEqual([...kept, "backup.json", ...copied].toSorted());
+});
+
+test("a home whose folder cannot be replaced gets its contents, which only its owner may read, from a backup", async () => {
+  await using cli = await cliForTest({});
+  const { home, engine } = await homeWithRun(cli.cwd);
+  await engine.close();
+  await openAuthStore(authFile(home)).close();
+  await writeFile(join(cli.cwd, "manyhands.toml"), "");
+  expect(await cli.run("backup", "home.tgz")).toBe(0);
+  // The cache of a program whose home it is too is no home of ours.
+  await rm(home, { recursive: true });
+  await Bun.write(join(home, ".bun/cache"), "x");
+  const parent = (await stat(cli.cwd)).dev;
+  using looking = spyOn(files, "stat").mockImplementation((async (path: string) => ({
+    dev: path === home ? parent + 1 : parent,
+  })) as never);
+  expect(await cli.run("restore", "home.tgz")).toBe(0);
+  await writeFile(join(home, "later"), "x");
+  expect(await cli.run("restore", "home.tgz")).toBe(1);
+  expect(await cli.run("restore", "home.tgz", "--replace")).toBe(0);
+  looking.mockRestore();
+  const aside = (await readdir(home)).filter((name) => name.startsWith(".before-"));
+  expect(aside.map((name) => existsSync(join(home, name, "later")))).toEqual([true]);
+  expect((await readdir(home)).filter((name) => !name.startsWith(".")).toSorted()).toEqual(
+    ["auth.db", "backup.json", "runs.db", "settings"].toSorted(),
+  );
+  const modes = ["runs.db", "auth.db", "settings"].map((name) => statSync(join(home, name)).mode & 0o777);
+  expect(modes).toEqual([0o600, 0o600, 0o700]);
+  expect(await cli.run("backup", "again.tgz")).toBe(0);
+  const listed = Bun.spawnSync(["tar", "-tzf", join(cli.cwd, "again.tgz")]).stdout.toString();
+  expect(listed).not.toContain(".before-");
 });
 
 test("a damaged store, or one that is to go into PostgreSQL, is not restored", async () => {

@@ -18,6 +18,8 @@ export const settingsFolder = "settings";
 /** What belongs to a process, or is only on its way out or in. */
 const leftOut = [manifestName, settingsFolder, "browser", "logs", "python"];
 const underWay = ["workspaces/.leaving", "artifacts/arriving", "artifacts/leaving"];
+/** What `restore` leaves inside a home whose folder it could not replace. */
+const ofRestoring = /^\.(restoring|before)-/;
 
 /**
  * Writes the home to one new file, while servers work in it: the store, the tokens and the memory
@@ -45,7 +47,9 @@ export async function backup(
           await cp(setting, join(staging, settingsFolder, basename(setting)));
       const manifest = { format: 1, version, createdAt: new Date().toISOString() };
       await Bun.write(join(staging, manifestName), `${JSON.stringify(manifest)}\n`);
-      const own = (await readdir(home)).filter((name) => !/\.db(-wal|-shm)?$/.test(name) && !leftOut.includes(name));
+      const own = (await readdir(home)).filter(
+        (name) => !/\.db(-wal|-shm)?$/.test(name) && !leftOut.includes(name) && !ofRestoring.test(name),
+      );
       const partial = join(staging, "partial");
       const copied = (await readdir(staging)).filter((name) => name !== "partial");
       await writeTar(

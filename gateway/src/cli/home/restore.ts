@@ -1,22 +1,22 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readdir, rename, rm, rmdir } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { readdir, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { AppError } from "manyhands/internal/core/errors";
 import { isSound, workersOf } from "manyhands/internal/durable/sqlite/disk/store-check";
 import * as z from "zod";
 import type { CliContext } from "../../session/context.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";
 import { manifestName, settingsFolder } from "./backup.ts";
+import { contentsOf, openPlace } from "./place.ts";
 import { readTar } from "./tar.ts";
 
 const manifest = z.looseObject({ format: z.literal(1), version: z.string(), createdAt: z.string() });
 
-/** Tool processes have to reach their workspaces through the home. */
-const homeMode = 0o711;
-
 /**
- * Makes a home of a backup, whole or not at all. Rejects with `conflict` if servers are at work in
- * the home of the settings, or if it has something in it; with `replace`, that is moved aside.
+ * Makes a home of a backup, whole or not at all. (Where only its contents can be replaced, a
+ * process that is killed while they are moved leaves a part of it.) Rejects with `conflict` if
+ * servers are at work in the home of the settings, or if it has something in it; with `replace`,
+ * that is moved aside.
  */
 export async function restore(
   file: string,
@@ -29,25 +29,18 @@ export async function restore(
     throw new AppError("invalid_input", "Runs in PostgreSQL are restored with its own tools, such as pg_restore.");
   const path = resolve(context.cwd, file);
   if (!existsSync(path)) throw new AppError("not_found", `There is no file ${path}.`);
-  const isEmpty = checkPlace(home, (await readdir(home).catch(() => [])).length === 0, options.replace === true);
-  await mkdir(dirname(home), { recursive: true });
-  const arriving = await mkdtemp(`${home}.restoring-`);
+  const isEmpty = checkPlace(home, (await contentsOf(home)).length === 0, options.replace === true);
+  const { arriving, put } = await openPlace(home);
   try {
     await readTar(path, arriving);
     const about = manifest.safeParse(await readJson(join(arriving, manifestName)));
     if (!about.success) throw new AppError("invalid_input", `${path} is not a backup of a home.`);
     if (!isSound(join(arriving, "runs.db")))
       throw new AppError("invalid_input", `The run store in ${path} is damaged.`);
-    await chmod(arriving, homeMode);
     // Servers may have started meanwhile.
     checkPlace(home, isEmpty, options.replace === true);
-    if (isEmpty) await rmdir(home).catch(() => undefined);
-    else {
-      const aside = `${home}.before-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
-      await rename(home, aside);
-      terminal.say(`What was there is in ${aside}.`);
-    }
-    await rename(arriving, home);
+    const aside = await put();
+    if (aside !== undefined) terminal.say(`What was there is in ${aside}.`);
     terminal.say(
       `Restored ${home}, as it was at ${about.data.createdAt}. Unfinished runs go on when its servers start.`,
     );

@@ -1,4 +1,5 @@
 import { expect, spyOn, test } from "bun:test";
+import * as fs from "node:fs";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { until } from "../../testing/durable/until.ts";
@@ -47,4 +48,11 @@ test("a process that belongs to somebody else is not gone", () => {
     throw Object.assign(new Error("not yours"), { code: "EPERM" });
   });
   expect(isGone({ ...own, processStart: "another start" }, own)).toBe(false);
+});
+
+test("who has no descriptor left to look with takes no living process for gone", () => {
+  using _ = spyOn(fs, "readFileSync").mockImplementation(() => {
+    throw Object.assign(new Error("too many open files"), { code: "EMFILE" });
+  });
+  expect(isGone(own, own)).toBe(false);
 });

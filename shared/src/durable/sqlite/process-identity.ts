@@ -18,7 +18,7 @@ export type ProcessIdentity = {
 export function ownIdentity(): ProcessIdentity {
   const parts = [hostname(), attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim())];
   const namespace = attempt(() => readlinkSync("/proc/self/ns/pid"));
-  return { host: [...parts, namespace].join(" "), pid: process.pid, processStart: processStart(process.pid) ?? "" };
+  return { host: [...parts, namespace].join(" "), pid: process.pid, processStart: startOf(process.pid) ?? "" };
 }
 
 /** True only if the process is certainly gone; never for processes of another machine. */
@@ -29,17 +29,24 @@ export function isGone(other: ProcessIdentity, own: ProcessIdentity): boolean {
   } catch (error) {
     return errnoOf(error) === "ESRCH";
   }
-  return other.processStart !== "" && processStart(other.pid) !== other.processStart;
+  if (other.processStart === "") return false;
+  const start = startOf(other.pid);
+  // Where this process cannot look, as without free descriptors, nobody is gone.
+  return start !== undefined && start !== other.processStart;
 }
 
 /**
- * Start time in clock ticks since boot (proc(5), field 22); undefined for a process that is gone or
- * a zombie.
+ * Start time in clock ticks since boot (proc(5), field 22), empty for a process that is gone or a
+ * zombie; undefined if that cannot be read.
  */
-function processStart(pid: number): string | undefined {
-  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
-  const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return state === "Z" || state === "X" ? undefined : fields[18];
+function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return state === "Z" || state === "X" ? "" : fields[18];
+  } catch (error) {
+    return ["ENOENT", "ESRCH"].includes(errnoOf(error) ?? "") ? "" : undefined;
+  }
 }
 
 function attempt(read: () => string): string {

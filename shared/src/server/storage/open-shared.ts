@@ -3,8 +3,10 @@ import { type KeyTexts, keyFiles } from "../../a2a/signing/home-keys.ts";
 import { type AuthStore, openAuthStore } from "../../auth/auth-store.ts";
 import type { SecretText } from "../../cluster/shared-rows.ts";
 import type { Config } from "../../config/config.ts";
+import { AppError } from "../../core/errors.ts";
 import { type Log, silentLog } from "../../core/runs/engine.ts";
 import type { KeptText, KeptTexts } from "../../core/text/kept-text.ts";
+import { storageFailure } from "../../durable/sqlite/disk/storage-error.ts";
 import { profileFiles } from "../../machine/browser-profile/profile-files.ts";
 import { keptFile } from "../../machine/workspace/own-files/kept-file.ts";
 import { credentialsFile } from "../../mcp/client/oauth/credential-store.ts";
@@ -70,8 +72,8 @@ export async function openShared({ home, engine }: SharedConfig, log: Log = sile
     signing: keyFiles(home),
     mountKey: keptFile(join(home, mountKeyFile)),
     pushCallbackKey: keptFile(join(home, "doorbell-key")),
-    tokens: () => openAuthStore(authFile(home)),
-    memory: () => sqliteRows(memoryFile(home)),
+    tokens: () => opened(authFile(home), openAuthStore),
+    memory: () => opened(memoryFile(home), sqliteRows),
     close: async () => undefined,
   };
   if (engine.kind === "embedded") return files;
@@ -140,6 +142,18 @@ export async function openTokens(config: SharedConfig): Promise<AuthStore> {
   const shared = await openShared(config);
   const tokens = shared.tokens();
   return { ...tokens, close: () => tokens.close().finally(shared.close) };
+}
+
+/** A database of a home. Throws `unavailable` if the file or its disk refuses. */
+function opened<T>(path: string, open: (path: string) => T): T {
+  try {
+    return open(path);
+  } catch (error) {
+    const reason = storageFailure(error);
+    if (reason === undefined) throw error;
+    const text = `${path} cannot be used: ${reason}. If it is damaged, put the one of a backup in its place.`;
+    throw new AppError("unavailable", text, { cause: error });
+  }
 }
 
 /** Where a home keeps its tokens. */
