@@ -232,7 +232,7 @@ for (const crashAt of ["3", "6+"])
     const restarted = helper.server.exited.then(() => helper.restart());
     const task = await asker.client.send({ text: "Go." });
     expect(answerOf(task)).toContain("Written.");
-    expect(answerOf(task)).toContain("now in your workspace: made/out.txt");
+    expect(answerOf(task)).toContain("now in your workspace: out.txt");
     await restarted;
     expect(await states(helper)).toEqual(["COMPLETED"]);
     expect(asker.model.requests).toHaveLength(2);

@@ -1,6 +1,8 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
-import { type ChartTable, isNumeric, textNumbersIn, textNumbersOf } from "./chart-table.ts";
+import { quoted } from "../database/table-of.ts";
+import { writtenNumbers } from "../database/written-numbers.ts";
+import { type ChartTable, isNumeric } from "./chart-table.ts";
 import { coordinatesOf } from "./shapes/coordinates.ts";
 
 /** The shapes a chart can have. */
@@ -266,4 +268,25 @@ function lackOf(
   if (kind === "map" && !(isOne && !isParted))
     return "A map takes x, the countries, and one column of numbers in y; or x, the longitude, and y, the latitude.";
   return kind === "pie" && !(isOne && !isParted) ? "A pie has one y and no series." : undefined;
+}
+
+/**
+ * What to do about a column of texts that are numbers to a person, as 1.234,56; undefined for any
+ * other.
+ */
+export function textNumbersOf({ columns, rows }: ChartTable, index: number): string | undefined {
+  const { name = "", kind } = columns[index] ?? {};
+  if (kind !== "name") return undefined;
+  const values = rows.map((row) => row[index]);
+  const [way, other] = writtenNumbers(name, values);
+  if (way === undefined) return undefined;
+  const example = values.find((value) => typeof value === "string" && /\D/.test(value));
+  const column = quoted(name, '"');
+  const otherwise = other === undefined ? "" : `, or with ${other.sql} if the ${other.sign} is the decimal sign`;
+  return `${name} holds numbers written as text, such as ${JSON.stringify(example)}, which the database does not read as numbers either. Draw a file of numbers: COPY (SELECT * REPLACE (${way.sql} AS ${column}) FROM 'file.csv') TO 'numbers.csv'${otherwise}.`;
+}
+
+/** The same of all columns, a sentence each. */
+export function textNumbersIn(table: ChartTable): string[] {
+  return table.columns.flatMap((_, index) => textNumbersOf(table, index) ?? []);
 }

@@ -1,7 +1,5 @@
 import { isNumberType, isTimeType } from "../database/column-types.ts";
 import type { QueryResult } from "../database/database-protocol.ts";
-import { quoted } from "../database/table-of.ts";
-import { writtenNumbers } from "../database/written-numbers.ts";
 
 /**
  * A column's content, as far as a chart is concerned. `order`: years, months such as 2024-03 and
@@ -50,25 +48,4 @@ export function records({ columns, rows }: ChartTable): Record<string, ChartValu
 /** Whether a column holds numbers and nothing else. */
 export function isNumeric({ rows }: ChartTable, index: number): boolean {
   return rows.every((row) => row[index] === null || typeof row[index] === "number");
-}
-
-/**
- * What to do about a column of texts that are numbers to a person, as 1.234,56; undefined for any
- * other.
- */
-export function textNumbersOf({ columns, rows }: ChartTable, index: number): string | undefined {
-  const { name = "", kind } = columns[index] ?? {};
-  if (kind !== "name") return undefined;
-  const values = rows.map((row) => row[index]);
-  const [way, other] = writtenNumbers(name, values);
-  if (way === undefined) return undefined;
-  const example = values.find((value) => typeof value === "string" && /\D/.test(value));
-  const column = quoted(name, '"');
-  const otherwise = other === undefined ? "" : `, or with ${other.sql} if the ${other.sign} is the decimal sign`;
-  return `${name} holds numbers written as text, such as ${JSON.stringify(example)}, which the database does not read as numbers either. Draw a file of numbers: COPY (SELECT * REPLACE (${way.sql} AS ${column}) FROM 'file.csv') TO 'numbers.csv'${otherwise}.`;
-}
-
-/** The same of all columns, a sentence each. */
-export function textNumbersIn(table: ChartTable): string[] {
-  return table.columns.flatMap((_, index) => textNumbersOf(table, index) ?? []);
 }

@@ -3,8 +3,15 @@ import type { ToolContext } from "../../../core/tools/tool.ts";
 import type { QueryResult } from "../database/database-protocol.ts";
 import type { Databases } from "../database/databases.ts";
 import { quoted, tableOf } from "../database/table-of.ts";
-import { type ChartKind, type ChartRequest, type ChartRoles, type Plot, resolveRoles } from "./chart-roles.ts";
-import { type ChartTable, chartTable, textNumbersOf } from "./chart-table.ts";
+import {
+  type ChartKind,
+  type ChartRequest,
+  type ChartRoles,
+  type Plot,
+  resolveRoles,
+  textNumbersOf,
+} from "./chart-roles.ts";
+import { type ChartTable, chartTable } from "./chart-table.ts";
 
 const mostRows = 5000;
 const mostCharacters = 4 * 1024 * 1024;
