@@ -26,6 +26,8 @@ const extract = z.strictObject({
   html: z.string().optional(),
   /** The first and last piece of `text`: `page 3`. */
   shown: z.strictObject({ first: z.string(), last: z.string() }).optional(),
+  /** Instead of `shown`, where a text was looked for: the pieces that hold it. */
+  places: z.array(z.string()).optional(),
   /** What to ask for to see what follows; left out at the end. */
   next: z.strictObject({ part: z.string(), from: z.int().optional() }).optional(),
 });

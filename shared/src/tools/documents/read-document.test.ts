@@ -171,7 +171,7 @@ test("of all chapters only the passages are read that hold what is looked for", 
     [1, 2, 3].map((at) => `<p>${`w${at} `.repeat(400)}</p>${at === 2 ? "<p>The fee is 5 EUR.</p>" : ""}`),
   );
   const { own, content } = partsOf(await read("fees.epub", book, { find: "FEE is" }));
-  expect(own).toContain("Shown: chapter 2.");
+  expect(own).toContain("EPUB, 3 chapters. Passages: chapter 2.");
   expect(content).toMatch(/^\[chapter 2, from \d+\]\n…w2 [\s\S]*The fee is 5 EUR\.$/);
   expect(content).not.toMatch(/w[13]/);
   expect(partsOf(await read("none.xlsx", await writeXlsx({ sheets }), { find: "Apr" })).content).toBe(

@@ -16,6 +16,8 @@ const mostBytes = 200 * 2 ** 20;
 const mostImageBytes = 20 * 2 ** 20;
 /** Characters around a document's text: what it is, its marks, how to go on. */
 const aroundText = 600;
+/** Places of passages that are named before the text. */
+const mostPlaces = 40;
 
 const input = z.strictObject({
   path: z.string().min(1),
@@ -96,12 +98,12 @@ async function pictureOf(
 /** What was read, between marks; what it is and how to go on are in our own words. */
 function presentDocument(
   path: string,
-  { about, text, shown, next }: DocumentExtract,
+  { about, text, shown, places = [], next }: DocumentExtract,
   find: string | undefined,
 ): string {
   const pieces = shown === undefined || (shown.first === shown.last && shown.first === "text") ? "" : shownText(shown);
   return [
-    `${path}: ${about}.${pieces}`,
+    `${path}: ${about}.${pieces}${placesText(places)}`,
     betweenMarks("document-content", path, sanitize(text).trim() || "(It has no text.)"),
     next === undefined
       ? ""
@@ -113,6 +115,15 @@ function presentDocument(
 
 function shownText({ first, last }: NonNullable<DocumentExtract["shown"]>): string {
   return ` Shown: ${first === last ? first : `${first} to ${last}`}.`;
+}
+
+/** Where the passages are; what they share before the number (`page `) is said once. */
+function placesText(places: readonly string[]): string {
+  if (places.length === 0) return "";
+  const named = Map.groupBy(places.slice(0, mostPlaces), (place) => place.replace(/\d+$/, ""));
+  const groups = [...named].map(([kind, all]) => kind + all.map((place) => place.slice(kind.length)).join(", "));
+  const more = places.length > mostPlaces ? ` and ${places.length - mostPlaces} more` : "";
+  return ` Passages: ${groups.join("; ")}${more}.`;
 }
 
 function goOn({ part, from }: NonNullable<DocumentExtract["next"]>): string {

@@ -23,9 +23,9 @@ function pages(...texts: readonly string[]): Reading {
 const filler = (words: number) => "word ".repeat(words);
 
 test("only the pieces that hold it are shown, each with where it stands", async () => {
-  const { text, shown, about } = await found(pages("No.", "A fee of 5.", "None.", "The FEE is due."), "fee");
+  const { text, shown, places, about } = await found(pages("No.", "A fee of 5.", "None.", "The FEE is due."), "fee");
   expect(text).toBe("[page 2]\nA fee of 5.\n\n[page 4]\nThe FEE is due.\n");
-  expect([about, shown]).toEqual(["PDF", { first: "page 2", last: "page 4" }]);
+  expect({ about, shown, places }).toEqual({ about: "PDF", shown: undefined, places: ["page 2", "page 4"] });
 });
 
 test("of a long piece what is around it is shown, cut between words, with the characters before it", async () => {
@@ -67,7 +67,9 @@ test("what is nowhere is said, and how many pages could not be searched", async 
   expect((await found(pages("One.", "", "Two.", ""), "fee")).text).toBe(
     "(“fee” is not in it.)\n(Pages without text, which are pictures or scans, were not searched: 2.)",
   );
-  expect((await found(pages("A fee.", ""), "fee")).text).toEndWith("were not searched: 1.)");
+  const one = await found(pages("A fee.", ""), "fee");
+  expect(one.text).toEndWith("were not searched: 1.)");
+  expect(one.places).toEqual(["page 1"]);
   expect((await found(pages("A fee.", "No."), "fee")).text).not.toContain("(");
 });
 

@@ -8,7 +8,7 @@ const around = 240;
  * space. Each begins with where it stands: its piece, and the characters before it there.
  */
 export function findPassages({ about, pieces }: Reading, wanted: string): Reading {
-  return { about, pieces: passagesOf(pieces, wanted) };
+  return { about, pieces: passagesOf(pieces, wanted), isSearched: true };
 }
 
 async function* passagesOf(pieces: Reading["pieces"], wanted: string): AsyncGenerator<DocumentPiece> {

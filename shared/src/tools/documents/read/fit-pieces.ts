@@ -8,7 +8,10 @@ export type Budget = { readonly from: number; readonly characters: number; reado
  * The pieces that fit into a budget, and where to go on. Only a first piece that is longer than the
  * budget is cut, at the end of a line where there is one.
  */
-export async function fitPieces({ about, pieces, html }: Reading, budget: Budget): Promise<DocumentExtract> {
+export async function fitPieces(
+  { about, pieces, html, isSearched }: Reading,
+  budget: Budget,
+): Promise<DocumentExtract> {
   const texts: string[] = [];
   const pictures: Picture[] = [];
   const labels: string[] = [];
@@ -18,7 +21,9 @@ export async function fitPieces({ about, pieces, html }: Reading, budget: Budget
     text: texts.join("\n"),
     pictures,
     ...(html !== undefined && { html }),
-    ...(labels[0] !== undefined && { shown: { first: labels[0], last: labels.at(-1) ?? labels[0] } }),
+    ...(isSearched === true
+      ? { places: labels.filter((label) => label !== "text") }
+      : labels[0] !== undefined && { shown: { first: labels[0], last: labels.at(-1) ?? labels[0] } }),
     ...(next && { next }),
   });
   for await (const piece of pieces) {
