@@ -62,3 +62,12 @@ test.each([
 ])("the object in %j is %j", (text, value) => {
   expect(writtenObject(text)).toEqual(value as { a: number });
 });
+
+test("a long text keeps no one waiting: its line breaks are mended, and what is made to take long is refused", () => {
+  const content = 'const a = "b";\n'.repeat(2_000);
+  const written = JSON.stringify({ path: "a.ts", file_text: content }).replaceAll("\\n", "\n");
+  expect(parseArguments(written)).toEqual({ ok: true, value: { path: "a.ts", file_text: content } });
+  const began = performance.now();
+  expect(parseArguments(`{"a":${"`a".repeat(50_000)}}`).ok).toBe(false);
+  expect(performance.now() - began).toBeLessThan(5_000);
+});

@@ -1,6 +1,12 @@
 import { jsonrepair } from "jsonrepair";
 import type { Json } from "../core/json.ts";
 
+/**
+ * The most characters whose mistakes are looked for one by one: the time for that grows with the
+ * square of a text that is made for it.
+ */
+const longestMended = 8_000;
+
 type JsonObject = { readonly [key: string]: Json };
 
 /** Parsed arguments, or a sentence that tells the model what is wrong. */
@@ -18,8 +24,20 @@ export function parseArguments(text: string): ParsedArguments {
   const strict = attempt(() => JSON.parse(text));
   if (strict.ok) return asObject(unwrapped(strict.value));
   if (stopsEarly(text)) return refusal("are not valid JSON: the text ends before its last brace");
-  const repaired = attempt(() => JSON.parse(jsonrepair(text)));
+  const repaired = attempt(() => JSON.parse(mended(text)));
   return repaired.ok ? asObject(repaired.value) : refusal(`are not valid JSON: ${strict.error}`);
+}
+
+/**
+ * A text with common mistakes in JSON as JSON. In a long one only line breaks and the like within
+ * strings are mended, which is what long contents of files suffer from.
+ */
+export function mended(text: string): string {
+  if (text.length <= longestMended) return jsonrepair(text);
+  return text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/gs, (string) =>
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has them as escapes only.
+    string.replace(/[\u0000-\u001f]/g, (character) => JSON.stringify(character).slice(1, -1)),
+  );
 }
 
 /** Some models wrap the JSON object in a JSON string. */

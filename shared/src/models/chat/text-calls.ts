@@ -1,6 +1,6 @@
-import { jsonrepair } from "jsonrepair";
 import * as z from "zod";
 import type { ToolCall } from "../../core/model.ts";
+import { mended } from "../arguments.ts";
 import type { Delta } from "./protocol.ts";
 
 /**
@@ -199,7 +199,7 @@ function readCall(value: unknown): ToolCall | undefined {
 function lenientJson(body: string): unknown {
   if (!/^[[{]/.test(body)) return undefined;
   try {
-    return JSON.parse(/[}\]]$/.test(body) ? jsonrepair(body) : body);
+    return JSON.parse(/[}\]]$/.test(body) ? mended(body) : body);
   } catch {
     return undefined;
   }
