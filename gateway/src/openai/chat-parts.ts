@@ -1,5 +1,6 @@
 import { AppError } from "manyhands/internal/core/errors";
 import type { IncomingPart } from "manyhands/internal/core/message";
+import { foreignTask, type TakenIn } from "manyhands/internal/core/taken-in";
 import { type ChatMessage, messageText } from "./chat-request.ts";
 
 /**
@@ -18,6 +19,19 @@ export function chatParts(messages: readonly ChatMessage[], knowsChat: boolean):
     if (part.type === "file") parts.push(fileOf(part.file.file_data, part.file.filename ?? "file"));
   }
   return parts;
+}
+
+/**
+ * Sources of what such a run is told: assistants and tools elsewhere say what they have read, and
+ * that is not the caller's word.
+ */
+export function chatSources(messages: readonly ChatMessage[], knowsChat: boolean): TakenIn {
+  const earlier = messages.slice(
+    0,
+    messages.findLastIndex(({ role }) => role === "user"),
+  );
+  const isForeign = (one: ChatMessage) => ["assistant", "tool"].includes(one.role) && messageText(one) !== "";
+  return !knowsChat && earlier.some(isForeign) ? [foreignTask] : [];
 }
 
 function preface(earlier: readonly ChatMessage[]): string[] {

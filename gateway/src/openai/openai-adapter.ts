@@ -11,7 +11,7 @@ import { limitedBody } from "manyhands/internal/http/request-body";
 import { sseResponse } from "manyhands/internal/http/sse";
 import { findRunnable, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
-import { chatParts } from "./chat-parts.ts";
+import { chatParts, chatSources } from "./chat-parts.ts";
 import { type ChatRequest, chatRequest, outputSchemaOf } from "./chat-request.ts";
 import { chunks } from "./chunks.ts";
 import { completion } from "./completion.ts";
@@ -96,7 +96,9 @@ async function begin(
   const message = { messageId, parts, metadata };
   const outputSchema = outputSchemaOf(request);
   const form = { ...(outputSchema && { outputSchema }), ...(trace && { trace }) };
-  return runs.start(runnable, { message, contextId: former?.contextId, ...form }, principal);
+  const takenIn = chatSources(messages, former !== undefined);
+  const brought = takenIn.length > 0 ? { takenIn } : {};
+  return runs.start(runnable, { message, contextId: former?.contextId, ...form, ...brought }, principal);
 }
 
 async function whole(run: RunRecord, request: ChatRequest, c: Context, { runs }: OpenAiAdapterDeps): Promise<Response> {

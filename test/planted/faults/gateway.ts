@@ -603,6 +603,14 @@ export const gatewayFaults: readonly Fault[] = [
     tests: ["gateway/src/rest/runs/family-routes.test"],
   },
   {
+    id: "chats-in-own-words",
+    file: "gateway/src/openai/chat-parts.ts",
+    find: "? [foreignTask] : []",
+    becomes: "? [] : []",
+    harm: "What another model had read of a page passes for the user's own words once the chat goes on with an agent.",
+    tests: ["gateway/src/openai/chats.test"],
+  },
+  {
     id: "rerun-in-own-words",
     file: "gateway/src/rest/runs/rerun-routes.ts",
     find: "      ...senderAgain(input, body.text),\n",
