@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { afterAll, expect, spyOn, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -81,6 +82,18 @@ test("the doctor says where runs are, and that a database does not answer, witho
     state: "ok",
     text: `embedded, in ${home}`,
   });
+  const store = join(home, "runs.db");
+  const db = new Database(store);
+  db.run("PRAGMA user_version = 99");
+  db.close();
+  const newer = await checkEngine(await configured({}));
+  await Bun.write(store, "no database".repeat(1000));
+  const damaged = await checkEngine(await configured({}));
+  await rm(store);
+  expect([newer, damaged]).toMatchObject([
+    { state: "fail", text: expect.stringContaining("was written by a newer version") },
+    { state: "fail", text: expect.stringContaining("it is not a database, or damaged (SQLITE_NOTADB)") },
+  ]);
   const url = `postgres://ann:secret@127.0.0.1:${freePort()}/runs`;
   const dead = await checkEngine(await configured({ MANYHANDS_ENGINE_KIND: "postgres", MANYHANDS_ENGINE_URL: url }));
   expect(dead.state).toBe("fail");

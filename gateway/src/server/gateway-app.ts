@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import type { PushCallbacks } from "manyhands/internal/a2a/ask/push-callbacks";
 import { createDeliveries } from "manyhands/internal/a2a/push/deliveries";
@@ -15,7 +14,7 @@ import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { auditRefusals, protectedResource, type ReportRefusal } from "manyhands/internal/http/challenge";
 import { crossOrigin } from "manyhands/internal/http/cross-origin";
 import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guard";
-import { createMetrics } from "manyhands/internal/http/metrics";
+import { createMetrics, routeOf } from "manyhands/internal/http/metrics";
 import { statusApp } from "manyhands/internal/http/status-routes";
 import { takingTurns } from "manyhands/internal/http/turns";
 import type { ProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
@@ -150,7 +149,7 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   app.notFound(() => problem(new AppError("not_found", "There is nothing at this address. See /docs."), report));
   app.use(async (c, next) => {
     await next();
-    metrics.answered(routePath(c, -1), c.res.status);
+    metrics.answered(routeOf(c), c.res.status);
   });
   if (options.refused) app.use(auditRefusals(options.refused));
   if (options.issuer !== undefined) app.route("/", protectedResource(publicUrl, options.issuer));

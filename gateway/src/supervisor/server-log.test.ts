@@ -33,3 +33,20 @@ test("a log larger than 10 MiB is rotated, and of a long output the end is shown
   expect(text.length).toBe(65_536);
   expect(lastLines(text, 1)).toBe("last");
 });
+
+test("a log that grows while its server writes it is emptied into .1, and the server goes on in it", async () => {
+  const path = join(folder, "growing.log");
+  await writeFile(path, "before\n", { mode: 0o600 });
+  const log = openServerLog(path);
+  writeSync(log.descriptor, "small\n");
+  log.rotate();
+  expect(await log.text()).toBe("small\n");
+  writeSync(log.descriptor, "x".repeat(10 * 1024 * 1024));
+  log.rotate();
+  expect(statSync(`${path}.1`).size).toBe(10 * 1024 * 1024 + 13);
+  writeSync(log.descriptor, "next\n");
+  closeSync(log.descriptor);
+  expect(await Bun.file(path).text()).toBe("next\n");
+  expect(await log.text()).toBe("next\n");
+  expect(statSync(`${path}.1`).mode & 0o777).toBe(0o600);
+});

@@ -1,4 +1,4 @@
-import { mkdirSync, openSync, renameSync, statSync } from "node:fs";
+import { copyFileSync, mkdirSync, openSync, renameSync, statSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
 
 const rotateAtBytes = 10 * 1024 * 1024;
@@ -9,6 +9,12 @@ export type ServerLog = {
   readonly descriptor: number;
   /** What was written since it was opened; only the end if that is long. */
   text(): Promise<string>;
+  /**
+   * Copies it to `.1` and empties it, if it is larger than 10 MiB: the server that writes it has it
+   * open and would go on in a file that was renamed. A line written meanwhile may be lost. A disk
+   * that refuses leaves it as it is.
+   */
+  rotate(): void;
 };
 
 /**
@@ -22,14 +28,25 @@ export function openServerLog(path: string): ServerLog {
     size = 0;
   }
   const descriptor = openSync(path, "a", 0o600);
+  let from = size;
   return {
     path,
     descriptor,
     async text() {
       const end = Bun.file(path).size;
       return Bun.file(path)
-        .slice(Math.max(size, end - 65_536), end)
+        .slice(Math.max(from, end - 65_536), end)
         .text();
+    },
+    rotate() {
+      try {
+        if (statSync(path).size <= rotateAtBytes) return;
+        copyFileSync(path, `${path}.1`);
+        truncateSync(path);
+        from = 0;
+      } catch {
+        // It is tried again.
+      }
     },
   };
 }

@@ -35,6 +35,9 @@ export interface ServerProcess {
   stop(graceMs: number): Promise<void>;
 }
 
+/** How often it is seen whether a log has grown too large. */
+const rotateEveryMs = 60_000;
+
 /**
  * Starts a server in a session of its own, so that a Ctrl-C in the terminal reaches only the
  * process in charge, which then decides. Both its outputs go to the log.
@@ -53,6 +56,9 @@ export function startServer(spec: ServerSpec): ServerProcess {
     },
   );
   closeSync(log.descriptor);
+  const rotating = setInterval(log.rotate, rotateEveryMs);
+  rotating.unref();
+  void child.exited.finally(() => clearInterval(rotating));
   const logTail = async () => lastLines(await log.text());
   const lastWords = async (exitCode: number | null) => {
     const said = await logTail();

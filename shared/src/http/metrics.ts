@@ -1,3 +1,5 @@
+import type { Context } from "hono";
+import { matchedRoutes } from "hono/route";
 import type { MetricFamily, MetricSample } from "../core/metric.ts";
 import { type Engine, runStatuses } from "../core/runs/engine.ts";
 import type { TaskUsage } from "../core/usage.ts";
@@ -14,6 +16,14 @@ export type Metrics = {
   /** Everything in Prometheus's text format. */
   text(): Promise<string>;
 };
+
+/**
+ * The pattern of the route that answered. What guards every route is registered behind some of
+ * them, and matches too.
+ */
+export function routeOf(c: Context): string {
+  return matchedRoutes(c).findLast(({ path }) => path !== "/*")?.path ?? "/*";
+}
 
 /** What else a server's metrics say. */
 export type MoreMetrics = {

@@ -269,8 +269,8 @@ export const modelsFaults: readonly Fault[] = [
   {
     id: "cut-call-guessed",
     file: "shared/src/models/chat/text-calls.ts",
-    find: "/[}\\]]$/.test(body) ? jsonrepair(body) : body",
-    becomes: "/[}\\]]/.test(body) ? jsonrepair(body) : body",
+    find: "/[}\\]]$/.test(body) ? mended(body) : body",
+    becomes: "/[}\\]]/.test(body) ? mended(body) : body",
     harm: "A call that was cut off is completed by guessing, and half a file is written.",
     tests: ["shared/src/models"],
   },

@@ -251,7 +251,10 @@ test("a home in which servers start while its backup is unpacked is left to them
 
 test("an archive that tar cannot write or read whole is a failure, with what tar said", async () => {
   const folder = await mkdtemp(join(tmpdir(), "manyhands-tar-"));
-  await Bun.write(join(folder, "tar"), "#!/bin/sh\necho 'no space left' >&2; exit 2\n");
+  await Bun.write(
+    join(folder, "tar"),
+    "#!/bin/sh\nprintf 'no space left\\ntar: Error is not recoverable: exiting now\\n' >&2; exit 2\n",
+  );
   await chmod(join(folder, "tar"), 0o755);
   // The PATH of a process is read when it starts.
   const code = `import { readTar, writeTar } from ${JSON.stringify(join(import.meta.dir, "tar.ts"))};

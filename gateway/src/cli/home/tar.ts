@@ -8,6 +8,9 @@ export type TarSource = { readonly folder: string; readonly entries: readonly st
 /** GNU tar's code for files that changed while they were read; the archive is complete. */
 const changedMeanwhile = 1;
 
+/** What tar ends with after any error. */
+const farewell = /not recoverable: exiting now|Exiting with failure status/;
+
 /**
  * Writes a compressed archive of these entries to a new file, readable by its owner only, and syncs
  * it. Rejects with `unavailable` if tar is missing or fails.
@@ -28,13 +31,14 @@ export async function readTar(path: string, folder: string): Promise<void> {
   if (code !== 0) throw failed("read", path, said);
 }
 
-/** Its exit code, and its last words. */
+/** Its exit code, and the last thing it said that is a cause. */
 async function tar(args: readonly string[], into?: FileHandle): Promise<{ code: number; said: string }> {
   const program = Bun.which("tar");
   if (program === null) throw new AppError("unavailable", "There is no tar on this machine. Install it and try again.");
   const child = Bun.spawn([program, ...args], { stdin: "ignore", stdout: into?.fd ?? "ignore", stderr: "pipe" });
   const [code, said] = await Promise.all([child.exited, child.stderr.text()]);
-  return { code, said: said.trim().split("\n").at(-1) ?? "" };
+  const lines = said.trim().split("\n");
+  return { code, said: lines.findLast((line) => !farewell.test(line)) ?? "" };
 }
 
 function failed(what: string, path: string, said: string): AppError {

@@ -100,8 +100,10 @@ test("a bug is reported and counted, a refusal is told to the log, and answers a
   expect(reported).toEqual([new TypeError("a secret"), new TypeError("a secret")]);
   expect(await statusOf("/tasks/t", {}, { "X-User": "nobody" })).toBe(401);
   expect(refused).toEqual([{ method: "GET", path: "/tasks/t", status: 401 }]);
+  expect(await statusOf("/healthz")).toBe(200);
   const metrics = await (await ask("/metrics")).text();
   expect(metrics).toContain('manyhands_internal_failures_total{agent="swe"} 2');
+  expect(metrics).toContain('manyhands_http_requests_total{agent="swe",route="/healthz",status="200"} 1');
   expect(metrics).toContain('manyhands_http_requests_total{agent="swe",route="/tasks/:id",status="401"} 1');
   const families = () => [{ name: "of_its_work", type: "counter", help: "Work.", samples: [] } as const];
   expect(await (await appOf({ metrics: { families } }).ask("/metrics")).text()).toContain("# TYPE of_its_work counter");

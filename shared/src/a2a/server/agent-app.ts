@@ -1,6 +1,5 @@
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { Hono } from "hono";
-import { routePath } from "hono/route";
 import { secureHeaders } from "hono/secure-headers";
 import type { AgentProfile } from "../../core/agent.ts";
 import type { Identify } from "../../core/caller.ts";
@@ -12,7 +11,7 @@ import type { ArtifactStore } from "../../core/workspace.ts";
 import { auditRefusals, protectedResource, type ReportRefusal } from "../../http/challenge.ts";
 import { crossOrigin } from "../../http/cross-origin.ts";
 import { isLoopback, loopbackGuard } from "../../http/loopback-guard.ts";
-import { createMetrics, type MoreMetrics } from "../../http/metrics.ts";
+import { createMetrics, type MoreMetrics, routeOf } from "../../http/metrics.ts";
 import { statusApp } from "../../http/status-routes.ts";
 import { takingTurns } from "../../http/turns.ts";
 import { createDeletions, type Deletions } from "../../runs/deletions.ts";
@@ -142,7 +141,7 @@ export function agentApp(deps: AgentAppDeps): AgentApp {
   });
   app.use(async (c, next) => {
     await next();
-    metrics.answered(routePath(c, -1), c.res.status);
+    metrics.answered(routeOf(c), c.res.status);
   });
   if (deps.refused) app.use(auditRefusals(deps.refused));
   if (deps.issuer !== undefined) app.route("/", protectedResource(publicUrl, deps.issuer));

@@ -4,6 +4,7 @@ import type { Config } from "../../config/config.ts";
 import { engineText } from "../../config/storage/engine-config.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Engine, Log } from "../../core/runs/engine.ts";
+import { storeFailure } from "../../durable/sqlite/disk/store-check.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { crashPoint } from "../run-server.ts";
 
@@ -56,13 +57,17 @@ async function shared(
   });
 }
 
-function storeOf({ home }: Config): string {
+function storeOf({ home }: Pick<Config, "home">): string {
   return join(home, "runs.db");
 }
 
 /** Whether what the engine needs can be reached, in one sentence. Rejects if not. */
 export async function probeEngine({ engine, home }: Pick<Config, "engine" | "home">): Promise<string> {
-  if (engine.kind === "embedded") return engineText(engine, home);
+  if (engine.kind === "embedded") {
+    const failure = storeFailure(storeOf({ home }));
+    if (failure !== undefined) throw new AppError("storage_unavailable", failure);
+    return engineText(engine, home);
+  }
   const { postgresVersion } = await import("../../durable/postgres/postgres-engine.ts");
   const version = await postgresVersion(engine);
   if (engine.kind === "restate") {

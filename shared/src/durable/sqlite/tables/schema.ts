@@ -191,6 +191,11 @@ export function migrate(db: Database, path: string): void {
       db.run(`PRAGMA user_version = ${migrations.length}`);
     }).immediate();
   }
+  checkVersion(db, path);
+}
+
+/** Throws `config_invalid` for a store that is too new for this code. */
+export function checkVersion(db: Database, path: string): void {
   if (versionOf(db) > migrations.length + 1) {
     throw new AppError(
       "config_invalid",
