@@ -287,6 +287,6 @@ export function textNumbersOf({ columns, rows }: ChartTable, index: number): str
 }
 
 /** The same of all columns, a sentence each. */
-export function textNumbersIn(table: ChartTable): string[] {
+function textNumbersIn(table: ChartTable): string[] {
   return table.columns.flatMap((_, index) => textNumbersOf(table, index) ?? []);
 }
