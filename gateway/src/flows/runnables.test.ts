@@ -101,6 +101,15 @@ test("the options of a flow are told as a caller may give them, and a wrong one 
   expect(admit({ agents: ["manus"] })()).toEqual({ agents: ["manus"] });
 });
 
+test("agents named for one agent, which works alone, are refused at once, not told to be missing", () => {
+  const [manus] = runnablesOf([], { list: () => [known("manus")] }).all();
+  const parts = [{ type: "text", text: "x" }] as const;
+  const admit = (flow: object) => () =>
+    manus?.admit({ messageId: "m", parts, metadata: { "manyhands/flow": flow } } as never);
+  expect(admit({ agents: ["swe"] })).toThrow("agents: only a flow takes them; this is one agent.");
+  expect(admit({})()).toEqual({});
+});
+
 test("agents that share a card keep their names, and one that takes another's place is described anew", async () => {
   await using server = serveCard("Greeter");
   const seen = (name: string): KnownAgentState => ({ ...known(name), health: "up", card: server.card });

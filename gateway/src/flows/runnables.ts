@@ -1,3 +1,4 @@
+import { AppError } from "manyhands/internal/core/errors";
 import type { FlowDefinition, FlowExample } from "manyhands/internal/core/flow";
 import type { UserMessage } from "manyhands/internal/core/message";
 import type { JsonSchema } from "manyhands/internal/core/model";
@@ -104,5 +105,9 @@ function describedAgent({ name, source, card }: KnownAgentState): Runnable {
 
 /** One for all agents: runnables of the same card are equal. */
 function admitToAgent(message: UserMessage): FlowSettings {
-  return admitToFlow({ options: agentOptions, textless: true }, message);
+  const settings = admitToFlow({ options: agentOptions, textless: true }, message);
+  // Among the agents of its run is only itself, so that any other would be said not to exist.
+  if (settings.agents !== undefined)
+    throw new AppError("invalid_input", "agents: only a flow takes them; this is one agent.");
+  return settings;
 }

@@ -25,6 +25,24 @@ test("every wrong field is named, and for an unknown one those there are", () =>
   for (const [given, fault] of faults) expect(() => checkInput(schema, given, "body")).toThrow(fault);
 });
 
+test("where a field may be one of several things, the error says which, or what the nearest of them lacks", () => {
+  const file = z.union([z.strictObject({ name: z.string(), bytes: z.base64() }), z.strictObject({ url: z.url() })]);
+  const several = z.strictObject({ input: z.union([z.string(), z.strictObject({ files: z.array(file) })]) });
+  const faults: [unknown, string][] = [
+    [{}, "body.input: Invalid input: expected string or object, received undefined."],
+    [{ input: 5 }, "body.input: Invalid input: expected string or object, received number."],
+    [
+      { input: { files: [{ name: "a" }] } },
+      "body.input.files.0.bytes: Invalid input: expected string, received undefined.",
+    ],
+    [{ input: { files: [{ url: "x" }] } }, "body.input.files.0.url: Invalid URL."],
+    [{ input: { files: ["a"] } }, "body.input.files.0: Invalid input: expected object, received string."],
+  ];
+  for (const [given, fault] of faults) {
+    expect(() => checkInput(several, given, "body")).toThrow(expect.objectContaining({ message: fault }));
+  }
+});
+
 test("no value is repeated, and the error has the code it is given", () => {
   const check = () => checkInput(z.strictObject({ key: z.int() }), { key: "s3cret" }, "", "config_invalid");
   expect(check).toThrow(

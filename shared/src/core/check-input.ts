@@ -20,13 +20,34 @@ export function checkInput<Schema extends z.ZodType>(
 }
 
 function faultsOf({ issues }: z.ZodError, place: string): string[] {
-  return issues.flatMap(({ path, message, ...issue }) => {
+  return issues.flatMap(unfolded).flatMap(({ path, message, ...issue }) => {
     const fields = issue.code === "unrecognized_keys" ? issue.keys : [""];
     return fields.map((field) => {
       const names = [place, ...path.map(String), field].filter((name) => name !== "");
       return `${names.join(".") || "message"}: ${message}`;
     });
   });
+}
+
+type Issue = z.core.$ZodIssue;
+
+/**
+ * What is wrong with a value that fits none of several schemas: the types it may have, or the
+ * faults by the schema of its type that it fails least. The library says only that it is wrong.
+ */
+function unfolded(issue: Issue): Issue[] {
+  if (issue.code !== "invalid_union" || issue.errors.length === 0) return [issue];
+  const ofType = issue.errors.filter((faults) => !faults.some(isOfWrongType)).map((faults) => faults.flatMap(unfolded));
+  const [nearest] = ofType.toSorted((one, other) => one.length - other.length);
+  if (nearest !== undefined) return nearest.map((fault) => ({ ...fault, path: [...issue.path, ...fault.path] }));
+  const wrong = issue.errors.flat().filter(isOfWrongType);
+  const types = [...new Set(wrong.map(({ expected }) => expected))].join(" or ");
+  const received = /, received .*/.exec(wrong[0]?.message ?? "")?.[0] ?? "";
+  return [{ ...issue, message: `Invalid input: expected ${types}${received}` }];
+}
+
+function isOfWrongType(issue: Issue): issue is z.core.$ZodIssueInvalidType {
+  return issue.code === "invalid_type" && issue.path.length === 0;
 }
 
 /**

@@ -35,7 +35,8 @@ export async function bodyOf(c: Context): Promise<ArrayBuffer> {
   }
 }
 
-function tooLarge(): never {
+/** Throws `too_large`, for a request above `longestBody`. */
+export function tooLarge(): never {
   throw new AppError("too_large", "A request may have at most 10 MB");
 }
 

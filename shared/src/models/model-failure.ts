@@ -61,8 +61,10 @@ export class ModelFailure extends Error {
 
   /** The error for callers, naming the model. */
   toAppError(model: { readonly name: string; readonly provider: string }): AppError {
-    const advice = this.advice === undefined ? "" : ` ${this.advice}`;
-    const sentence = `Model ${model.name} at ${model.provider}: ${this.message}${advice}`;
+    const said = `Model ${model.name} at ${model.provider}: ${this.message}`;
+    // Not every provider ends its sentence.
+    const end = /[.!?…:。！？]["')\]]*$/u.test(said) ? "" : ".";
+    const sentence = this.advice === undefined ? said : `${said}${end} ${this.advice}`;
     if (!mayPass(this)) return new AppError(codes[this.kind], sentence);
     const { retryAfterMs } = this;
     return new ModelAway(codes[this.kind], sentence, { wasReached: this.kind !== "unreached", retryAfterMs });

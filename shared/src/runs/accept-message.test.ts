@@ -189,7 +189,10 @@ test("a further message goes to the sender's own run of this kind and conversati
   const over = await at.ended(run);
   await at.say(over, next, { ...ann, quota: { tokensPerDay: 0 } });
   const stored = await at.files();
-  expect(await codeOf(at.say(over, message("o", file("too late"))))).toBe("run_ended");
+  await expect(at.say(over, message("o", file("too late")))).rejects.toMatchObject({
+    code: "run_ended",
+    message: "The task has ended; start another in its conversation, by its contextId",
+  });
   expect(await at.files()).toBe(stored);
 });
 

@@ -140,7 +140,7 @@ export async function continueRun(
   const isNew = dedupeMs === 0;
   if (!isNew && (await isKnown(projections, run, message))) return run;
   if (terminalStatuses.includes(run.status))
-    throw new AppError("run_ended", "The task has ended; send the message without a taskId to start another");
+    throw new AppError("run_ended", "The task has ended; start another in its conversation, by its contextId");
   if (quota !== undefined) await engine.admit({ principal, contextId, quota, starts: false });
   await storeContents(contents, artifacts);
   const options = { id: isNew ? crypto.randomUUID() : message.messageId, events: [messageReceived(message)] };

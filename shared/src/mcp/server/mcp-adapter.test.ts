@@ -514,7 +514,10 @@ test("who comes after all others have left is told of changes too", async () => 
 
 test("a request has ten megabytes at most, and names its conversation in a few characters", async () => {
   const { adapter } = served();
-  await expect(adapter(post(`"${"x".repeat(10 * 1024 * 1024)}"`))).rejects.toMatchObject({ code: "too_large" });
+  await expect(adapter(post(`"${"x".repeat(10 * 1024 * 1024)}"`))).rejects.toMatchObject({
+    code: "too_large",
+    message: "A request may have at most 10 MB",
+  });
   await expect(adapter(post(ping, { "Manyhands-Context": "c".repeat(201) }))).rejects.toMatchObject({
     code: "invalid_input",
   });

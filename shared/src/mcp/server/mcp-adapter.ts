@@ -6,8 +6,7 @@ import {
   readRequestBody,
 } from "@modelcontextprotocol/server";
 import { type Identify, requireScope, type Scope } from "../../core/caller.ts";
-import { AppError } from "../../core/errors.ts";
-import { refuseBrokenOff } from "../../http/request-body.ts";
+import { longestBody, refuseBrokenOff, tooLarge } from "../../http/request-body.ts";
 import { contextNamed } from "./call-run.ts";
 import { mcpServer } from "./mcp-server.ts";
 import { listTools } from "./serve-tools.ts";
@@ -25,8 +24,6 @@ export type McpAdapterDeps = McpServerDeps & {
 /** Answers a request. Rejects like `identify`, and with `invalid_input`. */
 export type McpAdapter = (request: Request, body?: unknown) => Promise<Response>;
 
-const largestBody = 10 * 1024 * 1024;
-
 /**
  * `/mcp`: the server over streamable HTTP, in the 2026-07-28 revision and those of 2025, which have
  * sessions. A caller may name its conversation in the `Manyhands-Context` header. `body` is the
@@ -38,7 +35,7 @@ export function mcpAdapter(deps: McpAdapterDeps): McpAdapter {
   const served = { ...deps, listChanged: true };
   const bus = new InMemoryServerEventBus(report);
   const handler = createMcpHandler(({ era, authInfo }) => mcpServer(served, era, authInfo?.clientId ?? ""), {
-    maxRequestBodySize: largestBody,
+    maxRequestBodySize: longestBody,
     bus,
     onerror: (error) => isClients(error) || report(error),
   });
@@ -91,11 +88,11 @@ function isClients(error: Error): boolean {
  */
 async function read(request: Request): Promise<{ request: Request; body: unknown }> {
   if (request.method !== "POST") return { request, body: undefined };
-  const read = await readRequestBody(request, largestBody).catch((error: unknown) => {
+  const read = await readRequestBody(request, longestBody).catch((error: unknown) => {
     refuseBrokenOff(error);
     throw error;
   });
-  if (read.tooLarge) throw new AppError("too_large", `A request has at most ${largestBody} bytes.`);
+  if (read.tooLarge) tooLarge();
   try {
     return { request, body: JSON.parse(read.text) };
   } catch {
