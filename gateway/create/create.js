@@ -31,9 +31,9 @@ process.stdout.write(`Made ${folder}. What now:
 
   cd ${wanted}
   ${run} install
-  ${run} test                the agent, on a scripted model
-  ${run === "npm" ? "npx" : "bunx"} manyhands init     which model to use
-  ${run} start               the system with your agent, at http://localhost:4100
+  ${`${run} test`.padEnd(22)} the agent, on a scripted model
+  ${`${run === "npm" ? "npx" : "bunx"} manyhands init`.padEnd(22)} which model to use
+  ${`${run} start`.padEnd(22)} the system with your agent, at http://localhost:4100
 `);
 
 function end(sentence, exitCode) {

@@ -82,7 +82,7 @@ async function fanOut(): Promise<{ alone: number; slowest: number; all: number }
     description: "",
     version: "1.0.0",
     skills: [],
-    options: z.strictObject({ branches: z.int() }),
+    options: z.strictObject({ branches: z.int().default(1) }),
     example: { text: "" },
     async perform(flow, { branches }) {
       flow.expect(branches);

@@ -94,6 +94,7 @@ test.each([
   ["", "exports no flow, but nothing."],
   ['export const a = made("a");\nexport const b = made("b");', "exports several flows (a, b)."],
   ['throw new Error("no such luck");', "cannot be loaded: no such luck."],
+  ['throw new Error("The sentence ends.");', /cannot be loaded: The sentence ends\.$/],
   ["export const = 1;", "cannot be loaded: "],
 ])("a module with no flow, or several, is refused with what was found: %j", async (source, found) => {
   const refused = load(source);

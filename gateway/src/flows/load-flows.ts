@@ -102,5 +102,8 @@ async function importModule(path: string, entry: NamedFile): Promise<Record<stri
 }
 
 function invalid({ key, name, origin }: NamedFile, why: string): AppError {
-  return new AppError("config_invalid", `${origin}: ${key} cannot be ${JSON.stringify(name)}: ${why}.`);
+  return new AppError(
+    "config_invalid",
+    `${origin}: ${key} cannot be ${JSON.stringify(name)}: ${why.replace(/\.$/, "")}.`,
+  );
 }

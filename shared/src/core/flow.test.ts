@@ -24,3 +24,23 @@ test("a flow's body and its check get the options as the schema parses them, def
   expect(seen).toEqual([{ times: 2 }, { times: 4 }, { times: 2 }]);
   expect(() => flow.check?.({ options: { times: "x" } })).toThrow();
 });
+
+test("options that a caller could not leave out, or that no schema shows, are refused by name", () => {
+  const flow = (options: unknown) => () =>
+    defineFlow({
+      ...{ name: "trip", description: "Plans.", example: { text: "Go." }, perform: async () => ({ answer: "" }) },
+      options: options as z.ZodObject,
+    });
+  const two = z.strictObject({
+    city: z.string(),
+    day: z.strictObject({ name: z.string() }),
+    nights: z.int().optional(),
+  });
+  expect(flow(two)).toThrow(
+    "The flow trip needs a default for each of its options, as in z.int().default(3): city, day has none.",
+  );
+  expect(flow(z.strictObject({ when: z.date().default(new Date(0)) }))).toThrow(
+    "The flow trip has options that are not",
+  );
+  expect(flow({ city: "text" })).toThrow("The flow trip needs a Zod object as its options");
+});

@@ -247,7 +247,7 @@ export function defineFlow<Options extends z.ZodObject = z.ZodObject<Record<neve
 
 /** What is wrong with the definition, for callers without a type checker. */
 function faultIn(
-  spec: Partial<Pick<FlowDefinition, "name" | "description" | "example" | "perform" | "body" | "former">>,
+  spec: Partial<Pick<FlowDefinition, "name" | "description" | "example" | "options" | "perform" | "body" | "former">>,
 ): string | undefined {
   const { name, description, example, perform } = spec;
   const unnamed = nameFault("A flow", name);
@@ -255,7 +255,26 @@ function faultIn(
   if (typeof description !== "string") return `The flow ${name} needs a text as its description.`;
   if (typeof example?.text !== "string") return `The flow ${name} needs an example with a text: what one would ask it.`;
   if (typeof perform !== "function") return `The flow ${name} needs a function as its perform.`;
+  const unset = spec.options && optionsFault(spec.options);
+  if (unset !== undefined) return `The flow ${name} ${unset}.`;
   const { body, former = [] } = spec;
   const versions = bodyFault(body, former);
   return versions === undefined ? undefined : `The flow ${name} ${versions}.`;
+}
+
+/**
+ * What is wrong with options that a caller may leave out, and whose schema is shown: a flow that
+ * lacks either could be listed nowhere.
+ */
+function optionsFault(options: z.ZodObject): string | undefined {
+  if (typeof options.safeParse !== "function" || !("shape" in options))
+    return "needs a Zod object as its options, as in z.strictObject({})";
+  try {
+    z.toJSONSchema(options, { io: "input" });
+  } catch (error) {
+    return `has options that are not JSON: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  const { error } = options.safeParse({});
+  const lacking = [...new Set(error?.issues.map(({ path }) => path.join(".")))].join(", ");
+  return error && `needs a default for each of its options, as in z.int().default(3): ${lacking} has none`;
 }

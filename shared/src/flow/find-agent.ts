@@ -18,7 +18,7 @@ export function findAgent(reference: string, agents: readonly AgentEntry[]): Fou
   throw new AppError("invalid_input", `${wanted}; there are: ${there}.`);
 }
 
-/** The agent that `findAgent` finds, or undefined. */
+/** The one of these agents that a name, title, address or `skill:` text means, as in `Flow.ask`. */
 export function meantAgent(reference: string, agents: readonly AgentEntry[]): FoundAgent | undefined {
   const named = agentByName(reference, agents);
   if (named !== undefined) return { agent: named };

@@ -24,7 +24,11 @@ import { terminate } from "../tools/human/terminate.ts";
 import { type AgentServerForTest, agentServerForTest } from "./a2a/agent-server.ts";
 import { type ModelScript, type ScriptedModel, startScriptedModel } from "./models/scripted-model.ts";
 
-/** A flow on a real engine, with real agents on real ports. `await using` removes it all. */
+/**
+ * A flow on a real engine, with agents on real ports. Whatever their names, they have tools for
+ * files and questions and no others: an agent of yours is tested by itself, with `testAgent`.
+ * `await using` removes it all.
+ */
 export type FlowForTest = AsyncDisposable & {
   readonly engine: Engine;
   readonly artifacts: ArtifactStore;

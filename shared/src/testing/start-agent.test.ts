@@ -24,6 +24,14 @@ test("a module that ends before it listens rejects with its last output, and lea
   await rm(folder, { recursive: true });
 });
 
+test("a module that only exports its agent is told what it lacks", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "start-agent-"));
+  const entry = join(folder, "silent.ts");
+  await writeFile(entry, "export const agent = {};\n");
+  await expect(startAgentForTest(entry, { script: [] })).rejects.toThrow("it has to call serveAgent");
+  await rm(folder, { recursive: true });
+});
+
 test("the process sees nothing of the test's environment except PATH", async () => {
   process.env.MANYHANDS_TEST_SECRET = "1";
   const folder = await mkdtemp(join(tmpdir(), "start-agent-"));

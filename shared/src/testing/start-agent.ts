@@ -53,7 +53,10 @@ export async function startAgentForTest(
   const url = await readyAddress(child.stdout);
   if (url === undefined) {
     await stop();
-    throw new Error(`${entry} ended before it was ready: ${await log}`);
+    const said = await log;
+    // A module that only exports its agent ends at once.
+    if (said === "") throw new Error(`${entry} ended without serving its agent: it has to call serveAgent.`);
+    throw new Error(`${entry} ended before it was ready: ${said}`);
   }
   return { url, model, [Symbol.asyncDispose]: stop };
 }

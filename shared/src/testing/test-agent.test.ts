@@ -47,6 +47,25 @@ test("the agent's questions get the test's replies, in order, and without one it
   expect([left.status, left.answer]).toEqual(["waiting", ""]);
 });
 
+test("a reply may depend on its question, as the yes to a call that a person decides about", async () => {
+  const ordered: string[] = [];
+  const order = defineTool({
+    name: "order",
+    description: "Orders an item.",
+    input: z.strictObject({ item: z.string() }),
+    effect: "once",
+    risk: async ({ item }) => `Orders ${item}.`,
+    run: async ({ item }) => `Order ${ordered.push(item)} is made.`,
+  });
+  const shop = defineAgent({ name: "shop", description: "Orders.", instructions: "Order.", tools: [order] });
+  const script = [{ calls: [{ name: "order", args: { item: "a lamp" } }] }, { text: "Ordered." }];
+  const task = { task: "Order a lamp.", script };
+  const asked = await testAgent(shop, { ...task, replies: ["yes", ({ approval }) => `yes ${approval?.id}`] });
+  expect([asked.status, asked.answer, ordered]).toEqual(["completed", "Ordered.", ["a lamp"]]);
+  const questions = asked.events.filter(({ type }) => type === "question-asked");
+  expect(questions.map((event) => JSON.stringify(event).includes("include the code"))).toEqual([false, true]);
+});
+
 test("a script that is too short fails the task, and says so", async () => {
   const { status, error } = await testAgent(concierge, { task: "A day out.", script: [] });
   expect(status).toBe("failed");

@@ -14,8 +14,12 @@ export type TestTask = {
   readonly task: string;
   /** What the model says. */
   readonly script: ModelScript;
-  /** The person's answers to the agent's questions, in order. */
-  readonly replies?: readonly string[];
+  /**
+   * The person's answers to the agent's questions, in order. Where an answer depends on the
+   * question, as `yes` to a call needs the call's code, it is a function:
+   * `({ approval }) => \`yes ${approval?.id}\``.
+   */
+  readonly replies?: readonly (string | ((asked: ReadEvent & { readonly type: "question-asked" }) => string))[];
   /** The web as tools see it; none if left out. */
   readonly fetch?: ToolContext["fetch"];
 };
@@ -53,8 +57,9 @@ export async function testAgent(
   const stopped = () => test.until(id, ...terminalStatuses, "paused", "waiting");
   let { status, output, error } = await stopped();
   for (const reply of replies) {
-    if (status !== "waiting") break;
-    await test.say(id, reply);
+    const asked = (await test.events(id)).findLast((event) => event.type === "question-asked");
+    if (status !== "waiting" || asked === undefined) break;
+    await test.say(id, typeof reply === "string" ? reply : reply(asked));
     ({ status, output, error } = await stopped());
   }
   const { answer = "", data } = (output ?? {}) as Partial<AgentOutput>;

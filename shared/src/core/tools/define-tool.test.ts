@@ -103,6 +103,30 @@ test("bad input comes back as a result that names the tool and the fields", asyn
   for (const input of ["text", null, undefined, [], 7]) expect(await shown(input)).toContain("expected object");
 });
 
+test("a tool that takes no arguments says so, and one that returns no text says what it returned", async () => {
+  await using place = await workspaceForTest();
+  const returning = (value: unknown) =>
+    defineTool({
+      name: "ask",
+      description: "Asks a service.",
+      input: z.strictObject({}),
+      effect: "pure",
+      // What `response.json()` resolves to passes every type.
+      // biome-ignore lint/suspicious/noExplicitAny: so it comes from a service
+      run: async (): Promise<any> => value,
+    });
+  const said = async (value: unknown, input = {}) =>
+    (await returning(value).call(input, contextForTest(place.workspace))) as { text: string; isError: boolean };
+  expect((await said("x", { extra: 1 })).text).toEndWith("\nIt takes no arguments.");
+  for (const [value, got] of [
+    [undefined, "undefined"],
+    [null, "null"],
+    [3, "a value of type number"],
+    [{ ok: true }, "a value of type object"],
+  ])
+    expect(await said(value)).toMatchObject({ isError: true, text: expect.stringContaining(`returned ${got};`) });
+});
+
 test("prototype keys in the input are refused and pollute nothing", async () => {
   await using place = await workspaceForTest();
   for (const key of ["__proto__", "constructor", "prototype"]) {

@@ -61,7 +61,7 @@ export function defineTool<Input extends z.ZodObject>(
       const parsed = parseInput(name, input, raw);
       if (!parsed.ok) return { ...failure(parsed.problem), takenIn: [] };
       try {
-        return asResult(await run(parsed.data, context));
+        return asResult(name, await run(parsed.data, context));
       } catch (error) {
         context.signal.throwIfAborted();
         return failure(error instanceof Error ? error.message : String(error));
@@ -93,10 +93,14 @@ function waiting<Input extends z.ZodObject>(
 ): NonNullable<Tool["callDurably"]> {
   return async (raw, run, context) => {
     const parsed = parseInput(name, input, raw);
-    return parsed.ok ? asResult(await work(parsed.data, run, context)) : failure(parsed.problem);
+    return parsed.ok ? asResult(name, await work(parsed.data, run, context)) : failure(parsed.problem);
   };
 }
 
-function asResult(result: string | ToolResult): ToolResult {
-  return typeof result === "string" ? { text: result, isError: false } : result;
+/** The types allow nothing but these two, but what `response.json()` resolves to has none. */
+function asResult(name: string, result: string | ToolResult): ToolResult {
+  if (typeof result === "string") return { text: result, isError: false };
+  if (typeof result?.text === "string") return result;
+  const got = result === undefined || result === null ? String(result) : `a value of type ${typeof result}`;
+  return failure(`The tool ${name} ran and returned ${got}; its function has to return a text or a ToolResult.`);
 }

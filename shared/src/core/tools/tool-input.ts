@@ -49,7 +49,8 @@ export function parseInput<Input extends z.ZodObject>(
   const fixed = schema.safeParse(withPlainValues(meant, again.error.issues));
   if (fixed.success) return { ok: true, data: fixed.data };
   const unknown = parsed.error.issues.some((issue) => issue.code === "unrecognized_keys");
-  const known = unknown ? `\nThe arguments are: ${Object.keys(schema.shape).join(", ")}.` : "";
+  const names = Object.keys(schema.shape).join(", ");
+  const known = unknown ? `\n${names === "" ? "It takes no arguments." : `The arguments are: ${names}.`}` : "";
   return { ok: false, problem: `Invalid arguments for ${tool}:\n${z.prettifyError(parsed.error)}${known}` };
 }
 

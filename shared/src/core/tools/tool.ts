@@ -247,11 +247,11 @@ export interface Tool {
   readonly alwaysJudged?: boolean;
   /**
    * What calls like this one have in common, for a permission that holds for the rest of a task:
-   * `with pages of example.com`. Two calls with the same text are alike. Written by code, and
-   * narrow: a person allows all that it covers without seeing it. `risk` is that of the call; a
-   * text must not cover calls with another. Undefined: the call can only be allowed once, as where
-   * its input means something else at another time. Left out: only calls with the same input and
-   * the same risk are alike.
+   * `with pages of example.com`, which the person reads after "every call of" and the tool's name.
+   * Two calls with the same text are alike. Written by code, and narrow: a person allows all that
+   * it covers without seeing it. `risk` is that of the call; a text must not cover calls with
+   * another. Undefined: the call can only be allowed once, as where its input means something else
+   * at another time. Left out: only calls with the same input and the same risk are alike.
    */
   sameKind?(input: unknown, risk: string | undefined): string | undefined;
   /** What its calls reach outside; nothing if left out. */

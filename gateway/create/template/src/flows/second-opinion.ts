@@ -16,6 +16,8 @@ export const secondOpinion = defineFlow({
     const second = await flow.ask("manus", {
       text: `Somebody asked: ${flow.goal}\n\nThis was suggested:\n${first.answer}\n\nSay in three sentences what is wrong with it.`,
     });
+    if (second.state !== "completed")
+      return { answer: `${first.answer}\n\nThere is no second opinion: ${second.state}.` };
     return { answer: `${first.answer}\n\nA second opinion:\n${second.answer}` };
   },
 });
