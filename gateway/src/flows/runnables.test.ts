@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { flows } from "@manyhands/flows/flows";
+import { defineFlow } from "manyhands/internal/core/flow";
 import type { KnownAgentState } from "../registry/known-agent.ts";
 import { serveCard } from "../testing/card-server.ts";
 import { runnablesOf } from "./runnables.ts";
@@ -22,6 +23,19 @@ test("a flow that needs agents gets those of its example that are present, or el
   expect(teamOf("manus", "concierge")).toEqual(["manus"]);
   expect(teamOf("concierge", "butler")).toEqual(["concierge", "butler"]);
   expect(teamOf()).toBeUndefined();
+});
+
+test("a flow whose check throws is listed, and the others beside it", () => {
+  const broken = defineFlow({
+    ...{ name: "broken", description: "Breaks.", example: { text: "Go." }, perform: async () => ({ answer: "" }) },
+    check: () => {
+      throw new TypeError("x is undefined");
+    },
+  });
+  const names = runnablesOf([broken, ...flows], { list: () => [] })
+    .all()
+    .map(({ name }) => name);
+  expect(names).toEqual(["broken", ...flows.map(({ name }) => name)]);
 });
 
 test("the example of a flow names only agents that are here", () => {

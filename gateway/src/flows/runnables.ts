@@ -52,9 +52,16 @@ export function exampleTeam(
   return team.length === 0 ? there : team;
 }
 
-/** Whether a flow requires named agents. */
+/**
+ * Whether a flow requires named agents. One whose check throws says so to whoever asks it, and is
+ * listed beside the others.
+ */
 function needsAgents({ check, options, settings = {} }: FlowDefinition): boolean {
-  return check?.({ agents: settings.agents, options: options.parse(settings.options ?? {}) }) !== undefined;
+  try {
+    return check?.({ agents: settings.agents, options: options.parse(settings.options ?? {}) }) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 type FlowRunnable = { readonly runnable: Runnable; readonly needsTeam: boolean };

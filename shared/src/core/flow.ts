@@ -275,6 +275,6 @@ function optionsFault(options: z.ZodObject): string | undefined {
     return `has options that are not JSON: ${error instanceof Error ? error.message : String(error)}`;
   }
   const { error } = options.safeParse({});
-  const lacking = [...new Set(error?.issues.map(({ path }) => path.join(".")))].join(", ");
-  return error && `needs a default for each of its options, as in z.int().default(3): ${lacking} has none`;
+  const faults = error?.issues.map(({ path, message }) => (path.length === 0 ? message : path.join(".")));
+  return faults && `needs options that may all be left out, as z.int().default(3) may: ${faults.join(", ")}`;
 }
