@@ -15,23 +15,24 @@ const stored = z.array(z.union([z.tuple([z.string(), z.string()]), z.string().tr
  * brought.
  */
 export async function heldSources(workspace: Workspace, but?: string): Promise<TakenIn> {
-  return parse(await fileOf(workspace).read()).flatMap(([source = "", by]) =>
-    but !== undefined && by === but ? [] : [source],
-  );
+  return ofOthers(parse(await fileOf(workspace).read()), but);
 }
 
-/** Records that a run, or a call without one, may have put something from these sources there. */
-export async function holdSources(workspace: Workspace, by: string, sources: Iterable<string>): Promise<void> {
-  const wanted = new Set(sources);
-  if (wanted.size === 0) return;
+/**
+ * Records that a run, or a call without one, may have put something from these sources there.
+ * Returns those that others have.
+ */
+export async function holdSources(workspace: Workspace, by: string, sources: Iterable<string>): Promise<TakenIn> {
   const file = fileOf(workspace);
-  const known = new Set(parse(await file.read()).map(([source]) => source));
-  if ([...wanted].every((source) => known.has(source))) return;
-  await file.change((now) => {
-    const held = parse(now);
-    const there = new Set(held.map(([source]) => source));
-    return JSON.stringify([...held, ...[...wanted].filter((one) => !there.has(one)).map((one) => [one, by])]);
-  });
+  let held = parse(await file.read());
+  const missing = (now: Held) => [...new Set(sources)].filter((one) => !now.some(([source]) => source === one));
+  if (missing(held).length > 0)
+    await file.change((text) => {
+      const now = parse(text);
+      held = [...now, ...missing(now).map((one) => [one, by])];
+      return JSON.stringify(held);
+    });
+  return ofOthers(held, by);
 }
 
 /** Who makes a call, and what it has taken in: a run, or nobody (`""`) for a call without one. */
@@ -48,17 +49,22 @@ export async function amongFiles(
   call: () => Promise<ToolResult>,
 ): Promise<ToolResult> {
   // A command may write for hours what somebody else reads meanwhile.
-  const ahead = tool.brings === undefined && tool.effect(input) !== "pure" ? sourcesOf(tool) : [];
-  await holdSources(workspace, id, [...known, ...ahead]);
+  if (tool.effect(input) !== "pure")
+    await holdSources(workspace, id, [...known, ...(tool.brings === undefined ? sourcesOf(tool) : [])]);
   const result = await call();
   const takenIn = result.takenIn ?? sourcesOf(tool);
-  await holdSources(workspace, id, takenIn);
-  const others = (await heldSources(workspace, id)).filter((source) => !known.has(source));
+  const others = (await holdSources(workspace, id, takenIn)).filter((source) => !known.has(source));
   return { ...result, takenIn: [...new Set([...takenIn, ...others])] };
 }
 
+type Held = readonly (readonly string[])[];
+
+function ofOthers(held: Held, but: string | undefined): TakenIn {
+  return held.flatMap(([source = "", by]) => (but !== undefined && by === but ? [] : [source]));
+}
+
 /** A record that cannot be read may have been of anything. */
-function parse(text: string | undefined): readonly (readonly string[])[] {
+function parse(text: string | undefined): Held {
   if (text === undefined) return [];
   try {
     return stored.parse(JSON.parse(text));
