@@ -34,7 +34,7 @@ export function parseArguments(text: string): ParsedArguments {
  */
 export function mended(text: string): string {
   if (text.length <= longestMended) return jsonrepair(text);
-  return text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"/gs, (string) =>
+  return text.replace(/\\.|"[^"\\]*(?:\\.[^"\\]*)*"/gs, (string) =>
     // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has them as escapes only.
     string.replace(/[\u0000-\u001f]/g, (character) => JSON.stringify(character).slice(1, -1)),
   );
