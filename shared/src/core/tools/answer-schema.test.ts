@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import * as z from "zod";
+import type { JsonSchema } from "../model.ts";
 import { answerSchema, isAnswerSchema } from "./answer-schema.ts";
 import { inputSchemaOf } from "./tool-input.ts";
 
@@ -15,7 +16,7 @@ function doubling(levels: number) {
   return { $defs: { ...Object.fromEntries(parts), [`p${levels}`]: { type: "string" } }, $ref: "#/$defs/p0" };
 }
 
-function nested(levels: number): object {
+function nested(levels: number): JsonSchema {
   return levels === 0 ? { type: "string" } : { type: types, properties: { a: nested(levels - 1) } };
 }
 
@@ -27,9 +28,14 @@ test("a schema of few bytes that unfolds to more than can be converted is none t
     { allOf: Array(500).fill({ type: "string" }) },
     { enum: Array.from({ length: 3_000 }, (_, at) => at) },
     { type: Array(3_000).fill("string"), properties: { a: true } },
-  ])
+  ] satisfies JsonSchema[])
     expect(isAnswerSchema(schema)).toBe(false);
-  for (const schema of [doubling(5), nested(2), { $ref: "#" }, { anyOf: Array(100).fill({ type: "string" }) }])
+  for (const schema of [
+    doubling(5),
+    nested(2),
+    { $ref: "#" },
+    { anyOf: Array(100).fill({ type: "string" }) },
+  ] satisfies JsonSchema[])
     expect(isAnswerSchema(schema)).toBe(true);
 });
 
