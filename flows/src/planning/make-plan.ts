@@ -100,12 +100,13 @@ async function decidePlan<Value>(decide: () => Promise<Value>): Promise<Value> {
 }
 
 function briefText(flow: Flow, { goal, agents, files = namesOf(flow) }: PlanBrief): string {
-  const came = files === "" ? "" : `\n\nFiles that come with it, for every step: ${files}`;
+  const came = files === "" ? "" : `\n\nFiles that come with it, for every step:${files}`;
   return `The agents:\n${agents.map(agentText).join("\n")}\n\nThe task:\n${goal}${came}`;
 }
 
 function namesOf({ files }: Flow): string {
-  return files.flatMap((part) => (part.type === "file" ? [`${part.name} (${part.mediaType})`] : [])).join(", ");
+  const names = files.flatMap((part) => (part.type === "file" ? [`${part.name} (${part.mediaType})`] : []));
+  return names.length === 0 ? "" : ` ${names.join(", ")}`;
 }
 
 const mostFiles = 50;

@@ -635,7 +635,7 @@ test("a later task of the conversation knows what was done before it, and has it
   expect(planned[0]).not.toContain("Earlier in this conversation");
   expect(planned[1]).toContain("Asked: Write a report\nAnswered: wrote report.md\n\nNow:\nNow in French");
   expect(planned[1]).toContain(
-    'for every step: \n- report.md (text/markdown, 5 bytes)\n<file name="report.md">\n# One\n</file>',
+    'for every step:\n- report.md (text/markdown, 5 bytes)\n<file name="report.md">\n# One\n</file>',
   );
 });
 
