@@ -4,7 +4,10 @@ import { AppError } from "../../core/errors.ts";
 import { findTask } from "./find-task.ts";
 
 const retry = { retries: 0, firstPauseMs: 1 };
-/** An agent that lists each of these messages on a page of its own, and the tokens it was asked with. */
+/**
+ * An agent that lists each of these messages on a page of its own, and the tokens it was asked
+ * with.
+ */
 function listing(pages: readonly string[], next = (page: number) => (page < pages.length ? `${page}` : "")) {
   const asked: string[] = [];
   const listTasks: Client["listTasks"] = async ({ pageToken, pageSize, contextId }) => {
