@@ -634,7 +634,9 @@ test("a later task of the conversation knows what was done before it, and has it
   expect((await flow.run({ text: "Now in French" })).record.status).toBe("completed");
   expect(planned[0]).not.toContain("Earlier in this conversation");
   expect(planned[1]).toContain("Asked: Write a report\nAnswered: wrote report.md\n\nNow:\nNow in French");
-  expect(planned[1]).toContain("Files that come with it, for every step: report.md");
+  expect(planned[1]).toContain(
+    'for every step:\n- report.md (text/markdown, 5 bytes)\n<file name="report.md">\n# One\n</file>',
+  );
 });
 
 test("a limit that is reached ends the flow with the limit's name and the results so far", async () => {

@@ -6,7 +6,7 @@ import { approvePlan } from "./approve-plan.ts";
 import { createBoard } from "./board.ts";
 import { carryOut } from "./carry-out.ts";
 import { carryOutFirst } from "./first-body.ts";
-import { makePlan } from "./make-plan.ts";
+import { lookAtFiles, makePlan } from "./make-plan.ts";
 
 const options = z.strictObject({
   approve: z.boolean().default(false).describe("Whether a person approves or edits the plan before it is begun."),
@@ -31,7 +31,7 @@ export const planning = defineFlow({
   description:
     "Makes a plan for a task, has agents carry out its steps, checks each, and writes the answer from what they found.",
   version: "1.1.0",
-  body: 2,
+  body: 3,
   skills: [
     {
       id: "plan-and-do",
@@ -47,14 +47,21 @@ export const planning = defineFlow({
     agents: ["data-analysis", "manus"],
     files: [{ name: "orders.csv", text: "region,revenue\nnorth,120\nsouth,80\nnorth,30\n" }],
   },
-  perform: planned(carryOut),
-  former: [{ body: 1, perform: planned(carryOutFirst) }],
+  perform: planned(carryOut, lookAtFiles),
+  former: [
+    { body: 2, perform: planned(carryOut) },
+    { body: 1, perform: planned(carryOutFirst) },
+  ],
 });
 
-/** Makes the plan, has it approved if that is wanted, and carries it out. */
-function planned(carry: typeof carryOut) {
+/**
+ * Makes the plan, has it approved if that is wanted, and carries it out. `look` looks at the files
+ * for it, as bodies before the third did not.
+ */
+function planned(carry: typeof carryOut, look?: typeof lookAtFiles) {
   return async (flow: Flow, options: Options): Promise<FlowResult> => {
-    const brief = { goal: wholeGoal(flow), agents: distinct(flow), mostSteps: options.maxSteps };
+    const files = look && { files: await look(flow) };
+    const brief = { goal: wholeGoal(flow), agents: distinct(flow), mostSteps: options.maxSteps, ...files };
     const board = createBoard();
     const made = await makePlan(flow, brief);
     const unasked = { plan: made, goal: brief.goal };

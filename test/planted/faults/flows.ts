@@ -651,6 +651,14 @@ export const flowsFaults: readonly Fault[] = [
     tests: ["flows/src/planning/carry-out"],
   },
   {
+    id: "planned-by-a-files-words",
+    file: "flows/src/planning/make-plan.ts",
+    find: '`\\n${marked("file", begins, { name })}`',
+    becomes: "`\\n${begins}`",
+    harm: "Who plans takes what a file says for the task's own words.",
+    tests: ["flows/src/planning/make-plan"],
+  },
+  {
     id: "revision-beyond-the-limit",
     file: "flows/src/planning/make-plan.ts",
     find: "const bounds = { ...brief, finished };",
