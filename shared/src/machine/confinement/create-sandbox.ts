@@ -62,8 +62,8 @@ const profiles: readonly SandboxProfile[] = ["own-proc", "no-proc"];
 /**
  * Decides once how commands are confined: each tier in turn must run a command and refuse a
  * forbidden read and write. Never throws because no sandbox is available: the result then has tier
- * `none`, whose `description` says what each tier lacked. Rejects with `unavailable` if a tier could
- * not be tried out, since that says nothing of the machine.
+ * `none`, whose `description` says what each tier lacked. Rejects with `unavailable` if a tier
+ * could not be tried out, since that says nothing of the machine.
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { path, note } = await findProbeFolder(options.folder);
