@@ -8,6 +8,7 @@ import type { Json } from "../core/json.ts";
 import { newestBody } from "../core/runs/bodies.ts";
 import type { Run, RunBody, RunDefinition, StepContext } from "../core/runs/run.ts";
 import type { AgentInput, AgentOutput } from "../core/runs/task.ts";
+import { answerSchema } from "../core/tools/answer-schema.ts";
 import { writtenObject } from "../models/arguments.ts";
 import { createFlow, type FlowVerbDeps } from "./create-flow.ts";
 import { earlierFlowTasks } from "./earlier.ts";
@@ -111,9 +112,7 @@ function unheld(usd: number, model: string) {
  */
 async function inForm(flow: Flow, result: FlowResult, { outputSchema, answerData }: FlowState): Promise<FlowResult> {
   if (outputSchema === undefined) return result;
-  const schema = z.fromJSONSchema(outputSchema as Parameters<typeof z.fromJSONSchema>[0]) as z.ZodType<
-    Json | undefined
-  >;
+  const schema = answerSchema(outputSchema) as z.ZodType<Json | undefined>;
   for (const given of [answerData, result.data, writtenObject(result.answer)]) {
     const fitting = schema.safeParse(given);
     if (fitting.success && fitting.data !== undefined) return { answer: result.answer, data: fitting.data };

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunStatus } from "../core/runs/engine.ts";
+import type { AgentInput } from "../core/runs/task.ts";
 import { askPerson } from "../core/tools/question.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
 import { createArtifactStore } from "../machine/workspace/artifacts/artifact-store.ts";
@@ -84,9 +85,10 @@ test.each([
 });
 
 test("an answer's schema that nothing can be checked against is refused, and nothing starts", async () => {
-  const start = (outputSchema: Record<string, string>) =>
+  const start = (outputSchema: NonNullable<AgentInput["outputSchema"]>) =>
     runs.start(echo, { message: { messageId: crypto.randomUUID(), parts: [] }, outputSchema }, "schemas");
-  await expect(start({ type: "no such type" })).rejects.toMatchObject({ code: "invalid_input" });
+  for (const none of [{ type: "no such type" }, { allOf: Array(2_001).fill({}) }])
+    await expect(start(none)).rejects.toMatchObject({ code: "invalid_input" });
   expect((await runs.list({ limit: 9 }, "schemas")).total).toBe(0);
   await start({ type: "string" });
   expect((await runs.list({ limit: 9 }, "schemas")).total).toBe(1);

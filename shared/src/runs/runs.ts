@@ -2,7 +2,7 @@ import { AppError } from "../core/errors.ts";
 import type { IncomingMessage } from "../core/message.ts";
 import type { Engine, RunRecord } from "../core/runs/engine.ts";
 import type { AgentInput } from "../core/runs/task.ts";
-import { isAnswerSchema } from "../core/tools/tool-input.ts";
+import { isAnswerSchema } from "../core/tools/answer-schema.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
 import { continueRun, findRunOfMessage, startRun } from "./accept-message.ts";
 import { listRuns, type RunFilter, type RunPage } from "./list-runs.ts";

@@ -723,4 +723,20 @@ export const dataFaults: readonly Fault[] = [
     harm: "After USE a workbook is empty, and nothing says so.",
     tests: ["shared/src/tools/data/foreign/foreign-tables"],
   },
+  {
+    id: "chinese-taken-for-western",
+    file: "shared/src/tools/data/database/file-encoding.ts",
+    find: "  if (seen.strange > (seen.strange + seen.western) * strangeShare) return undefined;\n",
+    becomes: "",
+    harm: "A Chinese or Russian file is read as western letters, and its words are nonsense.",
+    tests: ["shared/src/tools/data/database/decoded-files"],
+  },
+  {
+    id: "compared-text-taken-for-a-file",
+    file: "shared/src/tools/data/database/named-files.ts",
+    find: `if (afterFiles.has(token.text)) level.names = "values";`,
+    becomes: "",
+    harm: "A statement that lists texts which are names of files compares others.",
+    tests: ["shared/src/tools/data/database/decoded-files"],
+  },
 ];

@@ -309,8 +309,8 @@ export const documentsFaults: readonly Fault[] = [
   {
     id: "file-is-not-taken-in",
     file: "shared/src/tools/documents/write-document.ts",
-    find: "toWrite.every(({ plain }) => !plain) ||",
-    becomes: "toWrite.some(({ plain }) => !plain) ||",
+    find: 'toWrite.every((sheet) => "rows" in sheet) ||',
+    becomes: 'toWrite.some((sheet) => "rows" in sheet) ||',
     harm: "Cells of somebody's file are seen as if they were the model's own.",
     tests: ["shared/src/tools/documents/write-document-call"],
   },

@@ -1,7 +1,7 @@
 import { UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import * as z from "zod";
 import type { AgentInput } from "../../core/runs/task.ts";
-import { isAnswerSchema } from "../../core/tools/tool-input.ts";
+import { isAnswerSchema } from "../../core/tools/answer-schema.ts";
 import { metadataKeys, mostGiven } from "../extensions.ts";
 import { takenInSchema } from "../task-metadata.ts";
 import { checked, messageId } from "./request-schema.ts";

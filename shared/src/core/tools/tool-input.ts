@@ -114,13 +114,3 @@ export function onInput<Input extends z.ZodObject, Rest extends readonly unknown
     return parsed.ok ? of(parsed.data, ...rest) : otherwise;
   };
 }
-
-/** Whether answers can be required to fit this schema: we can check it and show it to a model. */
-export function isAnswerSchema(schema: JsonSchema): boolean {
-  try {
-    inputSchemaOf(z.strictObject({ response: z.fromJSONSchema(schema) }));
-    return true;
-  } catch {
-    return false;
-  }
-}

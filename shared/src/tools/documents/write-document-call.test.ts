@@ -48,12 +48,15 @@ test.each<[object, string]>([
   [{ sheets: [sheet({})], markdown: "x" }, "For .xlsx give sheets; markdown is for the other formats."],
   [{ sheets: [{ name: "S", csv: "empty.csv" }] }, "empty.csv is empty."],
   [{ sheets: [{ name: "S", csv: "large.csv" }] }, "large.csv is larger than 50 MB."],
+  [{ sheets: ["S", "T"].map((name) => ({ name, csv: "half.csv" })) }, "larger than 50 MB together."],
   [{ sheets: [sheet({ name: "a/b" })] }, "1 to 31 characters without"],
   [{ sheets: [sheet({ name: "x".repeat(32) })] }, "1 to 31 characters without"],
 ])("a workbook of %j is refused", async (asked, problem) => {
   await Bun.write(file("empty.csv"), "");
   await Bun.write(file("large.csv"), "a");
   await truncate(join(place.workspace.root, "large.csv"), 50 * 2 ** 20 + 1);
+  await Bun.write(file("half.csv"), "a");
+  await truncate(join(place.workspace.root, "half.csv"), 25 * 2 ** 20 + 1);
   const { text, isError } = await write({ path: "refused.xlsx", ...asked });
   expect({ isError, text }).toEqual({ isError: true, text: expect.stringContaining(problem) });
   expect(await file("refused.xlsx").exists()).toBe(false);

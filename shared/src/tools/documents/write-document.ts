@@ -1,5 +1,4 @@
 import { extname } from "node:path";
-import { parseCsv } from "hucre/csv";
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
@@ -10,10 +9,11 @@ import { openFile } from "../../machine/workspace/workspace-file.ts";
 import { asksForDocuments } from "./asks-for-documents.ts";
 import { embeddedBody, embeddedPage } from "./write/embedded-page.ts";
 import { type Look, lookAtPage, lookAtPdf, type Printer, printPage } from "./write/look-at.ts";
-import { makeWorkbook, type SheetToWrite } from "./write/make-workbook.ts";
 import { readBackWord } from "./write/read-back-word.ts";
-import { sheetPage, sheetPageShows } from "./write/sheet-page.ts";
+import { sheetPageShows } from "./write/sheet-page.ts";
+import type { WorkbookRequest } from "./write/workbook-protocol.ts";
 import { writeWord } from "./write/write-word.ts";
+import { writeWorkbook } from "./write/write-workbook.ts";
 
 const mostCsvBytes = 50 * 2 ** 20;
 
@@ -92,37 +92,37 @@ async function workbook(
     throw new AppError("invalid_input", "For .xlsx give sheets; markdown is for the other formats.");
   const names = new Set(sheets.map(({ name }) => name.toLowerCase()));
   if (names.size < sheets.length) throw new AppError("invalid_input", "Two sheets have the same name.");
-  const toWrite: SheetToWrite[] = [];
+  const toWrite: WorkbookRequest["sheets"] = [];
+  let left = mostCsvBytes;
   for (const { name, rows, csv, formats } of sheets) {
     if ((rows === undefined) === (csv === undefined))
       throw new AppError("invalid_input", `The sheet ${JSON.stringify(name)} needs either rows or csv.`);
-    const content = csv === undefined ? (rows ?? []) : await csvRows(context.workspace, csv);
-    toWrite.push({ name, rows: content, plain: csv !== undefined, formats });
+    if (csv === undefined) toWrite.push({ name, formats, rows: rows ?? [] });
+    else {
+      const text = await csvText(context.workspace, csv, left);
+      left -= text.length;
+      toWrite.push({ name, formats, csv: text, path: csv });
+    }
   }
-  const { content, told } = await makeWorkbook(toWrite);
+  const isDrawn = browser !== undefined && context.vision !== false;
+  const { content, told, page } = await writeWorkbook({ sheets: toWrite, page: isDrawn }, context.signal);
   await saveFile(context.workspace, path, content);
-  const look = await lookAtPage(() => sheetPage(content), sheetPageShows, browser, context);
-  const formulas = toWrite.some(({ plain, rows }) => !plain && JSON.stringify(rows).includes('"='));
+  const look = await lookAtPage(() => page, sheetPageShows, browser, context);
+  const formulas = toWrite.some((sheet) => "rows" in sheet && JSON.stringify(sheet.rows).includes('"='));
   const note = formulas ? " Formulas are computed when it is opened: check them by computing yourself." : "";
   const text = `Written and read back: ${path}, ${told}.${note}`;
   // The cells of a CSV file may be anybody's.
-  const isOwn = toWrite.every(({ plain }) => !plain) || look.images.length === 0;
+  const isOwn = toWrite.every((sheet) => "rows" in sheet) || look.images.length === 0;
   return { ...withLook(text, look), ...(!isOwn && { takenIn: ["file"] }) };
 }
 
-/** The rows of a CSV file: numbers as numbers, everything else as text, formulas too. */
-async function csvRows(workspace: Workspace, path: string): Promise<SheetToWrite["rows"]> {
+/** The text of a CSV file, of which so many bytes are left to be read. */
+async function csvText(workspace: Workspace, path: string, left: number): Promise<string> {
   await using file = await openFile(workspace, path);
-  if (file.stats.size > mostCsvBytes) throw new AppError("too_large", `${path} is larger than 50 MB.`);
-  const rows = parseCsv(await file.handle.readFile("utf8"), { typeInference: false });
-  if (rows.length === 0) throw new AppError("unsupported", `${path} is empty.`);
-  return rows.map((row) => row.map((value) => numberOr(value === null ? null : String(value))));
-}
-
-/** Digits with a leading zero are a code, not a number. */
-function numberOr(text: string | null): string | number | null {
-  if (text === null || text === "") return null;
-  return /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/.test(text) ? Number(text) : text;
+  const { size } = file.stats;
+  if (size > mostCsvBytes) throw new AppError("too_large", `${path} is larger than 50 MB.`);
+  if (size > left) throw new AppError("too_large", "The CSV files are larger than 50 MB together.");
+  return await file.handle.readFile("utf8");
 }
 
 type Composition = Parameters<typeof embeddedBody>[0];

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { JsonSchema } from "../../core/model.ts";
+import { answerSchema } from "../../core/tools/answer-schema.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 
@@ -9,7 +10,7 @@ import type { Tool } from "../../core/tools/tool.ts";
  * goes back to the model.
  */
 export function createChatCompletion(shape?: z.ZodType | JsonSchema): Tool {
-  const response = shape === undefined ? plainText : shape instanceof z.ZodType ? shape : z.fromJSONSchema(shape);
+  const response = shape === undefined ? plainText : shape instanceof z.ZodType ? shape : answerSchema(shape);
   return defineTool({
     name: "create_chat_completion",
     description: "Gives the final answer in the requested form and ends the task.",

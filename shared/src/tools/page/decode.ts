@@ -1,8 +1,8 @@
-const marks: readonly (readonly [string, readonly number[]])[] = [
+const marks = [
   ["utf-8", [0xef, 0xbb, 0xbf]],
   ["utf-16le", [0xff, 0xfe]],
   ["utf-16be", [0xfe, 0xff]],
-];
+] as const;
 
 /**
  * Decodes bytes of text: by byte order mark, else by the charset of the `Content-Type` header, else
@@ -10,8 +10,8 @@ const marks: readonly (readonly [string, readonly number[]])[] = [
  * as browsers do.
  */
 export function decodeText(bytes: Uint8Array, contentType: string): string {
-  const mark = marks.find(([, start]) => start.every((byte, index) => bytes[index] === byte));
-  const named = mark?.[0] ?? /charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType)?.[1] ?? declaredCharset(bytes);
+  const named =
+    markedEncoding(bytes) ?? /charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType)?.[1] ?? declaredCharset(bytes);
   const decoder = named === undefined ? undefined : decoderFor(named);
   if (decoder !== undefined) return decoder.decode(bytes);
   try {
@@ -19,6 +19,11 @@ export function decodeText(bytes: Uint8Array, contentType: string): string {
   } catch {
     return new TextDecoder("windows-1252").decode(bytes);
   }
+}
+
+/** The encoding that a byte order mark at the start of a text names; undefined without one. */
+export function markedEncoding(bytes: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" | undefined {
+  return marks.find(([, start]) => start.every((byte, index) => bytes[index] === byte))?.[0];
 }
 
 const pattern = /<meta[^>]{0,200}?charset\s*=\s*["']?([\w.:-]+)|^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)/i;

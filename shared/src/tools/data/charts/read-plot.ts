@@ -123,9 +123,8 @@ function inPlace({ along, measures, parts }: ChartRoles): ChartRoles {
  * its values look like.
  */
 async function sourceOf({ context, path }: Deps): Promise<string> {
-  const { table, holder } = await tableOf(context.workspace, path);
-  const isText = holder === undefined && /\.(?:csv|tsv|txt)(?:\.(?:gz|zst))?$/i.test(path);
-  return isText ? `read_csv(${table}, header = true)` : table;
+  const { table, delimited } = await tableOf(context.workspace, path);
+  return delimited === undefined ? table : `read_csv(${delimited}, header = true)`;
 }
 
 function query({ databases, context: { workspace, signal } }: Deps, sql: string): Promise<QueryResult> {

@@ -107,9 +107,16 @@ async function realName(workspace: Workspace, path: string): Promise<string> {
 
 /**
  * A piece of SQL that is neither space nor comment. `literal` is a plain text in single quotes,
- * `text` its content; a word's `text` is in small letters, `written` as it stands there.
+ * `text` its content; a word's `text` is in small letters, `written` as it stands there. It stands
+ * from `start` to `end`.
  */
-type SqlToken = { readonly kind: "word" | "literal" | "other"; readonly text: string; readonly written: string };
+export type SqlToken = {
+  readonly kind: "word" | "literal" | "other";
+  readonly text: string;
+  readonly written: string;
+  readonly start: number;
+  readonly end: number;
+};
 
 /**
  * One piece of SQL at `lastIndex`: blanks, comments (only their start, because they nest), quoted
@@ -124,10 +131,11 @@ const piece =
  */
 export function sqlStatements(sql: string): readonly (readonly SqlToken[])[] | undefined {
   const statements: SqlToken[][] = [[]];
+  let at = 0;
   const add = (kind: SqlToken["kind"], text: string, written = text) =>
-    statements.at(-1)?.push({ kind, text, written });
+    statements.at(-1)?.push({ kind, text, written, start: at, end: piece.lastIndex });
   for (piece.lastIndex = 0; piece.lastIndex < sql.length; ) {
-    const at = piece.lastIndex;
+    at = piece.lastIndex;
     const [, blank, comment, special, literal, name, tag, word, other] = piece.exec(sql) ?? [];
     if (blank !== undefined) continue;
     if (comment !== undefined || tag !== undefined) {

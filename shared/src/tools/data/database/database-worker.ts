@@ -9,6 +9,7 @@ import {
   databaseRequest,
   outOfMemory,
 } from "./database-protocol.ts";
+import { createDecodedFiles } from "./decoded-files.ts";
 import { openLocked } from "./open-locked.ts";
 
 /**
@@ -29,6 +30,7 @@ const [, , folder = "/"] = process.argv;
 process.chdir(folder);
 const { connection, isAsOpened } = await openLocked(folder);
 const foreign = createForeignTables(connection, folder);
+const decoded = await createDecodedFiles(folder);
 const lines = createInterface({ input: process.stdin });
 // The server is gone, possibly in the middle of a query.
 lines.once("close", () => process.exit(0));
@@ -41,18 +43,22 @@ for await (const line of lines) {
 async function answer(connection: DuckDBConnection, request: DatabaseRequest): Promise<DatabaseReply> {
   const begun = performance.now();
   let timeout = false;
+  let named = (text: string) => text;
   const timer = setTimeout(() => {
     timeout = true;
     connection.interrupt();
   }, request.timeoutMs);
   try {
-    const notes = await foreign.load(request.sql, () => {
+    const goOn = () => {
       if (timeout || performance.now() - begun > request.timeoutMs) throw new Error("interrupted");
-    });
-    return { ...(await query(connection, request, () => timeout)), notes };
+    };
+    const notes = await foreign.load(request.sql, goOn);
+    const { sql, ...of } = await decoded.decode(request.sql, goOn);
+    named = of.named;
+    return { ...(await query(connection, { ...request, sql }, () => timeout)), notes: [...notes, ...of.notes] };
   } catch (error) {
     const late = timeout || performance.now() - begun > request.timeoutMs;
-    return { ok: false, message: error instanceof Error ? error.message : String(error), timeout: late };
+    return { ok: false, message: named(error instanceof Error ? error.message : String(error)), timeout: late };
   } finally {
     clearTimeout(timer);
   }

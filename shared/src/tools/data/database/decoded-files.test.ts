@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { type DataScene, dataScene } from "../../../testing/data/data.ts";
+import { dataVisualization } from "../data-visualization.ts";
+import { describeData } from "../describe-data.ts";
+import { sqlQuery } from "../sql-query.ts";
+import { statistics } from "../statistics.ts";
+
+let scene: DataScene;
+beforeAll(async () => {
+  scene = await dataScene();
+  await scene.write("bank.csv", statement(["Müller GmbH – „Hof“;1", "Café Größe;2", "Śmith \u20ac;3", "Jörg;4"]));
+  await scene.write("also bank.csv", statement(["Zoë;5"]));
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+/** A file as German spreadsheets write it. */
+function statement(lines: readonly string[]): Buffer {
+  return western(`Empfänger;Betrag €\r\n${lines.join("\r\n")}\r\n`);
+}
+
+/** A text in Windows-1252. */
+function western(text: string): Buffer {
+  const beyond = new Map([..."€„“–Ś"].map((sign, at) => [sign, [0x80, 0x84, 0x93, 0x96, 0x8a][at] ?? 0]));
+  return Buffer.from([...text].map((sign) => beyond.get(sign) ?? sign.charCodeAt(0)));
+}
+
+const query = async (sql: string) => {
+  const { rows, notes } = await scene.databases.query(scene.workspace, sql, { signal: AbortSignal.timeout(60_000) });
+  return { rows, notes };
+};
+const note = "bank.csv is not UTF-8: it is read as Windows-1252 (western European).";
+
+test("a file in Windows-1252 is the same table to every data tool, and each says how it was read", async () => {
+  const calls: [Parameters<DataScene["call"]>[0], unknown][] = [
+    [describeData(scene), { path: "bank.csv" }],
+    [sqlQuery(scene), { sql: "FROM 'bank.csv'" }],
+    [statistics(scene), { test: "outliers", from: "bank.csv", y: ["Betrag €"], x: ["Empfänger"] }],
+    [
+      dataVisualization(scene),
+      { charts: [{ csvFilePath: "bank.csv", chartTitle: "t" }], output_type: "html", tool_type: "visualization" },
+    ],
+  ];
+  for (const [tool, input] of calls) {
+    const { text, isError } = await scene.call(tool, input);
+    expect([tool.name, isError ? text : ""]).toEqual([tool.name, ""]);
+    expect(text).toContain("Betrag €");
+    expect(text).toContain(`Note: ${note}`);
+  }
+  expect((await scene.call(describeData(scene), { path: "bank.csv" })).text).toContain("Müller GmbH – „Hof“ | 1");
+});
+
+test("a chart is drawn of a file that ends in .txt too", async () => {
+  await scene.write("cities.txt", "city;inhabitants\nBonn;3\nKöln;10\n");
+  const { text, isError } = await scene.call(dataVisualization(scene), {
+    charts: [{ csvFilePath: "cities.txt", chartTitle: "t" }],
+    ...{ output_type: "html", tool_type: "visualization" },
+  });
+  expect([isError, text]).toEqual([false, expect.stringContaining("x = city, y = inhabitants, 2 points")]);
+});
+
+test.each([
+  ["FROM 'bank.csv'", 4],
+  ['FROM "bank.csv"', 4],
+  ["FROM read_csv('bank.csv', delim = ';')", 4],
+  ["FROM read_csv('bank.csv', encoding = 'windows-1252')", 4],
+  ["FROM read_csv('bank.csv', encoding := 'latin-1')", 4],
+  ["FROM read_csv(['bank.csv', 'also bank.csv'])", 5],
+  ["FROM 'bank.csv' a, 'also bank.csv' b WHERE a.\"Betrag €\" <> b.\"Betrag €\"", 4],
+  ["SELECT bank.\"Empfänger\" FROM 'bank.csv' JOIN 'also bank.csv' ON true", 4],
+  ["WITH t AS (SELECT * FROM 'bank.csv') FROM t UNION ALL FROM 'also bank.csv'", 5],
+  ["SUMMARIZE 'bank.csv'", 2],
+  ["CREATE OR REPLACE VIEW v AS FROM 'bank.csv'; FROM v", 4],
+])("it is read wherever a statement names it: %s", async (sql, count) => {
+  const { rows, notes } = await query(sql);
+  expect([rows.length, notes.includes(note)]).toEqual([count, true]);
+});
+
+test("a text that is no file to read stays as it is", async () => {
+  expect(await query("SELECT 'bank.csv' AS a, 'bank.csv' = 'x' AS b WHERE 'bank.csv' IN ('bank.csv')")).toEqual({
+    rows: [["bank.csv", false]],
+    notes: [],
+  });
+  const { rows } = await query("FROM 'bank.csv' SELECT 1 AS a, 'bank.csv' AS b LIMIT 1");
+  expect(rows).toEqual([[1, "bank.csv"]]);
+  await query("COPY (SELECT 1 AS one) TO 'target.csv'");
+  await scene.write("target.csv", western("one\nä\n"));
+  await query("COPY (SELECT 1 AS one) TO 'target.csv'");
+  expect(await scene.read("target.csv")).toBe("one\n1\n");
+});
+
+test("a file is decoded anew once it has changed, and read as it is once it is UTF-8", async () => {
+  const rewrite = async (bytes: Uint8Array | string, time: number) => {
+    await scene.write("changing.csv", bytes);
+    await utimes(join(scene.workspace.root, "changing.csv"), time, time);
+    return query("SELECT a FROM 'changing.csv'");
+  };
+  expect((await rewrite(western("a;b\nä;1\n"), 1)).rows).toEqual([["ä"]]);
+  expect((await rewrite(western("a;b\nö;1\n"), 2)).rows).toEqual([["ö"]]);
+  expect(await rewrite("a;b\nü;1\n", 3)).toEqual({ rows: [["ü"]], notes: [] });
+});
+
+test.each<[string, Uint8Array, readonly unknown[], string]>([
+  ["utf-16.csv", Buffer.from("\ufeffn\tm\r\nä\t1\r\n", "utf16le"), ["ä", "1"], "is read as UTF-16."],
+  ["big-endian.csv", Buffer.from("\ufeffn\tm\r\nä\t1\r\n", "utf16le").swap16(), ["ä", "1"], "is read as UTF-16."],
+  [
+    "mixed.csv",
+    Buffer.concat([Buffer.from("n;m\nÄöü;1\n"), western("ß;2\n")]),
+    ["Äöü", "1"],
+    "is not UTF-8 throughout: what is not stands as �.",
+  ],
+  [
+    "one.jsonl",
+    western('{"n": "\u20ac", "m": 1}\n'),
+    ["\u20ac", "1"],
+    "is not UTF-8: it is read as Windows-1252 (western European).",
+  ],
+  [
+    "ção.csv",
+    western("n;m\nDescrição;1\n"),
+    ["Descrição", "1"],
+    "is not UTF-8: it is read as Windows-1252 (western European).",
+  ],
+])("%s is read by what its bytes tell", async (name, bytes, row, told) => {
+  await scene.write(name, bytes);
+  const { rows, notes } = await query(`SELECT n, m FROM '${name}'`);
+  expect({ rows, notes }).toEqual({ rows: expect.arrayContaining([row]), notes: [`${name} ${told}`] });
+});
+
+test.each([
+  ["Chinese", [0xc9, 0xcf, 0xba, 0xa3]],
+  ["Russian", [0xcc, 0xee, 0xf1, 0xea, 0xe2, 0xe0]],
+  ["Japanese", [0x83, 0x65, 0x83, 0x58, 0x83, 0x67]],
+])("a file in an encoding for %s is not taken for a western one", async (_, word) => {
+  await scene.write("far.csv", new Uint8Array([...Buffer.from("a,b\n"), ...word, ...Buffer.from(",1\n")]));
+  await expect(query("FROM 'far.csv'")).rejects.toThrow("not utf-8 encoded");
+});
+
+test("what the database says of such a file names the file", async () => {
+  await scene.write("ragged.csv", western("a;b\nä;1\n"));
+  const { text } = await scene.call(sqlQuery(scene), { sql: "SELECT a, c FROM read_csv('ragged.csv', delim = ';')" });
+  expect(text).toContain("ragged.csv");
+  expect(text).not.toContain(".manyhands");
+});
