@@ -76,8 +76,8 @@ export async function contentOf(
 ): Promise<{ readonly bytes: Uint8Array; readonly executable: boolean } | undefined> {
   try {
     await using file = await openFile(workspace, path);
-    const { size, mode } = file.stats;
-    const bytes = size > largest ? new Uint8Array(largest + 1) : await file.handle.readFile();
+    const { mode } = file.stats;
+    const bytes = (await file.read(largest)) ?? new Uint8Array(largest + 1);
     return { bytes, executable: (mode & 0o100) !== 0 };
   } catch (error) {
     if (error instanceof AppError) return undefined;
