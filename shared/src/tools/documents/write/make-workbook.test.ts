@@ -73,7 +73,7 @@ test("a formula that is refused is named by its cell, and of a file's cells none
       false,
     ),
   ).rejects.toThrow("The formula in S!B2 is refused");
-  expect((await sheet([["n"], ["=A2"], ['=WEBSERVICE("x")']], true)).told).toBe('"S" (3 rows, 0 formulas)');
+  expect((await sheet([["n"], ["=A2"], ['=WEBSERVICE("x")']], true)).told).toBe('"S" (3 rows, 0 formulas).');
 });
 
 /**
@@ -114,6 +114,34 @@ test("a day that the calendar has is a date, and everything else is what it was 
   expect((await writtenAs([head, ["2024-02-29", ""]], false, { A: "d mmm" })).styles["1,0"]).toBe("d mmm");
 });
 
+test("an amount is a number in its own format, or that of its cell or column; what could be two is a text and told", async () => {
+  const rows = [
+    ["What", "1,234.50 €"],
+    ["Sum", "1,234.50 €"],
+    ["Share", "12 %"],
+    ["Growth", "=B2/2"],
+    ["Days", "2026-03-01 14:30"],
+    ["Unclear", "1,234 €"],
+    ["Kept", "'12 %"],
+  ];
+  const written = await writtenAs(rows, false, { B3: "0.0%", B4: "0.00 EUR", A: "@" });
+  expect(written.rows?.map((row) => row[1])).toEqual([
+    ...["1,234.50 €", 1234.5, 0.12, null, new Date("2026-03-01T14:30Z"), "1,234 €", "12 %"],
+  ]);
+  expect(written.styles).toMatchObject({
+    "1,1": '#,##0.00" €"',
+    "2,1": "0.0%",
+    "3,1": '0.00 "EUR"',
+    "4,1": "yyyy-mm-dd hh:mm",
+    "6,0": "@",
+  });
+  expect(written.told).toBe(
+    '"S" (7 rows, 1 formula; of its texts became 1 date, 2 numbers). Texts, not numbers or dates: S!B6.',
+  );
+  const many = await writtenAs([["n", "m"], ...Array.from({ length: 6 }, () => ["1.234 €", "12.50"])]);
+  expect(many.told).toEndWith(" Texts, not numbers or dates: S!A2, S!B2, S!A3, S!B3 and 8 more.");
+});
+
 test("in a sheet from a file nothing is a formula, and no sign is taken away", async () => {
   const { rows, formulas, told } = await writtenAs(
     [
@@ -127,7 +155,7 @@ test("in a sheet from a file nothing is a formula, and no sign is taken away", a
     ["=1+1", "'x"],
     ["=A1", new Date("2024-02-29T00:00:00Z")],
   ]);
-  expect([formulas, told]).toEqual([[], '"S" (3 rows, 0 formulas)']);
+  expect([formulas, told]).toEqual([[], '"S" (3 rows, 0 formulas; of its texts became 1 date).']);
 });
 
 test("two million cells are written at most, and a long circle is told by its ends", async () => {
