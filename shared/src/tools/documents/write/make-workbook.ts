@@ -27,9 +27,9 @@ const mostRows = 1_048_576;
 /**
  * A workbook (.xlsx) of these sheets: the columns' names, and titles above them, bold and kept in
  * view, columns as wide as their content, texts that begin with `=` as formulas, days and amounts
- * as `typedValue` reads them. Reads it back and returns what it holds. Rejects with `forbidden` for a formula that does more
- * than compute, `invalid_input` for formulas that depend on themselves, `too_large`, and `internal`
- * when what was written is not what was asked for.
+ * as `typedValue` reads them. Reads it back and returns what it holds. Rejects with `forbidden` for
+ * a formula that does more than compute, `invalid_input` for formulas that depend on themselves,
+ * `too_large`, and `internal` when what was written is not what was asked for.
  */
 export async function makeWorkbook(
   sheets: readonly SheetToWrite[],
