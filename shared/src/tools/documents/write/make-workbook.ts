@@ -2,8 +2,9 @@ import { type Cell, type CellValue, colToLetter, readXlsx, writeXlsx } from "huc
 import { AppError } from "../../../core/errors.ts";
 import { counted } from "../read/number-range.ts";
 import { circleIn, type PlacedFormula } from "./circular-formulas.ts";
+import { columnWidths, isWrapped } from "./column-widths.ts";
 import { safeFormula } from "./safe-formula.ts";
-import { looksTyped, quotedFormat, typedValue } from "./typed-value.ts";
+import { looksTyped, quotedFormat, suits, typedValue } from "./typed-value.ts";
 
 /** A value of a cell as a model writes it. */
 type WrittenValue = string | number | boolean | null;
@@ -89,25 +90,38 @@ function sheetOf({ name, rows, plain, formats }: SheetToWrite): WrittenSheet {
   const marked = new Map<string, Partial<Cell>>();
   const texts: string[] = [];
   const became = { dates: 0, numbers: 0 };
+  const columns = columnWidths();
+  /** Of each column, the format of the last text that became a value. */
+  const latest: string[] = [];
   const values = rows.map((row, top) =>
     row.map((value, left): CellValue => {
       const letter = colToLetter(left);
       const place = `${letter}${top + 1}`;
       const isData = top > head;
       const typed = isData && typeof value === "string" ? typedValue(value) : undefined;
-      const given = formats[place] ?? (isData ? formats[letter] : undefined);
-      const numFmt = given === undefined ? typed?.format : quotedFormat(given);
-      const style = { ...(!isData && { font: { bold: true } }), ...(numFmt !== undefined && { numFmt }) };
+      const ofColumn = isData ? formats[letter] : undefined;
+      const given =
+        formats[place] ?? (ofColumn === undefined || !typed || suits(ofColumn, typed) ? ofColumn : undefined);
+      if (typed !== undefined) latest[left] = typed.format;
+      const own = typed?.format ?? (!plain && sumsUp(value, letter) ? latest[left] : undefined);
+      const numFmt = given === undefined ? own : quotedFormat(given);
+      const style = {
+        ...(isData && isWrapped(value) && { alignment: { wrapText: true, vertical: "top" as const } }),
+        ...(!isData && { font: { bold: true } }),
+        ...(numFmt !== undefined && { numFmt }),
+      };
       const isStyled = Object.keys(style).length > 0;
       if (!plain && isFormula(value)) {
         const formula = safeFormula(value, `${name}!${place}`);
         marked.set(`${top},${left}`, { value: null, type: "formula", formula, ...(isStyled && { style }) });
+        columns.fit(left, undefined, numFmt);
         return null;
       }
       if (typed !== undefined) became[typed.value instanceof Date ? "dates" : "numbers"]++;
       else if (isData && typeof value === "string" && looksTyped(value)) texts.push(`${name}!${place}`);
       const shown = typed?.value ?? (isData ? unquoted(value, plain) : value);
       if (isStyled) marked.set(`${top},${left}`, { value: shown, style });
+      if (top >= head) columns.fit(left, shown, numFmt);
       return shown;
     }),
   );
@@ -115,7 +129,7 @@ function sheetOf({ name, rows, plain, formats }: SheetToWrite): WrittenSheet {
     name,
     rows: values,
     cells: marked,
-    columns: Array.from({ length: width }, () => ({ autoWidth: true })),
+    columns: columns.widths(width),
     freezePane: { rows: head + 1 },
   };
   return { sheet, became, texts };
@@ -134,6 +148,13 @@ function headOf(rows: SheetToWrite["rows"]): number {
         0,
         filled.findIndex((count) => count > 1),
       );
+}
+
+/** Whether a formula gives what its own column holds, so that it is shown as that is. */
+function sumsUp(value: WrittenValue, letter: string): boolean {
+  const range = /^=(?:SUM|AVERAGE|MEDIAN|MIN|MAX)\(\$?([A-Z]+)\$?\d+:\$?([A-Z]+)\$?\d+\)$/i;
+  const [, first, last] = (typeof value === "string" && range.exec(value.toUpperCase())) || [];
+  return first === letter && last === letter;
 }
 
 function isFormula(value: WrittenValue): value is string {

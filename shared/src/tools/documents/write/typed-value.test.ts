@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { looksTyped, quotedFormat, typedValue } from "./typed-value.ts";
+import { looksTyped, quotedFormat, suits, typedValue } from "./typed-value.ts";
 
 const at = (text: string) => new Date(`${text}Z`);
 
@@ -21,6 +21,8 @@ test.each<[string, Date | number, string]>([
   ["-$5.00", -5, '"$"#,##0.00'],
   ["€ −5", -5, '"€ "#,##0'],
   ["CHF 1'234,50", 1234.5, '"CHF "#,##0.00'],
+  ["$1,234", 1234, '"$"#,##0'],
+  ["1,234 USD", 1234, '#,##0" USD"'],
   ["+3 €", 3, '#,##0" €"'],
   ["1,234.50", 1234.5, "#,##0.00"],
   ["1.234.567,8", 1_234_567.8, "#,##0.0"],
@@ -46,12 +48,28 @@ test.each<[string, boolean]>([
   // They could be two numbers, a version, or two days.
   ["1,234", true],
   ["1.234 €", true],
+  ["$1.234", true],
   ["1,234 %", true],
   ["12.50", true],
   ["03/01/2026", true],
   ["1.3.26", true],
 ])("%p stays a text; whether it looks like a value: %p", (text, looks) => {
   expect([typedValue(text), looksTyped(text)]).toEqual([undefined, looks]);
+});
+
+test.each<[string, string, boolean]>([
+  ["2026-03-01", "d mmm", true],
+  ["2026-03-01", "0.00 €", false],
+  ["12 %", "0.0%", true],
+  ["12 %", "#,##0.00 €", false],
+  ["5 €", "0.00", true],
+  ["5 €", "0%", false],
+  ["5 €", "yyyy", false],
+  ["5 €", '0 "days"', true],
+])("whether %p can be shown as %p: %p", (text, format, isFit) => {
+  const typed = typedValue(text);
+  if (typed === undefined) throw new Error("no value");
+  expect(suits(format, typed)).toBe(isFit);
 });
 
 test.each([

@@ -14,11 +14,13 @@ const grouped = /^(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?$/;
 const groupedElsewhere = /^(?:\d{1,3}(?:[.'’\s]\d{3})+|\d+),(\d+)$/;
 /** 1,234 and 1.234 are one number in some countries and another elsewhere. */
 const unclear = /^[1-9]\d{0,2}[.,]\d{3}$/;
+/** Money of countries that write thousands with a comma. */
+const withComma = /^(?:[$£¥₹₩]|USD|GBP|JPY|CNY|INR|AUD|CAD)$/;
 
 /**
- * The date, time, percentage or amount that a text says: `2026-03-01`, `2026-03-01 14:30`, `12.5 %`,
- * `1,234.50 €`, `$5`, `1.234,50`. Undefined for words, for what could be two numbers (`1,234 €`) and
- * for digits alone, which may be a code.
+ * The date, time, percentage or amount that a text says: `2026-03-01`, `2026-03-01 14:30`,
+ * `12.5 %`, `1,234.50 €`, `$5`, `1.234,50`. Undefined for words, for what could be two numbers
+ * (`1,234 €`) and for digits alone, which may be a code.
  */
 export function typedValue(text: string): TypedValue | undefined {
   return text.length > longest ? undefined : (timeIn(text) ?? amountIn(text));
@@ -44,7 +46,8 @@ function amountIn(text: string): TypedValue | undefined {
   const [, sign = "", before, gap = "", inner = "", digits = "", space = "", after] = amount.exec(text) ?? [];
   if (digits === "" || (sign !== "" && inner !== "") || (before !== undefined && after !== undefined)) return undefined;
   const isBare = before === undefined && after === undefined;
-  if (unclear.test(digits) || (isBare && !isGrouped(digits))) return undefined;
+  const isClear = digits.includes(",") && withComma.test(before ?? after ?? "");
+  if ((unclear.test(digits) && !isClear) || (isBare && !isGrouped(digits))) return undefined;
   const plain = plainDigits(digits);
   if (plain === undefined) return undefined;
   const decimals = plain.split(".")[1]?.length ?? 0;
@@ -67,14 +70,23 @@ function plainDigits(digits: string): string | undefined {
   return digits.replaceAll(/[.'’\s]/g, "").replace(",", ".");
 }
 
+/** Whether a column's format shows such a value as what it is: a percentage is no amount. */
+export function suits(format: string, { value, format: own }: TypedValue): boolean {
+  if (value instanceof Date) return isTime(format);
+  return !isTime(format) && format.includes("%") === own.includes("%");
+}
+
+function isTime(format: string): boolean {
+  const bare = format.replaceAll(/"[^"]*"|\[[^\]]*\]|\\./g, "");
+  return /yy|mm|dd|hh|ss|:/i.test(bare) || !/[0#?@]|General/.test(bare);
+}
+
 /**
  * A number format with its words as text: `0.00 EUR` has none that a spreadsheet program knows, and
  * one refuses the whole file for it.
  */
 export function quotedFormat(format: string): string {
   const pieces = /"[^"]*"|\[[^\]]*\]|\\.|General|E[+-]|[\p{L}]+/giu;
-  const bare = format.replaceAll(/"[^"]*"|\[[^\]]*\]|\\./g, "");
-  const isTime = /yy|mm|dd|hh|ss|:/i.test(bare) || !/[0#?]/.test(bare);
-  if (isTime) return format;
+  if (isTime(format)) return format;
   return format.replaceAll(pieces, (piece) => (/^(?!General$|E$)\p{L}+$/iu.test(piece) ? `"${piece}"` : piece));
 }
