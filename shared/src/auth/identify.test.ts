@@ -119,7 +119,12 @@ test("only what looks like a JWT, and is no token of ours, is verified as one; t
     throw refusal("JWT: expired");
   };
   const known = { find: async (secret: string) => (secret === "in.our.table" ? callerNamed("alice") : undefined) };
-  const identify = identifyBy({ token: "our.own.token", store: known, jwt, refused: ({ reason }) => reasons.push(reason) });
+  const identify = identifyBy({
+    token: "our.own.token",
+    store: known,
+    jwt,
+    refused: ({ reason }) => reasons.push(reason),
+  });
   expect(await identify(bearer("Bearer good.jwt.x"))).toBe(bob);
   expect(await identify(bearer("Bearer our.own.token"))).toBe(localCaller);
   expect((await identify(bearer("Bearer in.our.table"))).principal).toBe("alice");
