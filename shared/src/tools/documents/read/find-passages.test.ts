@@ -81,6 +81,8 @@ test("of several texts the passages come in their order, and each text has its n
   expect(places).toEqual(["page 1", "page 2", "page 4"]);
   const cut = await found(document, ["fee", "rent"], { characters: 30 });
   expect([cut.places, cut.found, cut.next]).toEqual([["page 1"], [4, 1], { part: "2-4" }]);
+  const inside = await found(oneText("Text", `A late fee ok${"y".repeat(400)}`), ["late fee ok", "fee"]);
+  expect(inside.text).toStartWith("A late fee okyyy");
   const none = await found(document, ["tax", "levy"]);
   expect([none.text, none.found]).toEqual(["(None of these texts is in it.)", [0, 0]]);
 });

@@ -20,7 +20,8 @@ export type Reading = {
   /** Of one whose length can be told: how many pieces make it up, and its headings as a list. */
   readonly extent?: { readonly pieces: number; outline(): Promise<string> };
   /**
-   * Its pieces are passages with gaps between them: how often each text that was looked for is in it.
+   * Its pieces are passages with gaps between them: how often each text that was looked for is in
+   * it.
    */
   readonly found?: readonly number[];
   /** All of it as a body of HTML that can be drawn. */
