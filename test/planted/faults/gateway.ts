@@ -1694,7 +1694,7 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "example-team-of-strangers",
-    file: "gateway/src/flows/runnables.ts",
+    file: "gateway/src/flows/example-here.ts",
     find: "agents.filter((name) => there.includes(name))",
     becomes: "agents.filter(() => true)",
     harm: "A flow that needs agents is started with agents that are not there.",
