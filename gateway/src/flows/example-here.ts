@@ -26,11 +26,11 @@ function standIn(name: string, there: readonly string[]): string {
   return there.includes(name) || name.includes(":") ? name : (there[0] ?? name);
 }
 
-function withAgents(value: Json, there: readonly string[]): Json {
-  if (Array.isArray(value)) return value.map((item) => withAgents(item, there));
+function withAgents(value: Json | undefined, there: readonly string[]): Json | undefined {
+  if (Array.isArray(value)) return value.map((item: Json) => withAgents(item, there) ?? null);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, field]): [string, Json] => [
+    Object.entries(value).map(([key, field]) => [
       key,
       key === "agent" && typeof field === "string" ? standIn(field, there) : withAgents(field, there),
     ]),
