@@ -8,6 +8,8 @@ export const documentRequest = z.strictObject({
   find: z.string().optional(),
   from: z.int(),
   characters: z.int(),
+  /** The characters instead, of a document that is many times as long. */
+  beginning: z.int().optional(),
   pictures: z.int(),
   /** What becomes of pages without text; `draw`: of every page, besides its text. */
   scans: z.enum(["show", "recognise", "name", "draw"]),

@@ -16,6 +16,8 @@ const mostBytes = 200 * 2 ** 20;
 const mostImageBytes = 20 * 2 ** 20;
 /** Characters around a document's text: what it is, its marks, how to go on. */
 const aroundText = 600;
+/** Characters of what is read, and of how a long document begins: where they are not asked for. */
+const [usual, ofBeginning] = [10_000, 3_000];
 /** Places of passages that are named before the text. */
 const mostPlaces = 40;
 
@@ -36,7 +38,7 @@ const input = z.strictObject({
     .optional()
     .describe("Shows only the passages that hold this text: for a question about a long document."),
   from: z.int().min(0).default(0).describe("Characters of the part to skip."),
-  max_characters: z.int().min(500).max(100_000).default(10_000),
+  max_characters: z.int().min(500).max(100_000).optional().describe("Default 10000."),
 });
 
 const description = `Reads a document file as Markdown with its pages, slides or cells: PDF, docx, pptx, xlsx (values and formulas), ods, odt, epub, eml, mbox, html, zip (a listing), images (size, EXIF).
@@ -60,7 +62,8 @@ export const readDocument: Tool = defineTool({
     if (size > mostBytes)
       throw new AppError("too_large", `${path} has ${size} bytes; a document may have up to 200 MB.`);
     if (size === 0) throw new AppError("unsupported", `${path} is empty.`);
-    const characters = Math.max(500, Math.min(max_characters, context.resultCharacters - aroundText));
+    const characters = Math.max(500, Math.min(max_characters ?? usual, context.resultCharacters - aroundText));
+    const isWhole = part === undefined && find === undefined && from === 0;
     const picture = find === undefined ? await pictureOf(file.handle, size, context) : [];
     const extract = await extractDocument(
       file.handle.fd,
@@ -68,6 +71,7 @@ export const readDocument: Tool = defineTool({
         name: basename(file.place.relative),
         from,
         characters,
+        ...(isWhole && max_characters === undefined && characters === usual && { beginning: ofBeginning }),
         scans: find !== undefined ? "name" : context.vision === false ? "recognise" : "show",
         ...(part !== undefined && { part }),
         ...(find !== undefined && { find }),
@@ -75,7 +79,7 @@ export const readDocument: Tool = defineTool({
       context.signal,
     );
     const images = [...picture, ...extract.pictures.map((one): ImagePart => ({ type: "image", ...one }))];
-    const text = presentDocument(path, extract, find);
+    const text = presentDocument(path, extract, find !== undefined ? "find" : isWhole ? "whole" : "part");
     return { text, isError: false, ...(images.length > 0 && { images }) };
   },
 });
@@ -98,16 +102,18 @@ async function pictureOf(
 /** What was read, between marks; what it is and how to go on are in our own words. */
 function presentDocument(
   path: string,
-  { about, text, shown, places = [], next }: DocumentExtract,
-  find: string | undefined,
+  { about, text, pictures, shown, places = [], next }: DocumentExtract,
+  asked: "whole" | "part" | "find",
 ): string {
   const pieces = shown === undefined || (shown.first === shown.last && shown.first === "text") ? "" : shownText(shown);
+  // Pages without text are not searched.
+  const other = asked === "whole" && pictures.length === 0 ? "look for a text with find, or " : "";
   return [
     `${path}: ${about}.${pieces}${placesText(places)}`,
     betweenMarks("document-content", path, sanitize(text).trim() || "(It has no text.)"),
     next === undefined
       ? ""
-      : `[There is more: go on with ${goOn(next)}${find === undefined ? "" : ", and the same find"}.]`,
+      : `[There is more: ${other}go on with ${goOn(next)}${asked === "find" ? ", and the same find" : ""}.]`,
   ]
     .filter((line) => line !== "")
     .join("\n");

@@ -17,6 +17,8 @@ export type Reading = {
   /** What it is, in our words only: `PDF, 300 pages`. */
   readonly about: string;
   readonly pieces: AsyncIterable<DocumentPiece> | Iterable<DocumentPiece>;
+  /** Of one whose length can be told: how many pieces make it up, and its headings as a list. */
+  readonly extent?: { readonly pieces: number; outline(): Promise<string> };
   /** Its pieces are passages with gaps between them. */
   readonly isSearched?: true;
   /** All of it as a body of HTML that can be drawn. */
