@@ -356,9 +356,9 @@ export const machineFaults: readonly Fault[] = [
   },
   {
     id: "file-size-can-be-raised",
-    file: "shared/src/machine/sandbox/limits.ts",
-    find: `\`--fsize=\${limits.fileBytes}\``,
-    becomes: `\`--fsize=\${limits.fileBytes}:\``,
+    file: "shared/src/machine/confinement/prlimit.ts",
+    find: `atMost("fsize", limits.fileBytes)}\``,
+    becomes: `atMost("fsize", limits.fileBytes)}:\``,
     harm: "A command raises its own bound on the size of a file, and fills the disk.",
     tests: ["shared/src/machine/sandbox/limits"],
   },

@@ -45,7 +45,8 @@ async function open(bytes: Uint8Array): ReturnType<typeof getDocumentProxy> {
     return await getDocumentProxy(bytes, { verbosity: 0, enableXfa: false });
   } catch (error) {
     const isLocked = error instanceof Error && error.name === "PasswordException";
-    throw new AppError("unsupported", isLocked ? "The PDF is locked with a password." : `The PDF is damaged: ${error}`);
+    const why = error instanceof Error ? error.message : String(error);
+    throw new AppError("unsupported", isLocked ? "The PDF is locked with a password." : `The PDF is damaged: ${why}`);
   }
 }
 
