@@ -218,6 +218,8 @@ test("its cards are signed, name every way to it, and say what it wants of calle
   expect(uris).toContain("urn:needed:1");
   expect(uris).toContain("of-flows");
   expect(uris).toContain("urn:manyhands:flow:1");
+  const { text: choosing } = await ask("/a2a/conditional/.well-known/agent-card.json");
+  expect([...choosing.matchAll(/"agent":"(\w[\w-]*)"/g)].map(([, name]) => name)).toEqual(["manus", "manus", "manus"]);
   expect(JSON.stringify(flow.securityRequirements)).toContain("bearer");
   expect((await ask("/.well-known/jwks.json")).body.keys.length).toBeGreaterThan(0);
   const { text: other } = await ask("/a2a/manus/.well-known/agent-card.json");

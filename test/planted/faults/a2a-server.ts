@@ -43,6 +43,22 @@ export const a2aServerFaults: readonly Fault[] = [
     tests: ["test/a2a/json-rpc", "test/a2a/rest"],
   },
   {
+    id: "asking-counts-as-working",
+    file: "shared/src/a2a/server/list-tasks.ts",
+    find: ` - (await waiting("input-required"))`,
+    becomes: "",
+    harm: "A list of the working tasks says that there are more than it has, however often it is read.",
+    tests: ["shared/src/a2a/server/list-tasks.test"],
+  },
+  {
+    id: "receivers-without-their-next-page",
+    file: "shared/src/a2a/server/push-methods.ts",
+    find: `configs.length < following.length ? (configs.at(-1)?.id ?? "") : ""`,
+    becomes: `""`,
+    harm: "Who lists the receivers of a task page by page sees the first page alone.",
+    tests: ["test/a2a/push"],
+  },
+  {
     id: "many-parts-stay-inline",
     file: "shared/src/a2a/server/accept-message.ts",
     find: "    room -= inline?.size ?? 0;\n",

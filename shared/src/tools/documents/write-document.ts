@@ -100,7 +100,7 @@ async function workbook(
     if (csv === undefined) toWrite.push({ name, formats, rows: rows ?? [] });
     else {
       const text = await csvText(context.workspace, csv, left);
-      left -= text.length;
+      left -= Buffer.byteLength(text);
       toWrite.push({ name, formats, csv: text, path: csv });
     }
   }
@@ -119,10 +119,12 @@ async function workbook(
 /** The text of a CSV file, of which so many bytes are left to be read. */
 async function csvText(workspace: Workspace, path: string, left: number): Promise<string> {
   await using file = await openFile(workspace, path);
-  const { size } = file.stats;
-  if (size > mostCsvBytes) throw new AppError("too_large", `${path} is larger than 50 MB.`);
-  if (size > left) throw new AppError("too_large", "The CSV files are larger than 50 MB together.");
-  return await file.handle.readFile("utf8");
+  const content = await file.read(left);
+  if (content !== undefined) return content.toString("utf8");
+  throw new AppError(
+    "too_large",
+    left < mostCsvBytes ? "The CSV files are larger than 50 MB together." : `${path} is larger than 50 MB.`,
+  );
 }
 
 type Composition = Parameters<typeof embeddedBody>[0];
