@@ -149,8 +149,8 @@ export const documentsFaults: readonly Fault[] = [
   {
     id: "unclear-amount",
     file: "shared/src/tools/documents/write/typed-value.ts",
-    find: "if (unclear.test(digits) || ",
-    becomes: "if (",
+    find: "if ((unclear.test(digits) && !isClear) || (",
+    becomes: "if ((",
     harm: "1,234 €, which a German writes for a little more than one, is written into a workbook as 1234.",
     tests: ["shared/src/tools/documents/write/typed-value"],
   },
