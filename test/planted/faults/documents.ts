@@ -213,8 +213,8 @@ export const documentsFaults: readonly Fault[] = [
   {
     id: "result-larger-than-its-room",
     file: "shared/src/tools/documents/read-document.ts",
-    find: "context.resultCharacters - aroundText",
-    becomes: "context.resultCharacters + aroundText",
+    find: "context.resultCharacters - around)",
+    becomes: "context.resultCharacters + around)",
     harm: "A document's text is cut without a word on how to go on.",
     tests: ["shared/src/tools/documents/read-document-call"],
   },

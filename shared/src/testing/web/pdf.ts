@@ -15,7 +15,7 @@ export function pdf(line: string): Buffer<ArrayBuffer> {
   return pdfOf([{ content: pdfText(line, 72, 720) }]);
 }
 
-/** A bookmark of a PDF; with a `name` it leads to a place that nothing defines. */
+/** A bookmark of a PDF: to a page, to what is none, or to a `name` that nothing defines. */
 type PdfBookmark = {
   readonly title: string;
   readonly page: number;
@@ -73,7 +73,7 @@ function outlinesOf(bookmarks: readonly PdfBookmark[], kids: readonly string[], 
   for (const [at, { title, page, name }] of bookmarks.entries()) {
     const beside = under(parentOf(at));
     const next = idOf(beside[beside.indexOf(at) + 1]);
-    const dest = name === undefined ? `[${kids[page - 1]}/Fit]` : `(${name})`;
+    const dest = name === undefined ? `[${kids[page - 1] ?? "3 0 R"}/Fit]` : `(${name})`;
     const parent = parentOf(at) === -1 ? `${root} 0 R` : idOf(parentOf(at));
     objects.push(
       `<</Title(${title})/Parent ${parent}/Dest${dest}${next === undefined ? "" : `/Next ${next}`}${list(under(at))}>>`,

@@ -46,9 +46,16 @@ test.each<[Readonly<Record<string, unknown>>, Partial<ToolContext>, object]>([
   [{}, { resultCharacters: 700 }, { ...usual, characters: 500 }],
   [{}, { vision: true }, whole],
   [{}, { vision: false }, { ...whole, scans: "recognise" }],
+  // So has what is looked for.
+  [
+    { find: ["x".repeat(90), "y".repeat(200)] },
+    { resultCharacters: 5_000 },
+    { ...usual, characters: 4_090, find: ["x".repeat(90), "y".repeat(200)], scans: "name" },
+  ],
   // Pages without text are not shown where something is looked for.
-  [{ find: " fee " }, { vision: true }, { ...usual, find: "fee", scans: "name" }],
-  [{ find: "fee", part: "2-" }, { vision: false }, { ...usual, part: "2-", find: "fee", scans: "name" }],
+  [{ find: " fee " }, { vision: true }, { ...usual, find: ["fee"], scans: "name" }],
+  [{ find: ["fee", " late  fee "] }, {}, { ...usual, find: ["fee", "late  fee"], scans: "name" }],
+  [{ find: "fee", part: "2-" }, { vision: false }, { ...usual, part: "2-", find: ["fee"], scans: "name" }],
 ])("a call with %j and %j reads as much as its result has room for", async (asked, context, expected) => {
   const { signal } = new AbortController();
   const { request, content, signal: passed } = await read(asked, { ...context, signal });
@@ -80,6 +87,14 @@ test.each<[Partial<DocumentExtract>, string, string, string]>([
 ])("of the extract %j it is said what it is, what is shown and how to go on", async (extract, shown, text, more) => {
   const { result } = await read({}, {}, extract);
   expect(result).toEqual({ text: `sub/a b.pdf: PDF.${shown}\n${marked(text)}${more}`, isError: false });
+});
+
+test("of several texts it is told how often each was found, of one the passages tell it", async () => {
+  const found = { places: ["page 1"], found: [12, 0] };
+  const { result } = await read({ find: ["fee", 'the "rent"'] }, {}, found);
+  expect(result.text).toStartWith('sub/a b.pdf: PDF. Found: "fee" 12, "the \\"rent\\"" 0. Passages: page 1.\n');
+  const one = await read({ find: "fee" }, {}, { places: ["page 1"], found: [1] });
+  expect(one.result.text).toStartWith("sub/a b.pdf: PDF. Passages: page 1.\n");
 });
 
 test("what was looked for is to be looked for again where there is more, and nothing else is looked for", async () => {

@@ -44,7 +44,7 @@ async function* remembered(pieces: Reading["pieces"], read: DocumentPiece[]): As
   }
 }
 
-async function fit({ about, pieces, html, isSearched }: Reading, budget: Budget): Promise<DocumentExtract> {
+async function fit({ about, pieces, html, found }: Reading, budget: Budget): Promise<DocumentExtract> {
   const texts: string[] = [];
   const pictures: Picture[] = [];
   const labels: string[] = [];
@@ -54,8 +54,8 @@ async function fit({ about, pieces, html, isSearched }: Reading, budget: Budget)
     text: texts.join("\n"),
     pictures,
     ...(html !== undefined && { html }),
-    ...(isSearched === true
-      ? { places: labels.filter((label) => label !== "text") }
+    ...(found !== undefined
+      ? { places: labels.filter((label) => label !== "text"), found: [...found] }
       : labels[0] !== undefined && { shown: { first: labels[0], last: labels.at(-1) ?? labels[0] } }),
     ...(next && { next }),
   });

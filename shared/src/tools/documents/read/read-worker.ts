@@ -21,6 +21,6 @@ async function read(): Promise<DocumentReply> {
   );
   const bytes = await Bun.stdin.bytes();
   const reading = await openReading(bytes, { ...options, part: options.part });
-  const wanted = find === undefined ? reading : findPassages(reading, find);
+  const wanted = find === undefined ? reading : await findPassages(reading, find);
   return { ok: true, extract: await fitPieces(wanted, { from, characters, pictures, beginning }) };
 }

@@ -38,6 +38,7 @@ test("of a long PDF the bookmarks are told with their pages, also those that lea
     { title: "First", page: 1 },
     { title: "Inner", page: 4, level: 2 },
     { title: "By name", name: "nowhere", page: 2 },
+    { title: "Torn out", page: 99 },
     { title: "Last", page: 12 },
   ] as const;
   const bytes = file(full, { bookmarks });
@@ -47,7 +48,9 @@ test("of a long PDF the bookmarks are told with their pages, also those that lea
     pictures: 4,
     beginning: 60,
   });
-  expect(text).toStartWith("Outline:\n- First: page 1\n  - Inner: page 4\n- By name\n- Last: page 12\n\n[page 1]\n");
+  expect(text).toStartWith(
+    "Outline:\n- First: page 1\n  - Inner: page 4\n- By name\n- Torn out\n- Last: page 12\n\n[page 1]\n",
+  );
   expect(text).not.toContain("[page 2]");
 });
 
