@@ -112,9 +112,12 @@ export function createRequestHandler(deps: RequestHandlerDeps): RequestHandler {
     listTasks: guard("read", (request, context) => listTasks(deps, request, callFacts(context))),
     deleteTask: guard("run", async ({ id }: { readonly id: string }, context: ServerCallContext) => {
       const run = await ownTask(deps, id, callFacts(context).principal);
-      return deps.deletions.run(run).catch((error) => {
-        throw asConflict(error);
-      });
+      try {
+        return await deps.deletions.run(run);
+      } catch (error) {
+        // Not an operation of A2A, which has no conflict: HTTP's holds.
+        throw error instanceof AppError && error.code === "conflict" ? new AppFailure(error) : error;
+      }
     }),
     cancelTask: guard("run", async ({ id, metadata }, context) => {
       const { principal, signal } = callFacts(context);
@@ -154,11 +157,6 @@ function waitFor(request: SendMessageRequest, { journal }: Pick<ReturnType<typeo
   const isOnTask = message?.taskId !== "" || receiver !== undefined;
   const mostMs = returnImmediately ? mayMs : undefined;
   return { isWatched, mostMs, wantsTask: isOnTask || (returnImmediately && !isWatched) };
-}
-
-/** A2A has no conflict; for what is no operation of it HTTP's holds. */
-function asConflict(error: unknown): unknown {
-  return error instanceof AppError && error.code === "conflict" ? new AppFailure(error) : error;
 }
 
 /** What every call goes through: its scope, if any, the extensions it needs, and errors as A2A's. */
