@@ -159,7 +159,9 @@ function waitFor(request: SendMessageRequest, { journal }: Pick<ReturnType<typeo
   return { isWatched, mostMs, wantsTask: isOnTask || (returnImmediately && !isWatched) };
 }
 
-/** What every call goes through: its scope, if any, the extensions it needs, and errors as A2A's. */
+/**
+ * What every call goes through: its scope, if any, the extensions it needs, and errors as A2A's.
+ */
 function guardsOf(deps: RequestHandlerDeps) {
   const guard = <Params, Result>(
     scope: Scope | undefined,
