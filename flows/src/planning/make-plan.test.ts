@@ -10,7 +10,7 @@ test("who plans sees of the files their kind and size, and how those begin that 
   const long = (name: string, text?: string) => ({ ...given, name, sha256: text ?? "" });
   const some = [long("a.csv", "day,n\n1,2\n2,3\n3,4\n"), long("b.png"), long("c.txt", "x".repeat(500))];
   const [table, picture, text] = [
-    '\n- a.csv (text/plain, 9 bytes)\n<file name="a.csv">\nday,n\n1,2\n2,3\n</file>',
+    '\n- a.csv (text/plain, 9 bytes)\n<file name="a.csv">\nday,n\n1,2\n2,3\n3,4\n</file>',
     "\n- b.png (text/plain, 9 bytes)",
     `\n- c.txt (text/plain, 9 bytes)\n<file name="c.txt">\n${"x".repeat(400)}\n</file>`,
   ];

@@ -110,19 +110,17 @@ function namesOf({ files }: Flow): string {
 }
 
 const mostFiles = 50;
-/** Of a table the names of its columns and two rows. */
-const mostLines = 3;
 const mostCharacters = 400;
 
 /**
- * The files that came with the task, with kind and size and, where they are text, how they begin,
+ * The files that came with the task, with kind and size and how those begin that can be read,
  * so that a plan fits what is in them.
  */
 export async function lookAtFiles(flow: Flow): Promise<string> {
   const files = flow.files.filter((part) => part.type === "file");
   const excerpts = await flow.excerpts(files);
   const lines = files.slice(0, mostFiles).map(({ name, mediaType, size }, index) => {
-    const begins = (excerpts[index]?.text ?? "").split("\n", mostLines).join("\n").slice(0, mostCharacters).trim();
+    const begins = (excerpts[index]?.text ?? "").slice(0, mostCharacters).trim();
     return `\n- ${name} (${mediaType}, ${size} bytes)${begins === "" ? "" : `\n${marked("file", begins, { name })}`}`;
   });
   const more = files.length > mostFiles ? `\n- … ${files.length - mostFiles} more` : "";

@@ -179,30 +179,6 @@ test("as many branches run at once as may, in order, and each counts until it ha
   expect(state.branches).toBe(1);
 });
 
-test("the beginnings of eight files are read, of text files only, and the rest is named", async () => {
-  const names = ["a", "gone", "binary", "long", "exact", "f", "g", "h", "i"];
-  const contents = { ...Object.fromEntries(names.map((name) => [name, name])), binary: "a\0b" };
-  const { gone: _, ...there } = { ...contents, long: "x".repeat(4_001), exact: "y".repeat(4_000) } as Record<
-    string,
-    string
-  >;
-  const { flow, steps } = flowInMemory({}, there);
-  const read = await flow.excerpts(names.map((name) => stored(name)));
-  expect(read.map(({ name, size, text }) => [name, size, text])).toEqual([
-    ["a", 1, "a"],
-    ["gone", 1, undefined],
-    ["binary", 1, undefined],
-    ["long", 1, `${"x".repeat(4_000)}\n[cut off]`],
-    ["exact", 1, "y".repeat(4_000)],
-    ["f", 1, "f"],
-    ["g", 1, "g"],
-    ["h", 1, "h"],
-    ["i", 1, undefined],
-  ]);
-  expect(await flow.excerpts([])).toEqual([]);
-  expect(steps).toEqual(["excerpts: pure"]);
-});
-
 test("a text is cut where it is longer than it may be, and answers share the room there is", () => {
   expect([cut("abc", 3), cut("abcd", 3)]).toEqual(["abc", "abc\n[cut off]"]);
   expect([1, 3, 4, 7, 29, 31, 1_000].map(roomForEach)).toEqual([16_000, 16_000, 15_000, 8_571, 2_068, 2_000, 2_000]);

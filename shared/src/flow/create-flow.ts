@@ -1,11 +1,12 @@
 import { cancelOpen } from "../a2a/ask/cancel-remote-tasks.ts";
-import type { Excerpt, Flow, Writing } from "../core/flow.ts";
+import type { Flow, Writing } from "../core/flow.ts";
 import type { Part, PeerArtifact } from "../core/message.ts";
 import type { Run } from "../core/runs/run.ts";
-import type { ArtifactStore, StoredFile } from "../core/workspace.ts";
+import type { StoredFile } from "../core/workspace.ts";
 import { type AskDeps, ask } from "./ask.ts";
 import { askFlowModel, type ModelDeps } from "./ask-model.ts";
 import { decide, decideUnlessWritten, tellCutOff } from "./decide.ts";
+import { readExcerpts } from "./excerpts.ts";
 import { isAddress, namedAgent } from "./find-agent.ts";
 import type { FlowState } from "./flow-state.ts";
 import { askCaller, receiveCallerMessages } from "./receive-caller-messages.ts";
@@ -135,35 +136,4 @@ async function write(
   const reply = await askFlowModel(run, state, name, request, deps);
   if (reply.finish === "length") tellCutOff(run);
   return reply.text;
-}
-
-/** How many files are opened, and how many bytes are read of each. */
-const mostFiles = 8;
-const mostBytes = 4_000;
-
-/** The beginnings of these files, read once and recorded. */
-async function readExcerpts(
-  run: Run,
-  files: readonly StoredFile[],
-  artifacts: Pick<ArtifactStore, "get">,
-): Promise<readonly Excerpt[]> {
-  if (files.length === 0) return [];
-  return run.step(
-    "excerpts",
-    () => Promise.all(files.map((file, index) => (index < mostFiles ? excerpt(file, artifacts) : unread(file)))),
-    { effect: "pure" },
-  );
-}
-
-function unread({ name, size }: StoredFile): Excerpt {
-  return { name, size };
-}
-
-async function excerpt(file: StoredFile, artifacts: Pick<ArtifactStore, "get">): Promise<Excerpt> {
-  const content = await artifacts.get(file.sha256);
-  if (content === undefined) return unread(file);
-  const bytes = await content.slice(0, mostBytes).bytes();
-  if (bytes.includes(0)) return unread(file);
-  const text = new TextDecoder().decode(bytes);
-  return { ...unread(file), text: content.size > mostBytes ? `${text}\n[cut off]` : text };
 }

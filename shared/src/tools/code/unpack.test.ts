@@ -274,6 +274,9 @@ test("what was unpacked is told by its number, its size, its top and what was le
   const told = "Left out (git hooks, links that lead nowhere or outside): ";
   expect(text(1, many.slice(0, 2)).at(-1)).toBe(`${told}p/l0, p/l1`);
   expect(text(1, many).at(-1)).toBe(`${told}${many.slice(0, 20).join(", ")} …`);
+  const sample = "p/.git/hooks/pre-push.sample";
+  expect(text(1, [sample])).toEqual(text(1));
+  expect(text(1, [sample, "p/.git/hooks/pre-push"]).at(-1)).toBe(`${told}p/.git/hooks/pre-push`);
 });
 
 test("an archive is unpacked once, counts as a change, and brings the notes of the repository in it", async () => {

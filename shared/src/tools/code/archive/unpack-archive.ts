@@ -62,18 +62,21 @@ async function openArchive(
 }
 
 const shown = 20;
+/** An example that git puts into every repository and never runs. */
+const sampleHook = /\/hooks\/[\w-]+\.sample$/;
 
 /** What a model needs to know about an unpacked archive. */
 export function unpackedText({ folder, files, leftOut }: Unpacked): string {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  const told = leftOut.filter((path) => !sampleHook.test(path));
   const top = [...new Set(files.map(({ path }) => path.slice(folder.length + 1).replace(/\/.*/s, "/")))].sort();
   const lines = [
     `Unpacked ${files.length} file${files.length === 1 ? "" : "s"} (${bytesInWords(bytes)}) into ${folder}/:`,
     ...top.slice(0, shown).map((name) => `- ${name}`),
     ...(top.length > shown ? [`- and ${top.length - shown} more`] : []),
-    ...(leftOut.length > 0
+    ...(told.length > 0
       ? [
-          `Left out (git hooks, links that lead nowhere or outside): ${leftOut.slice(0, shown).join(", ")}${leftOut.length > shown ? " …" : ""}`,
+          `Left out (git hooks, links that lead nowhere or outside): ${told.slice(0, shown).join(", ")}${told.length > shown ? " …" : ""}`,
         ]
       : []),
   ];

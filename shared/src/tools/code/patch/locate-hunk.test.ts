@@ -11,8 +11,8 @@ function place(lines: readonly string[], wanted: readonly string[], expected?: n
     return error instanceof Error ? error.message : error;
   }
 }
-const down = (n: number) => `found ${n} lines further down`;
-const up = (n: number) => `found ${n} lines further up`;
+const down = (n: number) => `found ${n === 1 ? "1 line" : `${n} lines`} further down`;
+const up = (n: number) => `found ${n === 1 ? "1 line" : `${n} lines`} further up`;
 const atEnds = "white space at line ends differs";
 const indented = "indentation differs: check the lines added";
 const letters = [..."abcabcx"];

@@ -61,8 +61,8 @@ test("an ending is no line of its own", () => {
 
 test("notes name the hunk if there are several", () => {
   const hunks = [hunk(1, " a"), hunk(2, "-b", "+c")];
-  expect(patchText("a\nx\nb\n", { path: "x", hunks }).notes).toEqual(["hunk 2 found 1 lines further down"]);
-  expect(patchText("a\nx\nb\n", { path: "x", hunks: hunks.slice(1) }).notes).toEqual(["found 1 lines further down"]);
+  expect(patchText("a\nx\nb\n", { path: "x", hunks }).notes).toEqual(["hunk 2 found 1 line further down"]);
+  expect(patchText("a\nx\nb\n", { path: "x", hunks: hunks.slice(1) }).notes).toEqual(["found 1 line further down"]);
 });
 
 test("a new file has all added lines, and the ending of the last hunk", () => {

@@ -1,0 +1,68 @@
+import { AppError } from "../core/errors.ts";
+import type { Excerpt } from "../core/flow.ts";
+import type { Run } from "../core/runs/run.ts";
+import { sanitize } from "../core/text/sanitize.ts";
+import type { ArtifactStore, StoredFile } from "../core/workspace.ts";
+import { extractDocument } from "../tools/documents/extract-document.ts";
+
+/** How many files are opened, and how many bytes or characters are read of each. */
+const mostFiles = 8;
+const mostShown = 4_000;
+/** A document that is larger or takes longer to read is only named. */
+const mostBytes = 20 * 2 ** 20;
+const documentMs = 20_000;
+
+/** The beginnings of these files, read once and recorded. */
+export async function readExcerpts(
+  run: Run,
+  files: readonly StoredFile[],
+  artifacts: Pick<ArtifactStore, "get">,
+): Promise<readonly Excerpt[]> {
+  if (files.length === 0) return [];
+  const read = async () => {
+    const excerpts: Excerpt[] = [];
+    // One after another: each document has a process of its own.
+    for (const [index, file] of files.entries()) {
+      const text = index < mostFiles ? await beginning(file, artifacts, run.abortSignal) : undefined;
+      excerpts.push({ name: file.name, size: file.size, ...(text !== undefined && { text }) });
+    }
+    return excerpts;
+  };
+  return run.step("excerpts", read, { effect: "pure" });
+}
+
+async function beginning(
+  file: StoredFile,
+  artifacts: Pick<ArtifactStore, "get">,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const content = await artifacts.get(file.sha256);
+  if (content === undefined) return undefined;
+  const bytes = await content.slice(0, mostShown).bytes();
+  if (isText(bytes, file)) return withCut(new TextDecoder().decode(bytes), content.size > mostShown);
+  if (file.mediaType.startsWith("image/") || content.size > mostBytes) return undefined;
+  return documentText(file, content, signal);
+}
+
+/** Whether the bytes of a file are what a person reads of it. */
+function isText(bytes: Uint8Array, { mediaType }: StoredFile): boolean {
+  return !bytes.includes(0) && mediaType !== "message/rfc822" && !Buffer.from(bytes).includes("%PDF-");
+}
+
+/** What a document says at its beginning; undefined for what cannot be read as one. */
+async function documentText({ name }: StoredFile, content: Blob, signal: AbortSignal): Promise<string | undefined> {
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(documentMs)]);
+  const request = { name, from: 0, characters: mostShown, scans: "name" } as const;
+  try {
+    const { about, text, next } = await extractDocument(content, request, bounded);
+    return withCut(`(${about})\n${sanitize(text)}`, next !== undefined);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof AppError) && !bounded.aborted) throw error;
+    return undefined;
+  }
+}
+
+function withCut(text: string, isCut: boolean): string {
+  return isCut ? `${text}\n[cut off]` : text;
+}
