@@ -739,4 +739,12 @@ export const dataFaults: readonly Fault[] = [
     harm: "A statement that lists texts which are names of files compares others.",
     tests: ["shared/src/tools/data/database/decoded-files"],
   },
+  {
+    id: "decimals-called-thousands",
+    file: "shared/src/tools/data/delimited/comma-numbers.ts",
+    find: "  if (found.some(({ isText, isOther }) => !isText && isOther)) return none;\n",
+    becomes: "",
+    harm: "Of a file with decimal points a column is called thousands, and its reader makes it so.",
+    tests: ["shared/src/tools/data/delimited"],
+  },
 ];
