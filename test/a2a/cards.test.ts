@@ -47,6 +47,7 @@ test("the card has the real skills, the interfaces, and the model and sandbox in
 test("a caller of 1.0 gets a pure 1.0 card; all others get a merged one with the fields of both", async () => {
   const pure = await wire(read("agent-card.json", { "A2A-Version": "1.0" }));
   for (const field of ["url", "preferredTransport", "protocolVersion"]) expect(pure[field]).toBeUndefined();
+  expect(await wire(read("agent-card.json?A2A-Version=1.0"))).toEqual(pure);
   const merged = await wire(read("agent-card.json"));
   expect(merged).toMatchObject({
     ...pure,

@@ -98,6 +98,17 @@ test("receivers are created, read, listed, replaced and removed over JSON-RPC, H
     const created = await wire(fetch(rest, { method: "POST", headers, body }));
     expect(created).toEqual(await wire(fetch(rest, { method: "POST", headers, body })));
     expect((await wire(fetch(rest, { headers }))).configs).toHaveLength(2);
+    const paged: Wire[] = [];
+    for (let pageToken = ""; paged.length < 2; ) {
+      const page = (await call("ListTaskPushNotificationConfigs", { taskId, pageSize: 1, pageToken })).result;
+      const query = new URLSearchParams({ pageSize: "1", pageToken });
+      expect(await wire(fetch(`${rest}?${query}`, { headers }))).toEqual(page);
+      expect(page.configs).toHaveLength(1);
+      paged.push(...page.configs);
+      pageToken = page.nextPageToken ?? "";
+      expect(pageToken === "").toBe(paged.length === 2);
+    }
+    expect(paged.map(({ url }) => url).toSorted()).toEqual([`${hook.url}/rest`, `${hook.url}/two`]);
     expect(await wire(fetch(`${rest}/${created.id}`, { headers }))).toEqual(created);
     expect((await fetch(`${rest}/${created.id}`, { method: "DELETE", headers })).status).toBe(200);
     expect((await fetch(`${rest}/${created.id}`, { method: "DELETE", headers })).status).toBe(200);

@@ -53,9 +53,18 @@ test("the prompt names the libraries that Python has here, or that it has none",
 test("every tool its prompt names exists", () => {
   const { tools, instructions } = openedForTest(dataAnalysis, { shell, databases });
   const named = new Set(instructions.match(/\b[a-z]+_[a-z_]+\b/g));
-  for (const name of ["by_month", "insights_id", "tool_type", "by_month_new", "json_path"]) named.delete(name);
+  for (const name of ["by_month", "json_path"]) named.delete(name);
   expect(named.size).toBeGreaterThan(5);
   expect([...named].filter((name) => !names(tools).includes(name))).toEqual([]);
+});
+
+test("how charts are asked for stands in their tool's description, and nowhere else", () => {
+  const { tools, instructions } = openedForTest(dataAnalysis, { shell, databases });
+  const { description } = tools.find(({ name }) => name === "data_visualization") ?? {};
+  for (const piece of ["csvFilePath", "insights_id"]) {
+    expect(description).toContain(piece);
+    expect(instructions).not.toContain(piece);
+  }
 });
 
 test("the prompt says that files are data, and to plan only with the tool for it", () => {

@@ -9,9 +9,9 @@ const part = {
 - Check an important number a second way: another query, a total that must match.`,
   charts: `How you draw
 - For each chart have a CSV whose first row names the columns, units in the names. COPY (SELECT …) TO 'by_month.csv' writes one; month, year, sales in rows is as good as a column a year.
-- Call data_visualization with charts [{"csvFilePath": "by_month.csv", "chartTitle": "Revenue by month (EUR)", "chart": "line", "x": "month", "y": "revenue", "series": "year", "aggregate": "sum"}]. Name what you want drawn; leave out what does not apply. A title says what is shown. PNG is for reports, html for reading on its own.
-- Read what was drawn ("line, x = month, 4 series …, 48 points; not drawn: …"), and look at the picture if you can see it. When it is not what you wanted, name the columns otherwise and draw it again: the same file and title replaces the chart.
-- The numbered findings are about the figures drawn, clearest first. To mark some in a copy of the chart (by_month_new.png), call it with tool_type insight and charts [{"chartPath": "visualization/by_month.png", "insights_id": [2]}]. Mention only findings that matter, no more sure than they are told; a correlation is not a cause.
+- A title says what is shown. PNG is for reports, html for reading on its own.
+- Look at the picture if you can see it. When it is not what you wanted, name the columns otherwise and draw it again.
+- The numbered findings are about the figures drawn, clearest first. Mention only those that matter, no more sure than they are told; a correlation is not a cause.
 - Text labels such as Jan or Q1 are drawn in the order of the file; write months as 2024-03 and quarters as 2024-Q1 to have them as a course in time.`,
   place: `Where you work
 - Your workspace holds the files the user sent; paths are relative to it. What you leave there is handed to the user, so leave results, not clutter.

@@ -28,7 +28,8 @@ test("start says why an agent was given up, and what to do", async () => {
   const manus = 'console.error("no such key"); process.exit(2);';
   await using checkout = await checkoutForTest({ gateway: manus, agents: { manus } });
   await using cli = await cliForTest({ ...checkout, env: { GATEWAY_PORT: "0" } });
-  expect(await cli.run("start")).toBe(1);
+  // A configuration that a server refuses has the code it has in any command.
+  expect(await cli.run("start")).toBe(2);
   const line = "manus ended before it was ready:\nno such key\n  Given up on manus. Fix the cause and start again.\n";
   expect(cli.said()).toContain(line);
 });
@@ -41,7 +42,7 @@ test("start says which servers are missing", async () => {
   for (const deadline = Date.now() + 60_000; !cli.said().includes("\nUp "); await Bun.sleep(10))
     if (Date.now() > deadline) throw new Error(cli.said());
   process.emit("SIGTERM");
-  expect(await done).toBe(1);
+  expect(await done).toBe(2);
   expect(cli.said()).toContain("Given up on gateway. Fix the cause and start again.");
   expect(cli.said()).toContain("\nUp without gateway. State is in ");
 });

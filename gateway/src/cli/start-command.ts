@@ -11,6 +11,7 @@ import { onInterrupt } from "../terminal/interrupts.ts";
 
 /**
  * Starts the agents and the gateway. Ctrl-C or SIGTERM drains them; a second one ends them at once.
+ * Ends with 2 if a server refused its configuration, with 1 if another was given up.
  */
 export async function startCommand(options: { readonly config?: string }, context: CliContext): Promise<number> {
   const { terminal } = context;
@@ -25,14 +26,16 @@ export async function startCommand(options: { readonly config?: string }, contex
     () => process.exit(exitCodes.canceled),
   );
   let printed = Promise.resolve();
+  let failure: number = exitCodes.failed;
   const report = (event: SystemEvent, held: Config) => {
+    if (event.type === "server-given-up" && event.code === "config_invalid") failure = exitCodes.usage;
     printed = printed.then(async () => terminal.say(await eventText(event, held)));
   };
   try {
     const { root, cwd, env } = context;
     const sound = await startAgents({ root, cwd, env, config, report, signal: drain.signal });
     await printed;
-    return sound ? exitCodes.ok : exitCodes.failed;
+    return sound ? exitCodes.ok : failure;
   } finally {
     interrupts.dispose();
   }

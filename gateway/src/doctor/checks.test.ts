@@ -179,4 +179,6 @@ test("the sandbox is tried where agents' commands run, as it is asked for, and c
   const folder = join(home, "workspaces");
   expect(creating.mock.calls).toEqual([[{ mode: "landlock", folder, python: config.python.environment }]] as never);
   expect(closed).toBe(1);
+  creating.mockRejectedValue(new AppError("unavailable", "It could not be tried out."));
+  expect(await checkSandbox(config)).toEqual([{ name: "sandbox", state: "fail", text: "It could not be tried out." }]);
 });

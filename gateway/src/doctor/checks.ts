@@ -103,7 +103,8 @@ export async function checkEngine(config: Pick<Config, "engine" | "home">): Prom
 export async function checkSandbox(config: Config): Promise<DoctorCheck[]> {
   const { sandbox: settings, python, home } = config;
   const folder = join(home, "workspaces");
-  const sandbox = await createSandbox({ mode: settings.tier, folder, python: python.environment });
+  const sandbox = await createSandbox({ mode: settings.tier, folder, python: python.environment }).catch(shortOf);
+  if (sandbox instanceof AppError) return [{ name: "sandbox", state: "fail", text: sandbox.message }];
   try {
     const { tier, description } = sandbox;
     if (tier === "none")
@@ -116,6 +117,12 @@ export async function checkSandbox(config: Config): Promise<DoctorCheck[]> {
   } finally {
     await sandbox.close();
   }
+}
+
+/** The error for a sandbox that could not be tried out; any other is a bug. */
+function shortOf(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  throw error;
 }
 
 /** None without a Python, which the list of programs tells. */

@@ -48,6 +48,20 @@ test("the example of a flow names only agents that are here", () => {
   expect(exampleOf()?.text).toContain("orders.csv");
 });
 
+test.each(flows.map((flow) => [flow.name, flow] as const))(
+  "the example of %s is accepted and asks agents that are here, whichever those are",
+  (_, flow) => {
+    for (const names of [["concierge"], ["manus", "swe"], ["manus", "browser", "swe", "data-analysis"]]) {
+      const [runnable] = runnablesOf([flow], { list: () => names.map(known) }).all();
+      const { text, files: _, ...settings } = runnable?.example ?? { text: "" };
+      const parts = [{ type: "text", text }];
+      runnable?.admit({ messageId: "m", parts, metadata: { "manyhands/flow": settings } } as never);
+      const asked = [...JSON.stringify(settings.options ?? {}).matchAll(/"agent":"([^"]+)"/g)].map(([, name]) => name);
+      for (const name of [...asked, ...(settings.agents ?? [])]) expect(names).toContain(name ?? "");
+    }
+  },
+);
+
 test("an agent with an unchanged card stays the same runnable at every check, so that nothing is rebuilt", async () => {
   await using server = serveCard("Greeter");
   const seen: KnownAgentState = {

@@ -1,5 +1,5 @@
 import { AppError } from "manyhands/internal/core/errors";
-import type { FlowDefinition, FlowExample } from "manyhands/internal/core/flow";
+import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { UserMessage } from "manyhands/internal/core/message";
 import type { JsonSchema } from "manyhands/internal/core/model";
 import type { FlowSettings } from "manyhands/internal/core/runs/task";
@@ -10,6 +10,7 @@ import type { KnownAgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";
 import { agentKind, agentOptions } from "./agent-flow.ts";
 import { notSeen } from "./agents-of-registry.ts";
+import { exampleHere } from "./example-here.ts";
 
 /** What this gateway can run: its flows as they are now, and every agent of the registry. */
 export function runnablesOf(flows: Iterable<FlowDefinition>, registry: Pick<Registry, "list">): Runnables {
@@ -27,29 +28,17 @@ export function runnablesOf(flows: Iterable<FlowDefinition>, registry: Pick<Regi
     const of = [...flows, ...names];
     if (of.length === last.of.length && of.every((one, at) => one === last.of[at]))
       return [...last.asked, ...agents.map(agentRunnable)];
-    const asked = Array.from(flows, ofFlow).map(({ runnable, needsTeam }): Runnable => {
-      const { example } = runnable;
-      if (example === undefined) return runnable;
-      const team = exampleTeam(example, names);
-      if (team === undefined) return runnable;
-      return { ...runnable, example: { ...example, agents: team }, ...(needsTeam && { team }) };
+    const asked = Array.from(flows, (flow): Runnable => {
+      const { runnable, needsTeam } = ofFlow(flow);
+      if (runnable.example === undefined) return runnable;
+      const example = exampleHere(flow, names);
+      const isTeam = needsTeam && names.length > 0 && example.agents !== undefined;
+      return { ...runnable, example, ...(isTeam && { team: example.agents }) };
     });
     last = { of, asked };
     return [...asked, ...agents.map(agentRunnable)];
   };
   return { all, ofKind: (kind) => all().find((one) => kindsOf(one).includes(kind)) };
-}
-
-/**
- * The agents of a flow's example that exist here, or all agents if none of them does.
- */
-export function exampleTeam(
-  { agents }: Pick<FlowExample, "agents">,
-  there: readonly string[],
-): readonly string[] | undefined {
-  if (agents === undefined || there.length === 0) return undefined;
-  const team = agents.filter((name) => there.includes(name));
-  return team.length === 0 ? there : team;
 }
 
 /**

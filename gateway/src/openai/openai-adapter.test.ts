@@ -149,10 +149,10 @@ test("a refused caller hears how to sign in; a bug is reported and not told", as
   };
   const report = (bug: unknown) => void reported.push(bug);
   const app = openAiAdapter({ identify, report, heartbeatMs: 1 } as Partial<OpenAiAdapterDeps> as OpenAiAdapterDeps);
-  const refused = await app.request("/models");
+  const refused = await app.request("/v1/models");
   expect([refused.status, refused.headers.get("WWW-Authenticate"), reported]).toEqual([401, "Bearer", []]);
   fault = new Error("a secret");
-  const broken = await app.request("/models");
+  const broken = await app.request("/v1/models");
   expect([broken.status, reported]).toEqual([500, [fault]]);
   expect(await broken.text()).not.toContain("secret");
 });

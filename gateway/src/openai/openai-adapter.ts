@@ -7,6 +7,7 @@ import { settingsMetadata } from "manyhands/internal/core/runs/task";
 import { requestTrace, type Trace } from "manyhands/internal/core/trace";
 import { challengeOf } from "manyhands/internal/http/challenge";
 import { parseJsonBytes } from "manyhands/internal/http/json-text";
+import { otherMethods } from "manyhands/internal/http/other-methods";
 import { limitedBody } from "manyhands/internal/http/request-body";
 import { sseResponse } from "manyhands/internal/http/sse";
 import { findRunnable, type Runnables } from "manyhands/internal/runs/runnable";
@@ -35,7 +36,7 @@ const longestRunMs = 3_600_000;
  * in the run's conversation. Disconnecting cancels the run: front ends stop that way.
  */
 export function openAiAdapter(deps: OpenAiAdapterDeps): Hono {
-  const app = new Hono({ strict: false });
+  const app = new Hono({ strict: false }).basePath("/v1");
   app.onError((error) => failure(error, deps.report));
   app.get("/models", async (c) => {
     requireScope(await deps.identify(c.req.raw), "read");
@@ -52,7 +53,9 @@ export function openAiAdapter(deps: OpenAiAdapterDeps): Hono {
     const run = await begin(request, caller.principal, requestTrace(c.req.raw), deps);
     return request.stream === true ? streamed(run, request, c, deps) : whole(run, request, c, deps);
   });
-  app.all("/*", () => {
+  app.all("/*", (c) => {
+    const allowed = otherMethods(c, app);
+    if (allowed.length > 0) return methodRefused(allowed);
     throw new AppError("not_found", "This API has /v1/models and /v1/chat/completions.");
   });
   return app;
@@ -143,6 +146,13 @@ function failure(error: unknown, report: (bug: unknown) => void): Response {
 }
 
 const types: Readonly<Record<number, string>> = { 401: "authentication_error", 429: "rate_limit_error" };
+
+function methodRefused(allowed: readonly string[]): Response {
+  const allow = allowed.join(", ");
+  const message = `This address takes ${allow}.`;
+  const error = { message, type: "invalid_request_error", param: null, code: "unsupported" };
+  return Response.json({ error }, { status: 405, headers: { Allow: allow } });
+}
 
 /** An error as clients of this API read it. */
 function errorBody(error: unknown, report: (bug: unknown) => void) {

@@ -41,7 +41,7 @@ function adapter({
     report: (bug) => reported.push(bug),
   });
   const chat = (body: object, init: RequestInit = {}) =>
-    app.request("/chat/completions", {
+    app.request("/v1/chat/completions", {
       ...{ method: "POST", headers: { "Content-Type": "application/json" } },
       body: JSON.stringify({ model: "debate", messages: [user("Go")], ...body }),
       ...init,
@@ -118,10 +118,12 @@ test("a stream that breaks off tells why in the form of this API, and of a bug, 
 });
 
 test.each<readonly [string, RequestInit, number, string]>([
-  ["/chat/completions", { method: "POST", body: "x".repeat(11_000_000) }, 413, "too_large"],
-  ["/chat/completions", { method: "POST", body: "{" }, 400, "invalid_input"],
-  ["/embeddings", { method: "POST", body: "{}" }, 404, "not_found"],
-  ["/models/nobody", {}, 404, "not_found"],
+  ["/v1/chat/completions", { method: "POST", body: "x".repeat(11_000_000) }, 413, "too_large"],
+  ["/v1/chat/completions", { method: "POST", body: "{" }, 400, "invalid_input"],
+  ["/v1/embeddings", { method: "POST", body: "{}" }, 404, "not_found"],
+  ["/v1/models/nobody", {}, 404, "not_found"],
+  ["/v1/chat/completions", {}, 405, "unsupported"],
+  ["/v1/models", { method: "DELETE" }, 405, "unsupported"],
 ])(
   "a request to %s that cannot be answered is refused in the form of this API: %#",
   async (path, init, status, code) => {

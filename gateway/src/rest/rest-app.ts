@@ -4,7 +4,7 @@ import { AppError } from "manyhands/internal/core/errors";
 import { JsonTextError, parseJsonBytes } from "manyhands/internal/http/json-text";
 import { limitedBody } from "manyhands/internal/http/request-body";
 import type { RestEndpoint, RestEnv } from "./endpoint.ts";
-import { methodRefused, problem } from "./problem.ts";
+import { problem } from "./problem.ts";
 
 /** What the REST API needs. */
 export type RestDeps = {
@@ -26,18 +26,11 @@ export function restApp(endpoints: readonly RestEndpoint[], deps: RestDeps): Hon
     };
   };
   for (const { method, path, request, handle, scope = method === "get" ? "read" : "run" } of endpoints) {
-    const route = routeOf(path);
+    const route = path.replaceAll(/\{(\w+)\}/g, ":$1");
     const before = request.body === undefined ? [identified(scope)] : [identified(scope), limitedBody(), jsonBody];
     app.on(method.toUpperCase(), [route], ...before, (c) => handle(c));
   }
-  for (const [path, methods] of Map.groupBy(endpoints, (one) => one.path)) {
-    app.all(routeOf(path), () => methodRefused(methods.map(({ method }) => method.toUpperCase())));
-  }
   return app;
-}
-
-function routeOf(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
 /** Refuses a body that is not JSON or is nested too deeply. */

@@ -177,6 +177,8 @@ test("an invalid request is refused with its code and the field", async () => {
     [await fetch(`${gateway.url}/runs?limit=0`), 400, "invalid_input", "query.limit"],
     [await fetch(`${gateway.url}/nothing`), 404, "not_found", "/docs"],
     [await fetch(`${gateway.url}/runs`, { method: "PUT" }), 405, "unsupported", "takes GET"],
+    [await fetch(`${gateway.url}/console/none.js`), 404, "not_found", "/docs"],
+    [await fetch(`${gateway.url}/console/none.js`, { method: "POST" }), 405, "unsupported", "takes GET"],
     [await post(gateway, "/flows/echo", { input: "x".repeat(11_000_000) }), 413, "too_large", "10"],
   ] as const;
   for (const [response, status, code, word] of refusals) {
@@ -325,4 +327,27 @@ test("a page of a listed site may call every adapter; one of another is refused"
     const read = await fetch(`${gateway.url}${path}`, { headers: { Origin: page } });
     expect([read.status, read.headers.get("Access-Control-Allow-Origin")]).toEqual([200, page]);
   }
+});
+
+test("every address refuses a method that it does not take, and says which it takes", async () => {
+  await using gateway = await startGateway({});
+  const routes = gateway.routes.filter(({ method, path }) => method !== "ALL" && !path.includes("*"));
+  expect(routes.length).toBeGreaterThan(60);
+  const others: string[] = [];
+  for (const { method, path } of routes) {
+    const at = path
+      .replace(":card{", "agent-card.json{")
+      .replace(":file{", "x.js{")
+      .replace(/:sha256\{.*\}/, "0".repeat(64))
+      .replace(/\{.*\}/, "")
+      .replaceAll(/:\w+/g, "x");
+    const headers = { Host: new URL(gateway.url).host };
+    const response = await gateway.fetch(new Request(`${gateway.url}${at}`, { method: "PROPFIND", headers }));
+    const allow = response.headers.get("Allow")?.split(", ") ?? [];
+    const body = (await response.json()) as { readonly detail?: string; readonly error?: { readonly message: string } };
+    const said = body.detail ?? body.error?.message;
+    if (response.status !== 405 || !allow.includes(method) || said !== `This address takes ${allow.join(", ")}.`)
+      others.push(`${response.status} ${method} ${at}`);
+  }
+  expect(others).toEqual([]);
 });

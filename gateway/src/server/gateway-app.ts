@@ -15,6 +15,7 @@ import { auditRefusals, protectedResource, type ReportRefusal } from "manyhands/
 import { crossOrigin } from "manyhands/internal/http/cross-origin";
 import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guard";
 import { createMetrics, routeOf } from "manyhands/internal/http/metrics";
+import { otherMethods } from "manyhands/internal/http/other-methods";
 import { statusApp } from "manyhands/internal/http/status-routes";
 import { takingTurns } from "manyhands/internal/http/turns";
 import type { ProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
@@ -33,7 +34,7 @@ import { deliveryRoutes } from "../rest/delivery-routes.ts";
 import type { RestEndpoint } from "../rest/endpoint.ts";
 import { flowRoutes } from "../rest/flow-routes.ts";
 import { type MemoryRoutesDeps, memoryRoutes } from "../rest/memory/memory-routes.ts";
-import { problem } from "../rest/problem.ts";
+import { methodRefused, problem } from "../rest/problem.ts";
 import { profileRoutes } from "../rest/profile-routes.ts";
 import { restApp } from "../rest/rest-app.ts";
 import { archiveRoute } from "../rest/runs/archive-route.ts";
@@ -146,7 +147,11 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   const endpoints = [...own, ...shared];
   const app = new Hono({ strict: false });
   app.onError((error) => problem(error, report));
-  app.notFound(() => problem(new AppError("not_found", "There is nothing at this address. See /docs."), report));
+  app.notFound((c) => {
+    const allowed = otherMethods(c, app);
+    if (allowed.length > 0) return methodRefused(allowed);
+    return problem(new AppError("not_found", "There is nothing at this address. See /docs."), report);
+  });
   app.use(async (c, next) => {
     await next();
     metrics.answered(routeOf(c), c.res.status);
@@ -168,7 +173,7 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   // neither.
   const mcp = lazily(async () => (await import("manyhands/internal/mcp/server/mcp-adapter")).mcpAdapter(deps));
   app.all("/mcp", async (c) => (await mcp.get())(c.req.raw));
-  app.route("/v1", openAiAdapter(deps));
+  app.route("/", openAiAdapter(deps));
   app.get("/openapi.json", async (c) => {
     const { openApiDocument } = await import("../rest/openapi.ts");
     return c.json(openApiDocument(endpoints, { version, publicUrl }));

@@ -202,7 +202,9 @@ test("a token that is made there counts at once, with its limits; who may not ca
   expect((await ask("/usage", undefined, as(secret))).body).toMatchObject(use);
   expect((await ask("/settings/tokens")).body).toMatchObject({ tokens: [{ name: "ann" }], count: true });
   expect((await ask("/runs", undefined, as("wrong-secret"))).status).toBe(401);
-  expect(await line('"path":"/runs"')).toMatchObject({ msg: "a request was refused", status: 401 });
+  const reason = "unknown or expired credentials";
+  expect(await line('"path":"/runs"')).toMatchObject({ msg: "a request was refused", status: 401, reason });
+  expect((await logged()).filter((one) => one.path === "/runs" || one.reason === reason)).toHaveLength(1);
   expect(JSON.stringify(await logged())).not.toContain("wrong-secret");
 });
 
@@ -218,6 +220,8 @@ test("its cards are signed, name every way to it, and say what it wants of calle
   expect(uris).toContain("urn:needed:1");
   expect(uris).toContain("of-flows");
   expect(uris).toContain("urn:manyhands:flow:1");
+  const { text: choosing } = await ask("/a2a/conditional/.well-known/agent-card.json");
+  expect([...choosing.matchAll(/"agent":"(\w[\w-]*)"/g)].map(([, name]) => name)).toEqual(["manus", "manus", "manus"]);
   expect(JSON.stringify(flow.securityRequirements)).toContain("bearer");
   expect((await ask("/.well-known/jwks.json")).body.keys.length).toBeGreaterThan(0);
   const { text: other } = await ask("/a2a/manus/.well-known/agent-card.json");

@@ -193,11 +193,11 @@ async function open({
     ...{ artifacts, registry, runnables, runs, deletions, memory },
     model: factsOf(model),
     home: homeMark(config.home),
-    facts({ name, type }) {
+    facts({ name, type, example }) {
       const flow = type === "flow" ? flows.get(name) : undefined;
       return {
         grpc: grpc?.interfaceAt(publicUrl, name),
-        ...(flow && { model: factsOf(model), extensions: [flowExtension(flow)] }),
+        ...(flow && { model: factsOf(model), extensions: [flowExtension({ ...flow, ...(example && { example }) })] }),
         keys,
         ...authentication.facts,
       };

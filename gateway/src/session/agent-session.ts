@@ -58,7 +58,8 @@ async function startAgent(name: string, config: Config, context: CliContext): Pr
       return isFirst ? resolve(event.url) : undefined;
     }
     // A first start that fails is no crash: starting it again would change nothing.
-    return isFirst && !wasUp ? reject(new AppError("unavailable", event.reason)) : tell(event);
+    if (!isFirst || wasUp) return tell(event);
+    return reject(new AppError(event.type === "server-given-up" ? event.code : "unavailable", event.reason));
   };
   const keep = (one: string) =>
     supervise(specOf(one, placed, context), { signal: stop.signal, graceMs, policy: defaultPolicy, report });

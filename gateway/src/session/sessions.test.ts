@@ -35,6 +35,13 @@ test("a flow whose agent cannot start is not started: the agent's last output is
   expect(cli.said()).toEndWith(`Given up on swe. ${lastWords}\n`);
 });
 
+test("a configuration that a server refuses ends a command as one that the command refuses itself", async () => {
+  await using checkout = await checkoutForTest({ gateway: liveServer, agents: { manus: broken(2) } });
+  await using cli = await cliForTest({ ...checkout, play: completing, env: nowhere() });
+  expect([await cli.run("run", "compare"), await cli.run("flow", "parallel", "compare")]).toEqual([2, 2]);
+  expect(cli.said().split("manus ended before it was ready:\nno such model")).toHaveLength(3);
+});
+
 test("an agent that the flow does not use is reported, and the flow continues", async () => {
   const agents = { manus: liveServer, swe: broken(2) };
   await using checkout = await checkoutForTest({ gateway: liveServer, agents });

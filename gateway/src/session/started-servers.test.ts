@@ -108,7 +108,7 @@ test("a system of a command has a gateway of its own, without the address that l
   using starts = spyOn(starting, "startAgents").mockImplementation(async ({ report, signal, config: held }) => {
     report({ type: "system-up", without: [] }, held);
     // A server that is lost later is started again: it ends nothing.
-    report({ type: "server-given-up", name: "gateway", reason: "It fell." }, held);
+    report({ type: "server-given-up", name: "gateway", code: "unavailable", reason: "It fell." }, held);
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
     return true;
   });

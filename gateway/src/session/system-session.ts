@@ -39,8 +39,8 @@ type Started = Pick<CliContext, "root" | "cwd" | "env" | "terminal">;
 
 /**
  * Starts the gateway and these agents for this session on free loopback ports; other agents are at
- * their configured addresses. A server's failure is reported at once. Rejects with `unavailable`
- * and the server's last words when the gateway or a needed agent is given up before all are up.
+ * their configured addresses. A server's failure is reported at once. Rejects with the code of a
+ * given up server and its last words, if it is the gateway or a needed agent, before all are up.
  */
 export async function startSystem(
   config: Config,
@@ -64,10 +64,10 @@ export async function startSystem(
         isRunning = true;
         return resolve(held);
       }
-      const { type, name, reason } = event;
+      const { name, reason } = event;
       const isNeeded = name === "gateway" || needed.includes(name);
-      if (type === "server-given-up" && isNeeded && !isRunning)
-        return reject(new AppError("unavailable", `Given up on ${name}. ${reason}`));
+      if (event.type === "server-given-up" && isNeeded && !isRunning)
+        return reject(new AppError(event.code, `Given up on ${name}. ${reason}`));
       tell(event);
     },
   });

@@ -173,6 +173,7 @@ test("an agent that cannot start ends `start` with a failure that says why", asy
   expect(events.map(({ type }) => type)).not.toContain("system-up");
   expect(events).toContainEqual({
     type: "server-given-up",
+    code: "config_invalid",
     name: "manus",
     reason: expect.stringContaining("manus: no such key"),
   });

@@ -2,11 +2,19 @@ import { setTimeout } from "node:timers/promises";
 import { publicError } from "manyhands/internal/core/errors";
 import { type ServerProcess, type ServerSpec, startServer } from "./server-process.ts";
 
-/** Events of a supervised server. */
+/**
+ * Events of a supervised server. One that is given up has the code `config_invalid` if it refused
+ * its configuration.
+ */
 export type SupervisorEvent =
   | { readonly type: "server-up"; readonly name: string; readonly url: string; readonly restarts: number }
   | { readonly type: "server-down"; readonly name: string; readonly reason: string; readonly restartInMs: number }
-  | { readonly type: "server-given-up"; readonly name: string; readonly reason: string };
+  | {
+      readonly type: "server-given-up";
+      readonly name: string;
+      readonly code: "config_invalid" | "unavailable";
+      readonly reason: string;
+    };
 
 /** A server's failure and what is done about it, as people read it. */
 export function troubleText(event: Exclude<SupervisorEvent, { type: "server-up" }>): string {
@@ -61,7 +69,8 @@ export async function supervise(
     failures = performance.now() - startedAt >= policy.settledMs ? 1 : failures + 1;
     const isMisconfigured = (await server.exited) === configurationExitCode;
     if (isMisconfigured || failures >= policy.attempts) {
-      report({ type: "server-given-up", name: spec.name, reason });
+      const code = isMisconfigured ? "config_invalid" : "unavailable";
+      report({ type: "server-given-up", name: spec.name, code, reason });
       return;
     }
     const restartInMs = Math.min(policy.firstPauseMs * 2 ** (failures - 1), policy.maxPauseMs);

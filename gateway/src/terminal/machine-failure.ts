@@ -16,11 +16,11 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** A sentence about a failure of the machine, not of ours; undefined for any other error. */
 export function machineFailure(error: unknown): string | undefined {
+  const { path, syscall } = (error ?? {}) as NodeJS.ErrnoException;
   const database = storageFailure(error);
-  if (database !== undefined) return `A database of the home cannot be used: ${database}.`;
+  if (database !== undefined) return `${path ?? "A database of the home"} cannot be used: ${database}.`;
   const errno = errnoOf(error);
   const reason = errno === undefined ? undefined : reasons[errno];
   if (reason === undefined || !(error instanceof Error)) return undefined;
-  const { path, syscall } = error as NodeJS.ErrnoException;
   return `${path ?? "A file"} cannot be used: ${reason} (${[syscall, errno].filter(Boolean).join(", ")}).`;
 }

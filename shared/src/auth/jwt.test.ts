@@ -6,6 +6,7 @@ import { join } from "node:path";
 import * as jose from "jose";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { callerNamed } from "../core/caller.ts";
+import { issuerFetch } from "./issuer-fetch.ts";
 import { jwtVerifier } from "./jwt.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-jwt-"));
@@ -119,6 +120,7 @@ test("keys that cannot be read are our trouble, not the caller's, and a silent i
     () => new Response("<html>"),
     () => Response.redirect("http://127.0.0.1:1/"),
     () => new Promise<Response>(() => undefined),
+    () => Response.json({ keys: [first.jwk], more: "x".repeat(2 ** 20) }),
   ];
   for (const answer of answers) {
     await using keys = keyServer(answer);
@@ -190,7 +192,8 @@ test("an issuer's keys are asked for five seconds at most, kept for ten minutes,
   using remote = spyOn(jose, "createRemoteJWKSet");
   jwtVerifier({ ...config, keys: { url: "https://id.example/jwks" } });
   const bounds = { timeoutDuration: 5_000, cooldownDuration: 30_000, cacheMaxAge: 600_000 };
-  expect(remote.mock.calls).toEqual([[new URL("https://id.example/jwks"), bounds]]);
+  const asked = { ...bounds, [jose.customFetch]: issuerFetch };
+  expect(remote.mock.calls).toEqual([[new URL("https://id.example/jwks"), asked]]);
 });
 
 test("every algorithm with a key of two halves is accepted, whichever the issuer uses", async () => {

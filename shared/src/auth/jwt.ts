@@ -1,9 +1,18 @@
 import { statSync } from "node:fs";
-import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from "jose";
 import { type Caller, callerNamed, principalName, type Scope, scopes } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
 import { assignable } from "./auth-store.ts";
 import { refusal } from "./identify.ts";
+import { issuerFetch } from "./issuer-fetch.ts";
 import { createVerifiedTokens } from "./verified-tokens.ts";
 
 /** Whose JWTs are accepted, and what their claims mean. */
@@ -93,7 +102,8 @@ function scopesOfClaim(claim: unknown, prefix: string): Scope[] {
 }
 
 function remoteKeys(url: string): Keys {
-  const options = { timeoutDuration: fetchMs, cooldownDuration: cooldownMs, cacheMaxAge: cacheMs };
+  const bounds = { timeoutDuration: fetchMs, cooldownDuration: cooldownMs, cacheMaxAge: cacheMs };
+  const options = { ...bounds, [customFetch]: issuerFetch };
   return { get: reachably(createRemoteJWKSet(new URL(url), options), url), version: () => 0 };
 }
 

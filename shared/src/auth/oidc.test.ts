@@ -52,6 +52,23 @@ test("an issuer that is away at the first sign-in is asked again at the next", a
   }
 });
 
+test("a description that would fill the memory is not read", async () => {
+  const server: Bun.Server<undefined> = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () =>
+      Response.json({
+        issuer: server.url.origin,
+        authorization_endpoint: `${server.url.origin}/authorize`,
+        more: "x".repeat(2 ** 20),
+      }),
+  });
+  await using _ = { [Symbol.asyncDispose]: () => server.stop(true) };
+  await expect(of(server.url.origin).begin("http://127.0.0.1:1/auth/callback")).rejects.toMatchObject({
+    code: "unavailable",
+  });
+});
+
 const callback = "http://127.0.0.1:1/auth/callback";
 const codeOf = ({ code }: { code: string }) => code;
 

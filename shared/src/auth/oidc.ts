@@ -3,6 +3,7 @@ import { lazily } from "../core/async/lazy.ts";
 import { type Caller, callerNamed } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
 import { refusal } from "./identify.ts";
+import { issuerFetch } from "./issuer-fetch.ts";
 import { callerOfClaims, principalOfClaims } from "./jwt.ts";
 
 /** Where people sign in, and what the claims of their ID token mean. */
@@ -36,6 +37,7 @@ export function createOidc(config: OidcConfig): Oidc {
   const client: oauth.Client = { client_id: config.clientId };
   const options = () => ({
     signal: AbortSignal.timeout(fetchMs),
+    [oauth.customFetch]: issuerFetch,
     [oauth.allowInsecureRequests]: issuer.protocol === "http:",
   });
   const server = lazily(() =>
@@ -93,6 +95,9 @@ async function secretOf({ clientSecret }: OidcConfig): Promise<string | undefine
   }
 }
 
+/** The codes of an issuer's answer that says nothing: another status than asked for, or no JSON. */
+const unanswered: readonly string[] = [oauth.RESPONSE_IS_NOT_CONFORM, oauth.PARSE_ERROR];
+
 /**
  * Tells an answer that does not fit, which is a refusal, from an issuer that cannot be asked or has
  * no answer, whose status says nothing of the person.
@@ -104,7 +109,7 @@ async function reachably<Value>(ask: () => Promise<Value>): Promise<Value> {
     const refused =
       cause instanceof oauth.AuthorizationResponseError ||
       cause instanceof oauth.ResponseBodyError ||
-      (cause instanceof oauth.OperationProcessingError && cause.code !== oauth.RESPONSE_IS_NOT_CONFORM);
+      (cause instanceof oauth.OperationProcessingError && !unanswered.includes(cause.code ?? ""));
     if (refused) throw refusal(`sign-in: ${cause.message}`);
     throw new AppError("unavailable", "The issuer for signing in cannot be asked now.", { cause });
   }

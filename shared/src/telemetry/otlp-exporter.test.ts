@@ -64,3 +64,15 @@ test("what the collector refuses is not taken for sent", async () => {
   expect(sent).toHaveLength(1);
   await exporter.close();
 });
+
+test("texts that others chose are cut, so that no span makes a request too large for the collector", async () => {
+  const exporter = otlpExporter(collector.url.origin, {}, "manyhands-manus");
+  sent = [];
+  const [text, short] = ["x".repeat(100_000), "y".repeat(1_000)];
+  const attributes = { "gen_ai.tool.name": text, kept: short, count: 7 };
+  await exporter.send([{ ...root, name: text, error: text, attributes, moments: [{ name: text, at: 1, attributes }] }]);
+  const told = JSON.stringify(sent[0]?.body);
+  expect(told.length).toBeLessThan(10_000);
+  expect([told.includes(short), told.includes('"key":"count","value":{"intValue":7}')]).toEqual([true, true]);
+  await exporter.close();
+});

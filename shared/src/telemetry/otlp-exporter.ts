@@ -11,6 +11,12 @@ export type SpanExporter = { send(spans: readonly Span[]): Promise<void>; close(
 /** How long one sending may take, with its retries. Milliseconds. */
 const deadlineMs = 10_000;
 
+/**
+ * The most characters of a text in a span: names and errors come from models and from others. A
+ * collector refuses what is too large, and then gets nothing that comes after it.
+ */
+const longestText = 1_000;
+
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
 
 /**
@@ -47,20 +53,21 @@ function readableSpan(span: Span, resource: ReadableSpan["resource"]): ReadableS
     ...(isRemote && { isRemote }),
   });
   return {
-    name,
+    name: shortened(name),
     kind: kinds[kind],
     spanContext: () => contextOf(span.spanId),
     ...(parentId !== undefined && { parentSpanContext: contextOf(parentId, kind === "server") }),
     startTime: hrTime(startedAt),
     endTime: hrTime(endedAt),
     duration: hrTime(endedAt - startedAt),
-    status: error === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: error },
-    attributes: attributes as Attributes,
+    status:
+      error === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: shortened(error) },
+    attributes: shortenedIn(attributes),
     links: [],
     events: moments.map(({ name, at, attributes }) => ({
-      name,
+      name: shortened(name),
       time: hrTime(at),
-      attributes: attributes as Attributes,
+      attributes: shortenedIn(attributes),
     })),
     ended: true,
     resource,
@@ -69,6 +76,18 @@ function readableSpan(span: Span, resource: ReadableSpan["resource"]): ReadableS
     droppedEventsCount: 0,
     droppedLinksCount: 0,
   };
+}
+
+function shortened(text: string): string {
+  return text.length <= longestText ? text : `${text.slice(0, longestText - 1).toWellFormed()}…`;
+}
+
+function shortenedIn(attributes: Span["attributes"]): Attributes {
+  const texts = Object.entries(attributes).map(([name, value]) => [
+    name,
+    typeof value === "string" ? shortened(value) : value,
+  ]);
+  return Object.fromEntries(texts);
 }
 
 function hrTime(milliseconds: number): HrTime {

@@ -128,6 +128,11 @@ test("a model that invents names of tools adds two hundred of them at most", asy
   const names = Object.keys(counts).filter((name) => name.startsWith("tool_call_seconds_count"));
   expect(names.length).toBe(201);
   expect(counts["tool_call_seconds_count other ok"]).toBe(100);
+  const invented = Array.from({ length: 300 }, (_, n) => ended(`tool${n}`, 1, true));
+  const strange = ["x".repeat(100_000), "two words", 'a"} 1\nmanyhands_runs 9'].map((name) => ended(name, 1, true));
+  const among = await countedRuns([async (run) => run.step("call", tell(...invented, ended("bash", 1), ...strange))]);
+  expect([among["tool_call_seconds_count bash ok"], among["tool_call_seconds_count other error"]]).toEqual([1, 103]);
+  expect(Math.max(...Object.keys(among).map(({ length }) => length))).toBeLessThan(200);
 });
 
 test("what recalling cost counts as the embeddings', cached and written tokens each, and an unknown price as nothing", async () => {

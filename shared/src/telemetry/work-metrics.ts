@@ -16,8 +16,13 @@ export type WorkMetrics = {
 
 /** Upper bounds of the durations' buckets, in seconds. */
 const bounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
-/** A model may invent names of tools; later ones count as `other`. */
+/**
+ * A model may invent names of tools; later ones count as `other`. Those never succeed, so they take
+ * no place from tools that do.
+ */
 const mostNames = 200;
+/** What no tool can be called counts as `other` too: it may be of any length. */
+const toolName = /^[\w-]{1,64}$/;
 
 /** What an event of this type adds to the metrics. */
 type Measure<Type> = (event: Extract<ReadEvent, { readonly type: Type }>) => void;
@@ -99,7 +104,10 @@ function measures({ models, tools, paid }: Measured): { readonly [Type in ReadEv
     "model-asked": called,
     "tool-started": nothing,
     "tool-ended": ({ name, isError, milliseconds }) =>
-      tools.add({ tool: name, outcome: isError ? "error" : "ok" }, milliseconds / 1_000),
+      tools.add(
+        { tool: toolName.test(name) ? name : "other", outcome: isError ? "error" : "ok" },
+        milliseconds / 1_000,
+      ),
     "context-compacted": ({ usage, discarded }) => paid("summary", usage, discarded),
     "memory-recalled": ({ usage }) => paid("embeddings", usage),
     "agent-asked": nothing,
@@ -200,7 +208,8 @@ function series<Value>(create: () => Value) {
   return {
     of(labels: Labels): Value {
       const isNew = !all.has(JSON.stringify(labels));
-      const counted = isNew && all.size >= mostNames ? { ...labels, ...others(labels) } : labels;
+      const isFull = isNew && this.all().filter((one) => one.labels.outcome === labels.outcome).length >= mostNames;
+      const counted = isFull ? { ...labels, ...others(labels) } : labels;
       const key = JSON.stringify(counted);
       const found = all.get(key) ?? { labels: counted, value: create() };
       all.set(key, found);

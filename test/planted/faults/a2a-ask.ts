@@ -242,7 +242,7 @@ export const a2aAskFaults: readonly Fault[] = [
   },
   {
     id: "files-measured-by-their-pieces",
-    file: "shared/src/a2a/ask/take-files.ts",
+    file: "shared/src/core/async/at-most.ts",
     find: "if (size > bytes)",
     becomes: "if (chunk.byteLength > bytes)",
     harm: "An agent that sends a file without end, in small pieces, fills the disk of its asker.",

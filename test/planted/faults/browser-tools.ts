@@ -77,8 +77,8 @@ export const browserToolsFaults: readonly Fault[] = [
   {
     id: "uploads-without-bound",
     file: "shared/src/tools/browser/act/files.ts",
-    find: "left -= file.stats.size;",
-    becomes: "left = mostBytes - file.stats.size;",
+    find: "left -= buffer.length;",
+    becomes: "left = mostBytes - buffer.length;",
     harm: "Any number of large files is read into the server's memory for one upload.",
     tests: ["shared/src/tools/browser/act/outcomes"],
   },

@@ -115,6 +115,14 @@ export const gatewayFaults: readonly Fault[] = [
     tests: ["gateway/src/flows"],
   },
   {
+    id: "an-example-of-absent-agents",
+    file: "gateway/src/flows/example-here.ts",
+    find: `key === "agent" && typeof field === "string"`,
+    becomes: `key === "" && typeof field === "string"`,
+    harm: "The example of a flow that the gateway and the card show fails where its agents are others.",
+    tests: ["gateway/src/flows/runnables"],
+  },
+  {
     id: "a-page-with-our-origin",
     file: "gateway/src/pages/frame-page.ts",
     find: `"sandbox allow-scripts",`,
@@ -1686,7 +1694,7 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "example-team-of-strangers",
-    file: "gateway/src/flows/runnables.ts",
+    file: "gateway/src/flows/example-here.ts",
     find: "agents.filter((name) => there.includes(name))",
     becomes: "agents.filter(() => true)",
     harm: "A flow that needs agents is started with agents that are not there.",

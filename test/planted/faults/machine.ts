@@ -356,9 +356,9 @@ export const machineFaults: readonly Fault[] = [
   },
   {
     id: "file-size-can-be-raised",
-    file: "shared/src/machine/sandbox/limits.ts",
-    find: `\`--fsize=\${limits.fileBytes}\``,
-    becomes: `\`--fsize=\${limits.fileBytes}:\``,
+    file: "shared/src/machine/confinement/prlimit.ts",
+    find: `atMost("fsize", limits.fileBytes)}\``,
+    becomes: `atMost("fsize", limits.fileBytes)}:\``,
     harm: "A command raises its own bound on the size of a file, and fills the disk.",
     tests: ["shared/src/machine/sandbox/limits"],
   },
@@ -765,8 +765,8 @@ export const machineFaults: readonly Fault[] = [
   {
     id: "huge-file-into-memory",
     file: "shared/src/machine/workspace/read-workspace.ts",
-    find: "      if (file.stats.size > longestRead)",
-    becomes: "      if (file.stats.size > 1024 * longestRead)",
+    find: "await file.read(longestRead);",
+    becomes: "await file.read(1024 * longestRead);",
     harm: "Opening a huge file of a workspace in the console ends the server.",
     tests: ["shared/src/machine/workspace/read-workspace.test"],
   },

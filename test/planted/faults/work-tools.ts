@@ -581,7 +581,7 @@ export const workToolsFaults: readonly Fault[] = [
   },
   {
     id: "million-entries-made",
-    file: "shared/src/tools/code/archive/place-entries.ts",
+    file: "shared/src/tools/code/archive/extract-room.ts",
     find: "  entries: 20_000,",
     becomes: "  entries: 200_000,",
     harm: "An archive of a million empty folders fills the disk's table of files.",

@@ -169,6 +169,9 @@ test("a backup has each database once, as it was copied, and nothing that belong
   const files = listed.filter((name) => !name.endsWith("/")).map((name) => name.slice(2));
   const copied = ["runs.db", "auth.db", "memory.db", "settings/manyhands.toml", "settings/servers.json"];
   expect(files.toSorted()).toEqual([...kept, "backup.json", ...copied].toSorted());
+  await writeFile(join(home, "memory.db"), "no database".repeat(1000));
+  expect(await cli.run("backup", "again.tgz")).toBe(1);
+  expect(cli.said()).toContain(`${join(home, "memory.db")} cannot be used: it is not a database, or damaged`);
 });
 
 test("a home whose folder cannot be replaced gets its contents, which only its owner may read, from a backup", async () => {

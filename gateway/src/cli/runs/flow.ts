@@ -1,8 +1,8 @@
 import type { Config } from "manyhands/internal/config/config";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { Json } from "manyhands/internal/core/json";
+import { exampleHere } from "../../flows/example-here.ts";
 import { flowNamed, loadFlows } from "../../flows/load-flows.ts";
-import { exampleTeam } from "../../flows/runnables.ts";
 import type { CliContext } from "../../session/context.ts";
 import { openFlow } from "../../session/open-session.ts";
 import type { OutgoingFile, OutgoingMessage } from "../../tasks/agent-client.ts";
@@ -74,12 +74,13 @@ async function messageOf(task: string, options: FlowOptions, context: CliContext
 }
 
 /** The flow's example, with overrides from the command line. */
-function exampleOf({ example }: FlowDefinition, given: FlowOptions, settings: Pick<Config, "agents">): OutgoingMessage {
+function exampleOf(flow: FlowDefinition, given: FlowOptions, settings: Pick<Config, "agents">): OutgoingMessage {
+  const example = exampleHere(flow, Object.keys(settings.agents));
   const { text, files = [] } = example;
-  const agents = given.agents ?? exampleTeam(example, Object.keys(settings.agents));
+  const agents = given.agents ?? example.agents;
   const options = { ...example.options, ...Object.fromEntries(given.option ?? []) };
   const encoder = new TextEncoder();
-  const flow = { ...(agents && { agents }), ...(Object.keys(options).length > 0 && { options }) };
+  const set = { ...(agents && { agents }), ...(Object.keys(options).length > 0 && { options }) };
   return {
     text,
     contextId: given.context,
@@ -91,6 +92,6 @@ function exampleOf({ example }: FlowDefinition, given: FlowOptions, settings: Pi
         bytes: encoder.encode(file.text),
       }),
     ),
-    ...(Object.keys(flow).length > 0 && { flow }),
+    ...(Object.keys(set).length > 0 && { flow: set }),
   };
 }

@@ -1,4 +1,5 @@
 import type { Task, Part as WirePart } from "@a2a-js/sdk";
+import { atMost } from "../../core/async/at-most.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Fault } from "../../core/events/ask-outcome.ts";
 import { insidePath } from "../../core/text/inside-path.ts";
@@ -119,16 +120,5 @@ function guarded(body: ReadableStream<Uint8Array>, name: string, signal: AbortSi
       }
     },
     cancel: (reason) => reader.cancel(reason),
-  });
-}
-
-function atMost(bytes: number, tooLarge: () => AppError): TransformStream<Uint8Array, Uint8Array> {
-  let size = 0;
-  return new TransformStream({
-    transform(chunk, controller) {
-      size += chunk.byteLength;
-      if (size > bytes) controller.error(tooLarge());
-      else controller.enqueue(chunk);
-    },
   });
 }

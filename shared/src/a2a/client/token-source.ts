@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { answerWithin } from "../../core/async/at-most.ts";
 import { AppError } from "../../core/errors.ts";
 import { jsonOf } from "../../core/json.ts";
 import type { Fetch } from "./client-fetch.ts";
@@ -69,7 +70,7 @@ async function fetchToken(request: TokenRequest, inner: Fetch): Promise<z.output
   try {
     const answer = await inner(request.tokenUrl, { method: "POST", headers, body, redirect: "error", signal });
     ({ status } = answer);
-    text = (await answer.text()).slice(0, longestAnswer);
+    text = await answerWithin(longestAnswer, answer).text();
   } catch (error) {
     const why = signal.aborted ? ` within ${timeoutMs / 1000} s` : "";
     throw new AppError("unavailable", `The token endpoint at ${host} did not answer${why}.`, { cause: error });

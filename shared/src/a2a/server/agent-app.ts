@@ -12,6 +12,7 @@ import { auditRefusals, protectedResource, type ReportRefusal } from "../../http
 import { crossOrigin } from "../../http/cross-origin.ts";
 import { isLoopback, loopbackGuard } from "../../http/loopback-guard.ts";
 import { createMetrics, type MoreMetrics, routeOf } from "../../http/metrics.ts";
+import { otherMethods } from "../../http/other-methods.ts";
 import { statusApp } from "../../http/status-routes.ts";
 import { takingTurns } from "../../http/turns.ts";
 import { createDeletions, type Deletions } from "../../runs/deletions.ts";
@@ -135,7 +136,7 @@ export function agentApp(deps: AgentAppDeps): AgentApp {
   const app = new Hono(pathOf === undefined ? { strict: false } : { getPath: pathOf });
   app.onError((error) => restFailure(error, report));
   app.notFound((c) => {
-    const allowed = ["GET", "POST", "DELETE"].filter((method) => hasRoute(app, method, c.req.path));
+    const allowed = otherMethods(c, app);
     if (allowed.length > 0) return restMethodNotAllowed(allowed);
     return restFailure(new AppFailure(new AppError("not_found", "There is nothing here")), report);
   });
@@ -158,11 +159,6 @@ export function agentApp(deps: AgentAppDeps): AgentApp {
   app.route("/", rpcApp({ handler, identify, heartbeatMs, report }));
   app.route("/", httpJsonApp({ handler, identify, heartbeatMs, report }));
   return { fetch: (request) => app.fetch(request), routes: app.routes, handler };
-}
-
-function hasRoute(app: Hono, method: string, path: string): boolean {
-  const [found] = app.router.match(method, path);
-  return found.some(([[, route]]) => route.method === method);
 }
 
 /**

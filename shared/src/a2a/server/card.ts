@@ -174,7 +174,7 @@ export function cardApp(cardNow: () => Promise<AgentCard>, handler: A2ARequestHa
   app.use("/.well-known/*", etag());
   app.get("/.well-known/agent.json", merged);
   app.get("/.well-known/agent-card.json", async (c) => {
-    const named = c.req.header(A2A_VERSION_HEADER)?.trim() ?? "";
+    const named = (c.req.header(A2A_VERSION_HEADER) || c.req.query(A2A_VERSION_HEADER) || "").trim();
     const strict = named.startsWith("1.") || (style === "strict" && !named.startsWith("0.3"));
     return strict ? c.json(cardJson(await cardNow()), 200, headers) : merged(c);
   });

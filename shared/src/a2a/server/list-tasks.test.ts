@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { ListTasksRequest, TaskState } from "@a2a-js/sdk";
+import { AppError } from "../../core/errors.ts";
 import type { Engine, ListFilter, RunRecord, RunStatus } from "../../core/runs/engine.ts";
 import { emptyProjection, type TaskProjection } from "../../runs/projection.ts";
 import { hitlExtension } from "../extensions.ts";
@@ -7,8 +8,8 @@ import { listTasks } from "./list-tasks.ts";
 import type { TaskDeps } from "./task-access.ts";
 
 /**
- * Tasks whose letters say how each is: n(ew), r(unning), q(uestion open), c(ompleted), f(ailed), x
- * (rejected).
+ * Tasks whose letters say how each is: n(ew), r(unning), q(uestion open), a(uthorization wanted),
+ * w(aiting for something else), c(ompleted), f(ailed), x (rejected).
  */
 function agent(letters: string, seen: Partial<TaskProjection> = {}) {
   const asked: ListFilter[] = [];
@@ -16,15 +17,21 @@ function agent(letters: string, seen: Partial<TaskProjection> = {}) {
     n: "queued",
     r: "running",
     q: "waiting",
+    a: "waiting",
+    w: "waiting",
     c: "completed",
     f: "failed",
     x: "failed",
   };
-  const records = [...letters].map(
-    (letter, at) => ({ id: `${at}${letter}`, contextId: "c", status: statuses[letter], updatedAt: 0 }) as RunRecord,
-  );
+  const reasons: Record<string, string> = { q: "input-required", a: "auth-required", w: "agent" };
+  const records = [...letters].map((letter, at) => {
+    const reason = reasons[letter];
+    const waiting = reason === undefined ? {} : { waiting: { reason } };
+    return { id: `${at}${letter}`, contextId: "c", status: statuses[letter], updatedAt: 0, ...waiting } as RunRecord;
+  });
   const ends: Record<string, object> = {
     q: { question: "question" },
+    a: { question: "authorization" },
     c: { end: { type: "run-ended", status: "completed" } },
     f: { end: { type: "run-ended", status: "failed" } },
     x: { end: { type: "run-ended", status: "failed", error: { code: "rejected", message: "" } } },
@@ -35,7 +42,12 @@ function agent(letters: string, seen: Partial<TaskProjection> = {}) {
     engine: {
       async list(filter: ListFilter) {
         asked.push(filter);
-        const fitting = records.filter(({ status }) => filter.statuses?.includes(status) ?? true);
+        if (filter.cursor === "bogus") throw new AppError("invalid_input", "The cursor does not come from this list.");
+        const fitting = records.filter(
+          ({ status, waiting }) =>
+            (filter.statuses?.includes(status) ?? true) &&
+            (filter.waitingReason === undefined || filter.waitingReason === waiting?.reason),
+        );
         const from = Number(filter.cursor ?? 0);
         const next = from + filter.limit;
         return {
@@ -78,7 +90,7 @@ test("a page goes on reading until it is full, and the next one continues after 
   const { list, asked } = agent("rrqrqqrq");
   const request = { status: "TASK_STATE_INPUT_REQUIRED", pageSize: 2 };
   const first = await list(request);
-  expect([first.ids, first.pageSize, first.totalSize]).toEqual(["2q 4q", 2, 8]);
+  expect([first.ids, first.pageSize]).toEqual(["2q 4q", 2]);
   const second = await list({ ...request, pageToken: first.nextPageToken });
   expect([second.ids, second.nextPageToken]).toEqual(["5q 7q", ""]);
   expect(asked[0]).toEqual({
@@ -89,10 +101,27 @@ test("a page goes on reading until it is full, and the next one continues after 
   });
 });
 
+test("the total is of the tasks in the state that was asked for", async () => {
+  const { list } = agent("rrqrwaqrncfx");
+  const total = async (status: string) => (await list({ status: `TASK_STATE_${status}`, pageSize: 1 })).totalSize;
+  expect(await total("UNSPECIFIED")).toBe(12);
+  expect(await total("SUBMITTED")).toBe(1);
+  expect(await total("WORKING")).toBe(5);
+  expect(await total("INPUT_REQUIRED")).toBe(2);
+  expect(await total("AUTH_REQUIRED")).toBe(1);
+  expect(await total("COMPLETED")).toBe(1);
+});
+
+test("a page token that comes from no list is refused by the name of its field", async () => {
+  const refused = agent("r").list({ pageToken: "bogus" });
+  await expect(refused).rejects.toMatchObject({ violations: [{ field: "pageToken" }] });
+});
+
 test("one page reads twenty of the store's at most, and says where it stopped", async () => {
   const { list, asked } = agent("r".repeat(50));
   const page = await list({ status: "TASK_STATE_INPUT_REQUIRED", pageSize: 1 });
-  expect([page.ids, asked.length, page.nextPageToken]).toEqual(["", 20, "20"]);
+  const reads = asked.filter(({ waitingReason }) => waitingReason === undefined);
+  expect([page.ids, reads.length, page.nextPageToken]).toEqual(["", 20, "20"]);
 });
 
 test("a list is of one conversation, and since a moment, if the caller says so; of fifty tasks otherwise", async () => {

@@ -1,7 +1,9 @@
 import { type ListTasksRequest, type ListTasksResponse, type Task, TaskState } from "@a2a-js/sdk";
+import { AppError } from "../../core/errors.ts";
 import type { ListFilter, RunRecord } from "../../core/runs/engine.ts";
 import { taskState } from "../task-state.ts";
 import { taskView } from "../task-view.ts";
+import { FieldViolationsError } from "../wire-error.ts";
 import type { TaskDeps } from "./task-access.ts";
 
 const defaultPageSize = 50;
@@ -27,16 +29,44 @@ export async function listTasks(
   let totalSize = 0;
   for (let reads = 0; reads < mostReads && tasks.length < pageSize; reads++) {
     const page = { ...filter, limit: pageSize - tasks.length, ...(cursor === undefined ? {} : { cursor }) };
-    const found = await deps.engine.list(page);
+    const found = await deps.engine.list(page).catch((error) => {
+      throw cursor === request.pageToken ? asPageTokenFault(error) : error;
+    });
     for (const run of found.runs) {
       const task = await matching(deps, run, request, hitl);
       if (task !== undefined) tasks.push(task);
     }
-    if (reads === 0) totalSize = found.total;
+    if (reads === 0) totalSize = await totalIn(request.status, deps.engine, filter, found.total);
     cursor = found.nextCursor;
     if (cursor === undefined) break;
   }
-  return { tasks, nextPageToken: cursor ?? "", pageSize, totalSize };
+  return { tasks, nextPageToken: cursor ?? "", pageSize, totalSize: Math.max(totalSize, tasks.length) };
+}
+
+/** What the engine calls a cursor is the caller's page token. */
+function asPageTokenFault(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== "invalid_input") return error;
+  const description = "must be the nextPageToken of an earlier page";
+  return new FieldViolationsError([{ field: "pageToken", description }]);
+}
+
+/**
+ * How many tasks are in the state, of the `listed` runs that can be. What the store's status does
+ * not tell is told by what runs wait for; failed and rejected tasks count together.
+ */
+async function totalIn(
+  state: TaskState,
+  engine: Pick<TaskDeps["engine"], "list">,
+  filter: Omit<ListFilter, "limit">,
+  listed: number,
+): Promise<number> {
+  const count = async (more: Partial<ListFilter>) => (await engine.list({ ...filter, ...more, limit: 1 })).total;
+  const waiting = (waitingReason: string) => count({ statuses: ["waiting"], waitingReason });
+  if (state === TaskState.TASK_STATE_INPUT_REQUIRED) return waiting("input-required");
+  if (state === TaskState.TASK_STATE_AUTH_REQUIRED) return waiting("auth-required");
+  if (state !== TaskState.TASK_STATE_WORKING || listed === 0) return listed;
+  const begun = await count({ statuses: ["running", "waiting", "paused"] });
+  return begun - (await waiting("input-required")) - (await waiting("auth-required"));
 }
 
 async function matching(

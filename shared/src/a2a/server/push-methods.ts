@@ -1,3 +1,4 @@
+import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { PushNotificationNotSupportedError } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import type { Scope } from "../../core/caller.ts";
@@ -31,14 +32,23 @@ export function pushMethods(deps: TaskDeps, receivers: Receivers, guard: Guard):
     getTaskPushNotificationConfig: guard("read", async ({ taskId, id }, context) =>
       receivers.get(await own(taskId, context), id),
     ),
-    listTaskPushNotificationConfigs: guard("read", async ({ taskId }, context) => ({
-      configs: [...(await receivers.list(await own(taskId, context)))],
-      nextPageToken: "",
-    })),
+    listTaskPushNotificationConfigs: guard("read", async ({ taskId, pageSize, pageToken }, context) =>
+      pageOf(await receivers.list(await own(taskId, context)), pageSize, pageToken),
+    ),
     deleteTaskPushNotificationConfig: guard("run", async ({ taskId, id }, context) =>
       receivers.remove(await own(taskId, context), id),
     ),
   };
+}
+
+/**
+ * A page of the receivers, by their ids: the last of one page is the token of the next. Without a
+ * size all that follow.
+ */
+function pageOf(all: readonly TaskPushNotificationConfig[], pageSize: number, pageToken: string) {
+  const following = all.toSorted((one, other) => (one.id < other.id ? -1 : 1)).filter(({ id }) => id > pageToken);
+  const configs = following.slice(0, pageSize || following.length);
+  return { configs, nextPageToken: configs.length < following.length ? (configs.at(-1)?.id ?? "") : "" };
 }
 
 const refuse = async (): Promise<never> => {

@@ -123,6 +123,23 @@ test("a task that has ended is not canceled by its id, and is the answer to who 
   expect([other.id === id, other.artifacts]).toEqual([false, []]);
 });
 
+test("an agent knows no task of another one whose runs are in the same store", async () => {
+  const handler = handlerOf(streaming);
+  const task = await handlerOf(streaming, "beginner").sendMessage(said({ returnImmediately: true }), calledBy("ann"));
+  const id = "id" in task ? task.id : "";
+  const ann = calledBy("ann");
+  for (const asked of [
+    handler.getTask(GetTaskRequest.fromJSON({ id }), ann),
+    handler.cancelTask(CancelTaskRequest.fromJSON({ id }), ann),
+    Array.fromAsync(handler.resubscribe({ tenant: "", id }, ann)),
+  ]) {
+    const refused = await asked.then(String, (error: unknown) => error);
+    expect(refused).toBeInstanceOf(TaskNotFoundError);
+    expect(String(refused)).toContain(`There is no task ${id}.`);
+  }
+  await engine.cancel(id);
+});
+
 test("a stream shows as much of the task as its message wants, and its questions in the form that its call wants", async () => {
   const handler = handlerOf(streaming, "asker");
   const form = { "A2A-Extensions": hitlExtension };

@@ -160,6 +160,7 @@ test.each<readonly [string, Parameters<typeof checked>[0], unknown, unknown]>([
   ["id", GetReceiver, { taskId: "t", id: "r" }, { taskId: "t" }],
   ["taskId", ListReceivers, { taskId: "t", pageSize: "0", pageToken: null }, { pageSize: 0 }],
   ["pageSize", ListReceivers, { taskId: "t", pageSize: 7 }, { taskId: "t", pageSize: "many" }],
+  ["pageSize", ListReceivers, { taskId: "t", pageSize: 0 }, { taskId: "t", pageSize: -1 }],
   ["pageToken", ListReceivers, { taskId: "t", pageToken: x(1024) }, { taskId: "t", pageToken: x(1025) }],
   ["id", DropReceiver, { taskId: "t", id: "r" }, { taskId: "t", id: "" }],
 ])("%s is bounded: %#", (field, schema, good, bad) => {
@@ -192,6 +193,12 @@ test("numbers and flags may come as strings, since a query has nothing else", ()
   });
   for (const pageSize of [0, 101, "x", 1.5])
     expect(faults(requestSchemas.ListTasks, { pageSize })).toEqual(["pageSize"]);
+  for (const pageSize of ["x", "-1", 1.5, true])
+    expect(() => checked(requestSchemas.ListTasks, { pageSize })).toThrow(
+      "pageSize: must be a whole number, 0 or more",
+    );
+  for (const includeArtifacts of ["yes", 1])
+    expect(() => checked(requestSchemas.ListTasks, { includeArtifacts })).toThrow("must be true or false");
   expect(faults(requestSchemas.ListTasks, { status: "working" })).toEqual(["status"]);
 });
 

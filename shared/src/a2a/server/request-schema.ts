@@ -4,14 +4,19 @@ import { FieldViolationsError } from "../wire-error.ts";
 
 const id = (longest: number) => z.string().min(1).max(longest);
 /** Numbers and booleans may be strings, as in a query. */
-const count = z.union([
-  z.int(),
-  z
-    .string()
-    .regex(/^\d{1,9}$/, "must be a whole number")
-    .transform(Number),
-]);
-const flag = z.union([z.boolean(), z.enum(["true", "false"]).transform((text) => text === "true")]);
+const count = z.union(
+  [
+    z.int(),
+    z
+      .string()
+      .regex(/^\d{1,9}$/)
+      .transform(Number),
+  ],
+  { error: "must be a whole number, 0 or more" },
+);
+const flag = z.union([z.boolean(), z.enum(["true", "false"]).transform((text) => text === "true")], {
+  error: "must be true or false",
+});
 /** Passed through by reference, so that keys like `__proto__` remain data. */
 export const metadata = z.custom<Record<string, unknown>>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
@@ -127,7 +132,7 @@ export const requestSchemas = {
   GetTaskPushNotificationConfig: protoObject({ taskId, id: receiverId }),
   ListTaskPushNotificationConfigs: protoObject({
     taskId,
-    pageSize: count.optional(),
+    pageSize: count.pipe(z.int().min(0)).optional(),
     pageToken: z.string().max(1024).optional(),
   }),
   DeleteTaskPushNotificationConfig: protoObject({ taskId, id: receiverId }),

@@ -1,6 +1,7 @@
 import {
   A2A_CONTENT_TYPE,
   AgentCard,
+  ListTaskPushNotificationConfigsRequest,
   ListTaskPushNotificationConfigsResponse,
   ListTasksRequest,
   type ListTasksResponse,
@@ -160,8 +161,10 @@ function receiverRoutes(deps: RestDeps): Hono {
   app.get(address, async (c) => {
     const call = await begin(deps, c);
     const asked = { ...query(c), taskId: c.req.param("taskId") };
-    const { taskId } = checked(requestSchemas.ListTaskPushNotificationConfigs, asked);
-    const listed = await handler.listTaskPushNotificationConfigs({ ...page, taskId }, call.context);
+    const request = ListTaskPushNotificationConfigsRequest.fromJSON(
+      checked(requestSchemas.ListTaskPushNotificationConfigs, asked),
+    );
+    const listed = await handler.listTaskPushNotificationConfigs(request, call.context);
     // The codec omits an empty list, which the specification requires.
     return json(call, { configs: [], ...(ListTaskPushNotificationConfigsResponse.toJSON(listed) as object) });
   });
@@ -177,8 +180,6 @@ function receiverRoutes(deps: RestDeps): Hono {
   });
   return app;
 }
-
-const page = { tenant: "", pageSize: 0, pageToken: "" };
 
 function named(c: Context) {
   return checked(requestSchemas.GetTaskPushNotificationConfig, {

@@ -51,7 +51,16 @@ async function updates(
     events: async (_: string, after = 0, last = events.length) => events.slice(after, last),
   } as unknown as Engine;
   const deps = { engine, projections: createProjectionCache(engine), publicUrl: "http://a.example", draft: "replies" };
-  const run = { id: "r", contextId: "c", status: "running", lastEvent: before.length, input, updatedAt: 0, ...record };
+  const run = {
+    id: "r",
+    contextId: "c",
+    status: "running",
+    lastEvent: before.length,
+    input,
+    createdAt: 0,
+    updatedAt: 0,
+    ...record,
+  };
   const options = {
     signal: new AbortController().signal,
     journal: false,
@@ -87,6 +96,9 @@ test("who comes back sees the state of then, and whose turn is over follows the 
   };
   expect(await stateOf({})).toBe(TaskState.TASK_STATE_AUTH_REQUIRED);
   expect(await stateOf({ after: 1 })).toBe(TaskState.TASK_STATE_SUBMITTED);
+  const [first] = await updates([received], [ended], { after: 0, run: { createdAt: 7_000 } });
+  const accepted = first?.payload?.$case === "task" ? first.payload.value.status : undefined;
+  expect(accepted?.timestamp).toBe("1970-01-01T00:00:07.000Z");
   const left: AbortSignal[] = [];
   await updates([received], [asked(), step], { until: "turn", left });
   expect(left.map(({ aborted }) => aborted)).toEqual([true]);

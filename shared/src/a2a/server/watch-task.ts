@@ -1,6 +1,6 @@
 import type { StreamResponse } from "@a2a-js/sdk";
 import type { FollowItem, RunRecord } from "../../core/runs/engine.ts";
-import { applyEvent, type TaskProjection } from "../../runs/projection.ts";
+import { applyEvent, emptyProjection, type TaskProjection } from "../../runs/projection.ts";
 import { eventUpdate, progressUpdate } from "../stream-update.ts";
 import { isTerminal, taskState } from "../task-state.ts";
 import { isShownAsData, taskView } from "../task-view.ts";
@@ -48,7 +48,9 @@ export async function* watchTask(
   const begun = pages.next();
   begun.catch(() => undefined);
   try {
-    const projection = resumed ? await projections.upTo(run.id, after) : await projections.current(run);
+    // Before its first event it was as it was accepted.
+    const then = () => (after > 0 ? projections.upTo(run.id, after) : { ...emptyProjection, at: run.createdAt });
+    const projection = resumed ? await then() : await projections.current(run);
     const record = resumed ? undefined : run;
     const task = taskView(run, projection, publicUrl, { historyLength, artifacts: true, hitl }, record);
     yield [{ payload: { $case: "task", value: task } }];

@@ -264,7 +264,8 @@ async function bounded(result: ToolResult, { callId, name, workspace, turn, arti
   // What is past the limit is left out in any case, and may be megabytes.
   const read = result.text.slice(0, limits.resultCharacters);
   const most = Math.min(limits.resultCharacters, charactersOf(read, contextWindow, turn.calls));
-  const text = await boundText(result.text, most, (whole) => workspace.spill(`${name}.txt`, whole));
+  const spill = (whole: string) => workspace.spill(`${name}.txt`, whole);
+  const text = await boundText(result.text, most, result.keptAt === undefined ? spill : undefined);
   const images = await Promise.all(
     (result.images ?? []).map((image, index) =>
       artifacts.put(Buffer.from(image.data, "base64"), { name: `${name}-${index + 1}`, mediaType: image.mediaType }),

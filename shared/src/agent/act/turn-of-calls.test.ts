@@ -163,6 +163,15 @@ test("everything that a call asks the model is counted once, before and after a 
   expect([texts, task.spent.tokens, task.spent.usd]).toEqual([["gist,gist blue"], 24, 4]);
 });
 
+test("an output that its tool has cut and kept in a file is cut further, and not kept again", async () => {
+  const text = `begin ${"word ".repeat(9_000)}[whole output, 1000000 bytes: a.txt]`;
+  const flood = { ...tool("flood", async () => ""), call: async () => ({ text, isError: false, keptAt: "a.txt" }) };
+  const { texts } = await made([flood], [planned("flood")]);
+  expect(texts[0]).toMatch(
+    /^begin (?:word )+\w*\n\n\[the middle is left out here\]\n\n\w* (?:word )+\[whole [^\]]+\]$/,
+  );
+});
+
 test("a call's step holds what its tool asked the model, which knows for whom, and tells of the files first", async () => {
   const principals: unknown[] = [];
   const spilled: string[] = [];

@@ -23,14 +23,16 @@ export function charactersOf(text: string, contextWindow: number, results: numbe
 
 /**
  * Text of at most `limit` characters: whole if it fits, otherwise its head and tail around a note
- * that names the file in which `spill` stored the full text.
+ * that names the file in which `spill` stored the full text. Without `spill` the text ends with the
+ * name of a file that holds more than itself.
  */
 export async function boundText(
   text: string,
   limit: number,
-  spill: (whole: string) => Promise<string>,
+  spill: ((whole: string) => Promise<string>) | undefined,
 ): Promise<string> {
   if (text.length <= limit) return text;
+  if (spill === undefined) return headAndTail(text, limit, "\n\n[the middle is left out here]\n\n");
   const path = await spill(text);
   const note = `\n\n[${text.length - limit} of ${text.length} characters left out here; the whole is in ${path}]\n\n`;
   return headAndTail(text, limit, note);

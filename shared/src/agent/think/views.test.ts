@@ -85,19 +85,28 @@ test("a brief that the conversation has already is not told again, and a view wi
   expect(again.texts[1]).toBe("");
 });
 
-test("an image is shown until a newer one comes or five turns have passed, and its result says that it is gone", () => {
+test("the images of a turn are shown until a later one has some or five have passed, and their results say that they are gone", () => {
   const gone = "a\n[The image is no longer shown.]";
   expect(folded([[picture("a"), 1]], 6).messages).toEqual([picture("a")]);
   const { images: _, ...bare } = picture("a");
   expect(folded([[picture("a"), 1]], 7).messages).toEqual([{ ...bare, text: gone }]);
-  const two = folded(
+  const three = folded(
+    [
+      [picture("a"), 1],
+      [picture("b"), 1],
+      [picture("c"), 2],
+    ],
+    2,
+  );
+  expect([three.texts, isOpen(three)]).toEqual([[gone, gone.replace("a", "b"), "c"], 1]);
+  const together = folded(
     [
       [picture("a"), 1],
       [picture("b"), 1],
     ],
     1,
   );
-  expect([two.texts, isOpen(two)]).toEqual([[gone, "b"], 1]);
+  expect([together.texts, isOpen(together)]).toEqual([["a", "b"], 2]);
 });
 
 const result = (text: string, shows?: { of: string; whole?: string; brief?: string }) =>

@@ -125,14 +125,14 @@ export function keepViews({ views, messages }: AgentState): void {
 }
 
 /**
- * Observations before the newest that is complete in itself; images of tools before the newest, or
- * some turns old; results before a later one that has all of what they show; long outputs after
- * some turns.
+ * Observations before the newest that is complete in itself; images of tools of turns before the
+ * newest with one, or some turns old; results before a later one that has all of what they show;
+ * long outputs after some turns.
  */
 function staleViews({ open }: Views, turn: number, next: SeenObservation | undefined): readonly OpenView[] {
   const isWhole = ({ message }: OpenView) => message.role === "observation" && message.since === undefined;
   const whole = next !== undefined && next.since === undefined ? open.length : open.findLastIndex(isWhole);
-  const image = open.findLastIndex(({ message }) => message.role === "tool" && message.images !== undefined);
+  const pictured = open.findLast(({ message }) => message.role === "tool" && message.images !== undefined)?.turn ?? 0;
   const newest = new Map(
     open.flatMap(({ message }, at) =>
       message.role === "tool" && message.shows?.whole !== undefined ? [[message.shows.of, at]] : [],
@@ -140,7 +140,7 @@ function staleViews({ open }: Views, turn: number, next: SeenObservation | undef
   );
   return open.filter(({ message, turn: shown }, at) => {
     if (message.role === "observation") return at < whole;
-    if (message.images !== undefined) return at < image || turn - shown > turnsShown;
+    if (message.images !== undefined) return shown < pictured || turn - shown > turnsShown;
     if (message.shows === undefined) return turn - shown > turnsLong && message.text.length > stays;
     return message.shows.brief !== undefined && at < (newest.get(message.shows.of) ?? 0);
   });

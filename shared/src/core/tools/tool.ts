@@ -12,6 +12,8 @@ export type ToolResult = {
   readonly text: string;
   readonly isError: boolean;
   readonly images?: readonly ImagePart[];
+  /** The file that holds all of an output of which `text` has parts; `text` ends with its name. */
+  readonly keptAt?: string;
   /** Where its content came from, if that differs from what its tool `brings`. */
   readonly takenIn?: TakenIn;
   /** What it shows of something that later results may show anew; left out for anything else. */

@@ -106,6 +106,16 @@ test("where keys of Restate are given, nobody else learns or begins anything her
   expect([refused.status, refused.text.includes("p.one")]).toEqual([401, false]);
 });
 
+test("an endpoint that could not listen listens once its port is free", async () => {
+  const holder = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const port = Number(holder.port);
+  await using of = endpointForTest({ port });
+  await expect(of.endpoint.serve(["one"])).rejects.toMatchObject({ code: "EADDRINUSE" });
+  await holder.stop(true);
+  await of.endpoint.serve(["one"]);
+  expect(of.told).toEqual([{ uri: `http://127.0.0.1:${port}`, force: true }]);
+});
+
 test("a Restate that takes what it is told and never answers is told again after ten seconds", async () => {
   let told = 0;
   const answer = () => (++told > 1 ? Response.json({}) : new Promise<Response>(() => undefined));

@@ -160,13 +160,16 @@ export class RestateEndpoint {
           if (++calls === callsPerConnection) session.close();
         });
       });
-      this.#server = server;
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       server.once("error", reject);
       server.listen(port, host, resolve);
       await promise;
+      this.#server = server;
     }
-    return `http://${host}:${(this.#server.address() as AddressInfo).port}`;
+    const { port: own } = this.#server.address() as AddressInfo;
+    // Closed while it began to listen.
+    if (this.#isClosed) this.#server.close();
+    return `http://${host}:${own}`;
   }
 
   /** Tells Restate what is served here. A balancer in between may not know this process yet. */
@@ -204,6 +207,6 @@ async function register(url: string, uri: string): Promise<string | undefined> {
     });
     return response.ok ? void (await response.body?.cancel()) : `${response.status} ${await response.text()}`;
   } catch (error) {
-    return String(error);
+    return error instanceof Error ? error.message : String(error);
   }
 }

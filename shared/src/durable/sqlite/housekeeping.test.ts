@@ -213,3 +213,17 @@ test("in a copy of the store runs that were under way are claimed at once, and w
   await until(async () => (await copy.get(run.id))?.output === "in the copy");
   for (const one of [copy, engine]) await one.close({ graceMs: 0 });
 });
+
+test("a copy that cannot be made says why, and what helps, in a sentence", async () => {
+  using store = scratch();
+  const engine = createEmbeddedEngine({ path: store.path });
+  await engine.start(request);
+  const copy = join(store.folder, "missing/copy.db");
+  const said = `The run store could not be copied to ${copy}: it cannot be opened (SQLITE_CANTOPEN). There has to be room`;
+  const failure = { code: "storage_unavailable", message: expect.stringContaining(said) };
+  await expect(engine.backup(copy)).rejects.toMatchObject(failure);
+  await engine.backup(join(store.folder, "copy.db"));
+  const again = { message: expect.stringMatching(/copy\.db: output file already exists\. /) };
+  await expect(engine.backup(join(store.folder, "copy.db"))).rejects.toMatchObject(again);
+  await engine.close({ graceMs: 0 });
+});

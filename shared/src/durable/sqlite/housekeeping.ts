@@ -3,6 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import { type Log, terminalStatuses } from "../../core/runs/engine.ts";
 import type { Conversation, Deletion, DeletionRequest, Housekeeping } from "../../core/runs/housekeeping.ts";
 import type { Live } from "../live.ts";
+import { storageFailure } from "./disk/storage-error.ts";
 import { vacuum } from "./disk/vacuum.ts";
 import type { RunRow } from "./tables/runs-table.ts";
 import type { Tables } from "./tables/tables.ts";
@@ -80,10 +81,19 @@ export function housekeeping({ path, writer, live, log }: HousekeepingDeps): Hou
       try {
         await vacuum({ path, into: file, release: true });
       } catch (cause) {
-        throw new AppError("storage_unavailable", `The run store could not be copied: ${String(cause)}`, { cause });
+        throw notCopied(file, cause);
       }
     },
   };
+}
+
+function notCopied(file: string, cause: unknown): AppError {
+  const reason = storageFailure(cause) ?? (cause instanceof Error ? cause.message : String(cause));
+  return new AppError(
+    "storage_unavailable",
+    `The run store could not be copied to ${file}: ${reason}. There has to be room for a whole copy; a store that is damaged itself needs an earlier backup in its place.`,
+    { cause },
+  );
 }
 
 function placeOf(after: string | undefined) {

@@ -8,13 +8,13 @@ import { sandboxPath } from "../process/environment.ts";
 import { findProgram } from "../process/find-program.ts";
 import { openWayArgv, stepDownArgv, unprivilegedUser } from "../process/step-down.ts";
 import { letOwnerIn } from "../sandbox/guarded-names.ts";
-import { prlimitArgv } from "../sandbox/limits.ts";
 import type { SandboxProfile, SandboxProxy } from "../sandbox/sandbox.ts";
 import { bwrapProfile, systemPlaces } from "./bwrap-profile.ts";
 import type { ConfinedCommand, Confinement, WrappedCommand } from "./confinement.ts";
 import { loopbackBridge } from "./loopback-bridge.ts";
 import { admitView, type OrderedView, viewHolds } from "./made-view.ts";
 import { type NamePins, pinNames, unpinNames } from "./pinned-names.ts";
+import { prlimitArgv } from "./prlimit.ts";
 import { type ProxyBridge, proxyBridge } from "./proxy-bridge.ts";
 import { endRemains, type FirstProcess } from "./view-remains.ts";
 

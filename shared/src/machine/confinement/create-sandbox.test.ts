@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect, spyOn, test } from "bun:test";
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -61,6 +61,39 @@ test("without any means of confinement there is no sandbox, no command and no Py
   expect(await findPython(sandbox)).toBeUndefined();
   await close();
 });
+
+test("where this process may open few files, commands may open no more, and are confined as ever", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-few-"));
+  await chmod(folder, 0o755);
+  const script = `const { createSandbox } = await import(${JSON.stringify(import.meta.resolve("./create-sandbox.ts"))});
+    const sandbox = await createSandbox({ mode: "auto", folder: ${JSON.stringify(folder)} });
+    console.log(sandbox.tier, sandbox.description);
+    await sandbox.close();`;
+  const argv = ["/bin/sh", "-c", 'ulimit -n 64 && exec "$@"', "sh", process.execPath, "-e", script];
+  const child = Bun.spawn(argv, { stdout: "pipe", stderr: "inherit" });
+  const expected = tiers.find((tier) => tier !== "srt") ?? "none";
+  expect(await new Response(child.stdout).text()).toStartWith(`${expected} ${expected}: `);
+  await rm(folder, { recursive: true });
+});
+
+test.if(tiers.includes("bwrap")).each([
+  ["EMFILE: too many open files, socketpair", "EMFILE"],
+  ["EAGAIN: resource temporarily unavailable, posix_spawn", "EAGAIN"],
+])(
+  "a tier that could not be tried out for want of something (%s) says nothing of the machine",
+  async (message, code) => {
+    using _ = spyOn(Bun, "spawn").mockImplementation(() => {
+      throw Object.assign(new Error(message), { code });
+    });
+    const folder = await mkdtemp(join(tmpdir(), "manyhands-short-"));
+    const failure = {
+      code: "unavailable",
+      message: expect.stringContaining(`(bwrap: ${message}). Allow this server more`),
+    };
+    await expect(createSandbox({ mode: "auto", folder })).rejects.toMatchObject(failure);
+    await rm(folder, { recursive: true });
+  },
+);
 
 test("a confinement that does not confine is rejected", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-open-"));

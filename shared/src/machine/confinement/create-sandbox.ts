@@ -62,7 +62,8 @@ const profiles: readonly SandboxProfile[] = ["own-proc", "no-proc"];
 /**
  * Decides once how commands are confined: each tier in turn must run a command and refuse a
  * forbidden read and write. Never throws because no sandbox is available: the result then has tier
- * `none`, whose `description` says what each tier lacked.
+ * `none`, whose `description` says what each tier lacked. Rejects with `unavailable` if a tier
+ * could not be tried out, since that says nothing of the machine.
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { path, note } = await findProbeFolder(options.folder);
@@ -83,12 +84,25 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
         }
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
+        if (shortage.test(reason)) throw triedInVain(`${name}: ${reason}`, error);
         reasons.push(`${name}: ${reason}`);
         if (!lacksProc(reason)) break;
       }
     }
   }
   return noSandbox(reasons);
+}
+
+/** What a process, or the machine, can run out of for a while. */
+const shortage =
+  /\b(?:EMFILE|ENFILE|EAGAIN|ENOMEM)\b|Too many open files|Resource temporarily unavailable|Cannot allocate memory/i;
+
+function triedInVain(what: string, cause: unknown): AppError {
+  return new AppError(
+    "unavailable",
+    `The sandbox could not be tried out, as something ran short (${what}). Allow this server more (ulimit -n, ulimit -u, memory) and try again.`,
+    { cause },
+  );
 }
 
 /**

@@ -9,9 +9,9 @@ import { findProgram } from "../process/find-program.ts";
 import { supervisorArgv } from "../process/own-script.ts";
 import { type SandboxUser, stepDownArgv } from "../process/step-down.ts";
 import { letOwnerIn } from "../sandbox/guarded-names.ts";
-import { prlimitArgv } from "../sandbox/limits.ts";
 import type { SandboxLimits } from "../sandbox/sandbox.ts";
 import type { ConfinedCommand, WrappedCommand } from "./confinement.ts";
+import { prlimitArgv } from "./prlimit.ts";
 
 /** Where TMPDIR is on tiers that cannot mount a private /tmp. */
 export function temporaryIn(workspace: string): string {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "../../testing/sandbox/tiers.ts";
-import { bytesInWords, defaultLimits, limitFromExitCode, prlimitArgv } from "./limits.ts";
+import { bytesInWords, defaultLimits, limitFromExitCode } from "./limits.ts";
 import { type CommandOutcome, runCommand } from "./run-command.ts";
 import type { SandboxLimits } from "./sandbox.ts";
 
@@ -20,13 +20,6 @@ test("sizes are written in words", () => {
     "2 GB",
     "2048 GB",
   ]);
-});
-
-test("every bound precedes a command; address space stands in for memory only where nothing else bounds it", () => {
-  const limits = { ...defaultLimits, cpuSeconds: 7, fileBytes: 8, processes: 9, memoryBytes: 10 };
-  const always = ["/p", "--cpu=7:8", "--fsize=8", "--nproc=9", "--nofile=1024", "--core=0"];
-  expect(prlimitArgv("/p", limits, true)).toEqual([...always, "--"]);
-  expect(prlimitArgv("/p", limits, false)).toEqual([...always, "--as=20", "--"]);
 });
 
 test.each([

@@ -10,26 +10,6 @@ export const defaultLimits: SandboxLimits = {
   outputBytes: 50 * 2 ** 20,
 };
 
-const openFiles = 1024;
-
-/**
- * The `prlimit` call that precedes a command. Address space stands in for memory, at twice the
- * bound because runtimes reserve more than they use (node and bun start under 4 GB), unless
- * `memoryIsBound` by a control group.
- */
-export function prlimitArgv(prlimit: string, limits: SandboxLimits, memoryIsBound: boolean): string[] {
-  return [
-    prlimit,
-    `--cpu=${limits.cpuSeconds}:${limits.cpuSeconds + 1}`,
-    `--fsize=${limits.fileBytes}`,
-    `--nproc=${limits.processes}`,
-    `--nofile=${openFiles}`,
-    "--core=0",
-    ...(memoryIsBound ? [] : [`--as=${limits.memoryBytes * 2}`]),
-    "--",
-  ];
-}
-
 const cpuSignal = 128 + 24;
 const fileSizeSignal = 128 + 25;
 

@@ -55,9 +55,10 @@ export function createReadWorkspaces(home: string, placeholders: readonly string
       const workspace = await open(conversation);
       if (workspace === undefined) throw new AppError("not_found", `The path ${path} does not exist.`);
       await using file = await openFile(workspace, path);
-      if (file.stats.size > longestRead)
+      const content = await file.read(longestRead);
+      if (content === undefined)
         throw new AppError("too_large", `The file ${path} has more than ${longestRead / 1024 / 1024} MB.`);
-      return new Uint8Array(await file.handle.readFile());
+      return content;
     },
   };
 }

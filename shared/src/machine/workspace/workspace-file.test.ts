@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chown, link, mkdir, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { chown, link, mkdir, readdir, rename, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { holdFolder } from "./held-folder.ts";
@@ -169,4 +169,24 @@ test("a file with one name that another user owns may be read", async () => {
   if (isRoot) await chown(join(place.workspace.root, "theirs"), 65534, 65534);
   await using file = await openFile(place.workspace, "theirs");
   expect(await file.handle.readFile("utf8")).toBe("t");
+});
+
+test("content is read whole up to the bound, however the file has grown since it was opened", async () => {
+  await using place = await workspaceForTest();
+  const path = join(place.workspace.root, "log");
+  const content = Buffer.alloc(20_000, "line\n");
+  await writeFile(path, content);
+  await using file = await openFile(place.workspace, "log");
+  for (const [most, read] of [
+    [20_000, content],
+    [50_000, content],
+    [19_999, undefined],
+  ] as const)
+    expect(await file.read(most)).toEqual(read as Buffer<ArrayBuffer>);
+  await truncate(path, 30_000);
+  expect([await file.read(29_999), (await file.read(30_000))?.length]).toEqual([undefined, 30_000]);
+  await truncate(path, 2 ** 30);
+  expect(await file.read(30_000)).toBeUndefined();
+  await truncate(path, 0);
+  expect(await file.read(20_000)).toEqual(Buffer.alloc(0));
 });

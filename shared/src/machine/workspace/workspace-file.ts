@@ -16,6 +16,11 @@ export interface OpenFile extends AsyncDisposable {
   readonly handle: FileHandle;
   readonly stats: Stats;
   readonly place: WorkspacePath;
+  /**
+   * All of its content; undefined if that is more than `most` bytes. A program may let it grow at
+   * any moment, so its size when it was opened is no bound.
+   */
+  read(most: number): Promise<Buffer<ArrayBuffer> | undefined>;
 }
 
 /** Where a `path` that a model gave is in the workspace; rejects as `Workspace.resolve` does. */
@@ -49,8 +54,29 @@ export async function openFile(workspace: Workspace, path: string): Promise<Open
   const place = await workspacePathOf(workspace, path);
   await using folder = await holdFolder(workspace.root, place.folders);
   const { handle, stats } = await openRegular(folder, place.name, path, await ownerOf(workspace));
-  return { handle, stats, place, [Symbol.asyncDispose]: () => handle.close() };
+  const read = (most: number) => readWithin(handle, stats.size, most);
+  return { handle, stats, place, read, [Symbol.asyncDispose]: () => handle.close() };
 }
+
+async function readWithin(
+  handle: FileHandle,
+  expected: number,
+  most: number,
+): Promise<Buffer<ArrayBuffer> | undefined> {
+  const pieces: Buffer[] = [];
+  for (let length = 0; expected <= most; ) {
+    // One byte more than is left shows that there is more.
+    const piece = Buffer.allocUnsafe(Math.min(Math.max(expected - length, 0) + leastPiece, most - length + 1));
+    const { bytesRead } = await handle.read(piece, 0, piece.length, length);
+    if (bytesRead === 0) return Buffer.concat(pieces, length);
+    length += bytesRead;
+    if (length > most) return undefined;
+    pieces.push(piece.subarray(0, bytesRead));
+  }
+  return undefined;
+}
+
+const leastPiece = 4096;
 
 /**
  * Like `openFile`, for a name in a folder that is already held. `shown` is the path for error

@@ -187,11 +187,12 @@ async function performed(
       ask,
       fetch: (...request) => (deps.fetch ?? noWeb)(signal, ...request),
     };
-    const result = await amongFiles(workspace, caller, [tool, input], () => tool.call(input, context));
+    const { keptAt, ...result } = await amongFiles(workspace, caller, [tool, input], () => tool.call(input, context));
     if (result.asks !== undefined)
       return failure(`${tool.name} wants a person's answer, which only a task of the agent can get.`);
-    const whole = (text: string) => workspace.spill(`${tool.name}.txt`, text);
-    return { ...result, text: await boundText(result.text, limits.resultCharacters, whole) };
+    const spill = (whole: string) => workspace.spill(`${tool.name}.txt`, whole);
+    const text = await boundText(result.text, limits.resultCharacters, keptAt === undefined ? spill : undefined);
+    return { ...result, text };
   } catch (error) {
     if (!passed()) throw error;
     return failure(`Stopped: ${timeLimit(account).message}`);

@@ -15,10 +15,22 @@ export function pdf(line: string): Buffer<ArrayBuffer> {
   return pdfOf([{ content: pdfText(line, 72, 720) }]);
 }
 
+/** A bookmark of a PDF: to a page, to what is none, or to a `name` that nothing defines. */
+type PdfBookmark = {
+  readonly title: string;
+  readonly page: number;
+  readonly level?: 1 | 2;
+  readonly name?: string;
+};
+
 /** A PDF of these pages. `trailer` are further entries of its trailer. */
 export function pdfOf(
   pages: readonly PdfPage[],
-  { title, trailer = "" }: { readonly title?: string; readonly trailer?: string } = {},
+  {
+    title,
+    trailer = "",
+    bookmarks = [],
+  }: { readonly title?: string; readonly trailer?: string; readonly bookmarks?: readonly PdfBookmark[] } = {},
 ): Buffer<ArrayBuffer> {
   const objects = ["", "", "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>", `<</Title(${title ?? ""})>>`];
   const add = (object: string) => `${objects.push(object)} 0 R`;
@@ -33,7 +45,8 @@ export function pdfOf(
       `<</Type/Page/Parent 2 0 R/MediaBox[0 0 ${width} ${height}]/Contents ${stream}/Annots[${own.join(" ")}]/Resources<</Font<</F1 3 0 R>>>>>>`,
     );
   });
-  objects[0] = `<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[${fields.join(" ")}]>>>>`;
+  const outlines = bookmarks.length === 0 ? "" : `/Outlines ${outlinesOf(bookmarks, kids, objects)}`;
+  objects[0] = `<</Type/Catalog/Pages 2 0 R${outlines}/AcroForm<</Fields[${fields.join(" ")}]>>>>`;
   objects[1] = `<</Type/Pages/Kids[${kids.join(" ")}]/Count ${kids.length}>>`;
   let text = "%PDF-1.4\n";
   const offsets = objects.map((object, index) => {
@@ -45,4 +58,26 @@ export function pdfOf(
   const count = objects.length + 1;
   text += `xref\n0 ${count}\n0000000000 65535 f \n${table}trailer\n<</Size ${count}/Root 1 0 R/Info 4 0 R${trailer}>>\nstartxref\n${text.length}\n%%EOF\n`;
   return Buffer.from(text, "latin1");
+}
+
+/** Adds the objects of an outline; those of level 2 belong to the bookmark of level 1 before. */
+function outlinesOf(bookmarks: readonly PdfBookmark[], kids: readonly string[], objects: string[]): string {
+  const root = objects.length + 1;
+  const idOf = (at: number | undefined) => (at === undefined ? undefined : `${root + 1 + at} 0 R`);
+  const levels = bookmarks.map(({ level = 1 }) => level);
+  const parentOf = (at: number) => (levels[at] === 2 ? levels.lastIndexOf(1, at) : -1);
+  const under = (parent: number) => [...levels.keys()].filter((at) => parentOf(at) === parent);
+  const list = (among: readonly number[]) =>
+    among.length === 0 ? "" : `/First ${idOf(among[0])}/Last ${idOf(among.at(-1))}/Count ${among.length}`;
+  objects.push(`<</Type/Outlines${list(under(-1))}>>`);
+  for (const [at, { title, page, name }] of bookmarks.entries()) {
+    const beside = under(parentOf(at));
+    const next = idOf(beside[beside.indexOf(at) + 1]);
+    const dest = name === undefined ? `[${kids[page - 1] ?? "3 0 R"}/Fit]` : `(${name})`;
+    const parent = parentOf(at) === -1 ? `${root} 0 R` : idOf(parentOf(at));
+    objects.push(
+      `<</Title(${title})/Parent ${parent}/Dest${dest}${next === undefined ? "" : `/Next ${next}`}${list(under(at))}>>`,
+    );
+  }
+  return `${root} 0 R`;
 }

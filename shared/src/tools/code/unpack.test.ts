@@ -180,6 +180,8 @@ test("bombs are stopped at their size, their ratio and their number of entries, 
       await tarOf([1, 2].map((n) => ({ name: `${n}`, content: "0".repeat(3_000_000) }))),
       "larger than 3.8 MB",
     ],
+    "headers.tgz": [Bun.gzipSync(Buffer.concat(Array(5_000).fill(await longNameHeader()))), "and not for its files"],
+    "link.tgz": [Bun.gzipSync(Buffer.concat([await linkOf(2 ** 30), Buffer.alloc(6_000_000)])), "not for its files"],
     "many.tar": [await tarOf(Array.from({ length: 101 }, (_, n) => ({ name: `${n}` }))), "more than 100 entries"],
   };
   for (const [name, [bytes, why]] of Object.entries(bombs)) {
@@ -203,13 +205,23 @@ test.each([20_000, 20_001])("an archive of %i entries is within the usual bounds
   else await expect(placing).rejects.toMatchObject({ code: "too_large" });
 });
 
-test("a header that claims to be huge does not fill the memory", async () => {
+/** The header of a tar entry of a type, by its letter, that claims so many bytes. */
+async function headerOf(type: string, size: number): Promise<Buffer> {
   const header = Buffer.from(await tarOf([{ name: "x" }])).subarray(0, 512);
-  header.write("00777777777\0", 124, "latin1");
-  header.write("x", 156, "latin1");
+  header.write(`${size.toString(8).padStart(11, "0")}\0`, 124, "latin1");
+  header.write(type, 156, "latin1");
   header.write(" ".repeat(8), 148, "latin1");
   const sum = header.reduce((total, byte) => total + byte, 0);
   header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "latin1");
+  return header;
+}
+
+/** A name for an entry that never comes, and a link that claims to have content. */
+const longNameHeader = async () => Buffer.concat([await headerOf("L", 512), Buffer.alloc(512, "n")]);
+const linkOf = (size: number) => headerOf("2", size);
+
+test("a header that claims to be huge does not fill the memory", async () => {
+  const header = await headerOf("x", 0o777777777);
   const bomb = Bun.gzipSync(Buffer.concat([header, new Uint8Array(200 * 1024 ** 2)]));
   const workspace = await place.project({ "pax.tgz": bomb });
   Bun.gc(true);

@@ -26,12 +26,12 @@ const input = z.strictObject({
   language: z.enum(["zh", "en"]).default("en").describe("Language of findings and of labels that are not in the data."),
 });
 
-const description = `Draws charts from data files into the folder visualization: the picture (HTML unless output_type says png or svg), the chart as JSON, and up to three findings computed from
+const description = `Draws charts from data files into the folder visualization: the picture, the chart as JSON, and up to three findings computed from
 what is drawn, as Markdown. charts for visualization is [{"csvFilePath": "sales.csv", "chartTitle": "Sales by month (EUR)", "chart": "line", "x": "month",
 "y": "sales", "series": "year", "aggregate": "sum"}]. chart: line, area, bar, stacked, pie, scatter, histogram, box (y by the groups in x), heatmap (x, series down, y as colour),
 sankey (x from, series to, y how much), radar (x the axes), treemap (x names, series groups), wordcloud (x words) or map (x countries; or x longitude, y latitude and, if wanted, a size); x: the column it goes along; y: what is measured, or a list of columns, a line each;
-series: the column with a line or bar per value; aggregate (sum, mean, median, min, max, count): how rows at the same place become one value; name: the picture's name, if not the data file's. Name columns as in the file; what has only one possible
-answer may be left out. An item may have its own Vega-Lite "spec" without data instead. The result says what was drawn and what was not: compare it with what you wanted. The same file with the same title or name again
+series: the column with a line or bar per value; aggregate (sum, mean, median, min, max, count): how rows at the same place become one value; name: the picture's name, if not the data file's. Name columns as in the file; what does not apply
+or has only one possible answer may be left out. An item may have its own Vega-Lite "spec" without data instead. The result says what was drawn and what was not: compare it with what you wanted. The same file with the same title or name again
 replaces the chart. For insight charts is [{"chartPath": "visualization/sales.png", "insights_id": [1, 3]}] with the findings' numbers: they are drawn into a copy of the chart, named with _new.`;
 
 const visualizations = z.array(newChartItem).min(1).max(mostItems);

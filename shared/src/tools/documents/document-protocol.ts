@@ -4,10 +4,12 @@ import * as z from "zod";
 export const documentRequest = z.strictObject({
   name: z.string(),
   part: z.string().optional(),
-  /** Only the passages that hold this text. */
-  find: z.string().optional(),
+  /** Only the passages that hold one of these texts. */
+  find: z.array(z.string()).optional(),
   from: z.int(),
   characters: z.int(),
+  /** The characters instead, of a document that is many times as long. */
+  beginning: z.int().optional(),
   pictures: z.int(),
   /** What becomes of pages without text; `draw`: of every page, besides its text. */
   scans: z.enum(["show", "recognise", "name", "draw"]),
@@ -28,6 +30,8 @@ const extract = z.strictObject({
   shown: z.strictObject({ first: z.string(), last: z.string() }).optional(),
   /** Instead of `shown`, where a text was looked for: the pieces that hold it. */
   places: z.array(z.string()).optional(),
+  /** Then also in how many places each text is, of the whole part. */
+  found: z.array(z.int()).optional(),
   /** What to ask for to see what follows; left out at the end. */
   next: z.strictObject({ part: z.string(), from: z.int().optional() }).optional(),
 });

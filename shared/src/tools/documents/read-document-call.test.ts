@@ -32,18 +32,30 @@ async function read(
 }
 
 const usual = { name: "a b.pdf", from: 0, characters: 10_000, scans: "show" };
+/** Of the whole, unless another length was asked for or there is no room for more. */
+const whole = { ...usual, beginning: 3_000 };
 test.each<[Readonly<Record<string, unknown>>, Partial<ToolContext>, object]>([
-  [{}, {}, usual],
+  [{}, {}, whole],
   [{ part: "3-", from: 12 }, {}, { ...usual, part: "3-", from: 12 }],
+  [{ part: "3-" }, {}, { ...usual, part: "3-" }],
+  [{ from: 12 }, {}, { ...usual, from: 12 }],
+  [{ max_characters: 10_000 }, {}, usual],
   [{ max_characters: 2_000 }, {}, { ...usual, characters: 2_000 }],
   // What stands around the text has room in the result too.
   [{}, { resultCharacters: 5_000 }, { ...usual, characters: 4_400 }],
   [{}, { resultCharacters: 700 }, { ...usual, characters: 500 }],
-  [{}, { vision: true }, usual],
-  [{}, { vision: false }, { ...usual, scans: "recognise" }],
+  [{}, { vision: true }, whole],
+  [{}, { vision: false }, { ...whole, scans: "recognise" }],
+  // So has what is looked for.
+  [
+    { find: ["x".repeat(90), "y".repeat(200)] },
+    { resultCharacters: 5_000 },
+    { ...usual, characters: 4_090, find: ["x".repeat(90), "y".repeat(200)], scans: "name" },
+  ],
   // Pages without text are not shown where something is looked for.
-  [{ find: " fee " }, { vision: true }, { ...usual, find: "fee", scans: "name" }],
-  [{ find: "fee", part: "2-" }, { vision: false }, { ...usual, part: "2-", find: "fee", scans: "name" }],
+  [{ find: " fee " }, { vision: true }, { ...usual, find: ["fee"], scans: "name" }],
+  [{ find: ["fee", " late  fee "] }, {}, { ...usual, find: ["fee", "late  fee"], scans: "name" }],
+  [{ find: "fee", part: "2-" }, { vision: false }, { ...usual, part: "2-", find: ["fee"], scans: "name" }],
 ])("a call with %j and %j reads as much as its result has room for", async (asked, context, expected) => {
   const { signal } = new AbortController();
   const { request, content, signal: passed } = await read(asked, { ...context, signal });
@@ -63,18 +75,35 @@ test.each<[Partial<DocumentExtract>, string, string, string]>([
   [{ places: ["#1 row 2", "#1 row 10", "#2 row 10"] }, " Passages: #1 row 2, 10; #2 row 10.", "x", ""],
   [{ text: " \n " }, "", "(It has no text.)", ""],
   [{ text: "\u0007a\u202eb " }, "", "ab", ""],
-  [{ next: { part: "4-9" } }, "", "x", '\n[There is more: go on with part "4-9".]'],
-  [{ next: { part: "4-4" } }, "", "x", '\n[There is more: go on with part "4".]'],
-  [{ next: { part: "4-44", from: 9 } }, "", "x", '\n[There is more: go on with part "4-44" and from 9.]'],
-  [{ next: { part: "", from: 500 } }, "", "x", "\n[There is more: go on with from 500.]"],
+  [{ next: { part: "4-9" } }, "", "x", '\n[There is more: look for a text with find, or go on with part "4-9".]'],
+  [{ next: { part: "4-4" } }, "", "x", '\n[There is more: look for a text with find, or go on with part "4".]'],
+  [
+    { next: { part: "4-44", from: 9 } },
+    "",
+    "x",
+    '\n[There is more: look for a text with find, or go on with part "4-44" and from 9.]',
+  ],
+  [{ next: { part: "", from: 500 } }, "", "x", "\n[There is more: look for a text with find, or go on with from 500.]"],
 ])("of the extract %j it is said what it is, what is shown and how to go on", async (extract, shown, text, more) => {
   const { result } = await read({}, {}, extract);
   expect(result).toEqual({ text: `sub/a b.pdf: PDF.${shown}\n${marked(text)}${more}`, isError: false });
 });
 
-test("what was looked for is to be looked for again where there is more", async () => {
+test("of several texts it is told how often each was found, of one the passages tell it", async () => {
+  const found = { places: ["page 1"], found: [12, 0] };
+  const { result } = await read({ find: ["fee", 'the "rent"'] }, {}, found);
+  expect(result.text).toStartWith('sub/a b.pdf: PDF. Found: "fee" 12, "the \\"rent\\"" 0. Passages: page 1.\n');
+  const one = await read({ find: "fee" }, {}, { places: ["page 1"], found: [1] });
+  expect(one.result.text).toStartWith("sub/a b.pdf: PDF. Passages: page 1.\n");
+});
+
+test("what was looked for is to be looked for again where there is more, and nothing else is looked for", async () => {
   const { result } = await read({ find: "fee" }, {}, { next: { part: "4-9" } });
   expect(result.text).toEndWith('\n[There is more: go on with part "4-9", and the same find.]');
+  const next = { part: "4-9" };
+  const image = { mediaType: "image/jpeg", data: "" } as const;
+  for (const other of [await read({ part: "3-9" }, {}, { next }), await read({}, {}, { next, pictures: [image] })])
+    expect(other.result.text).toEndWith('\n[There is more: go on with part "4-9".]');
 });
 
 test("a document has up to 200 MB", async () => {

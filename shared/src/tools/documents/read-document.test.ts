@@ -99,7 +99,7 @@ test.each<[string, () => Promise<Uint8Array> | Uint8Array | string, string, read
     "a.ods",
     () => writeOds({ sheets }),
     "OpenDocument spreadsheet, 2 sheets, 1 formula without a stored value (#1: 1).",
-    ["| 2 | Jan | 10 |", "(=SUM(B2:B3); not calculated)"],
+    ["| 2 | Jan | 10 |", "(=SUM(B2:B3))"],
   ],
   [
     "a.odt",
@@ -152,18 +152,29 @@ test("a formula of which a workbook stores no value is told as such, and how man
   const cells = new Map([["1,0", { formula: "A1*2" }]]);
   const made = await writeXlsx({ sheets: [{ name: "S", rows: [[21], [null]], cells }] });
   const { own, content } = partsOf(await read("formula.xlsx", made));
-  expect(own).toContain("1 sheet, 1 formula without a stored value (#1: 1). Whatever wrote the file did not calculate");
-  expect(content).toContain("| 2 | (=A1*2; not calculated) |");
+  expect(own).toContain(
+    "1 sheet, 1 formula without a stored value (#1: 1). A spreadsheet program computes them when it opens",
+  );
+  expect(content).toContain("| 2 | (=A1*2) |");
 });
 
 test("what does not fit is left for the next call, which is told in the tool's own words", async () => {
   const book = bookOf([1, 2, 3].map((at) => `<p>${`w${at} `.repeat(100)}</p>`));
   const { own, content } = partsOf(await read("long.epub", book, { max_characters: 800 }));
-  expect(own).toEndWith('[There is more: go on with part "3".]');
+  expect(own).toEndWith('[There is more: look for a text with find, or go on with part "3".]');
   expect(content).not.toContain("w3");
   const rest = partsOf(await read("long.epub", book, { max_characters: 800, part: "3-3" }));
   expect(rest.own).not.toContain("There is more");
   expect(rest.content).toContain("w3");
+});
+
+test("a long book begins with its chapters and little else", async () => {
+  const book = bookOf([1, 2, 3].map((at) => `<h1>The ${at}.</h1><p>${`w${at} `.repeat(4_000)}</p>`));
+  const { own, content } = partsOf(await read("thick.epub", book));
+  expect(own).toEndWith('[There is more: look for a text with find, or go on with part "1-3" and from 3000.]');
+  const outline = "Outline:\n- The 1.: chapter 1\n- The 2.: chapter 2\n- The 3.: chapter 3\n\n";
+  expect(content).toStartWith(`${outline}Title: A book\n\n[chapter 1]\n# The 1.\n\nw1 w1`);
+  expect(content.length).toBeLessThan(outline.length + 3_001);
 });
 
 test("of all chapters only the passages are read that hold what is looked for", async () => {

@@ -16,8 +16,14 @@ const mostBytes = 200 * 2 ** 20;
 const mostImageBytes = 20 * 2 ** 20;
 /** Characters around a document's text: what it is, its marks, how to go on. */
 const aroundText = 600;
+/** Characters around each text that is looked for, where it is told how often it was found. */
+const aroundCount = 10;
+/** Characters of what is read, and of how a long document begins: where they are not asked for. */
+const [usual, ofBeginning] = [10_000, 3_000];
 /** Places of passages that are named before the text. */
 const mostPlaces = 40;
+
+const wanted = z.string().trim().min(1).max(200);
 
 const input = z.strictObject({
   path: z.string().min(1),
@@ -29,14 +35,11 @@ const input = z.strictObject({
       "Pages, slides, chapters or messages (3, 3-7, 12-); of a workbook a sheet or cells (Sales, Sales!A1:F40).",
     ),
   find: z
-    .string()
-    .trim()
-    .min(1)
-    .max(200)
+    .union([wanted, z.array(wanted).min(1).max(10)])
     .optional()
-    .describe("Shows only the passages that hold this text: for a question about a long document."),
+    .describe("Shows only the passages that hold one of these texts: for a question about a long document."),
   from: z.int().min(0).default(0).describe("Characters of the part to skip."),
-  max_characters: z.int().min(500).max(100_000).default(10_000),
+  max_characters: z.int().min(500).max(100_000).optional().describe("Default 10000."),
 });
 
 const description = `Reads a document file as Markdown with its pages, slides or cells: PDF, docx, pptx, xlsx (values and formulas), ods, odt, epub, eml, mbox, html, zip (a listing), images (size, EXIF).
@@ -60,7 +63,10 @@ export const readDocument: Tool = defineTool({
     if (size > mostBytes)
       throw new AppError("too_large", `${path} has ${size} bytes; a document may have up to 200 MB.`);
     if (size === 0) throw new AppError("unsupported", `${path} is empty.`);
-    const characters = Math.max(500, Math.min(max_characters, context.resultCharacters - aroundText));
+    const texts = [find ?? []].flat();
+    const around = aroundText + texts.reduce((sum, one) => sum + one.length + aroundCount, 0);
+    const characters = Math.max(500, Math.min(max_characters ?? usual, context.resultCharacters - around));
+    const isWhole = part === undefined && find === undefined && from === 0;
     const picture = find === undefined ? await pictureOf(file.handle, size, context) : [];
     const extract = await extractDocument(
       file.handle.fd,
@@ -68,14 +74,15 @@ export const readDocument: Tool = defineTool({
         name: basename(file.place.relative),
         from,
         characters,
+        ...(isWhole && max_characters === undefined && characters === usual && { beginning: ofBeginning }),
         scans: find !== undefined ? "name" : context.vision === false ? "recognise" : "show",
         ...(part !== undefined && { part }),
-        ...(find !== undefined && { find }),
+        ...(find !== undefined && { find: texts }),
       },
       context.signal,
     );
     const images = [...picture, ...extract.pictures.map((one): ImagePart => ({ type: "image", ...one }))];
-    const text = presentDocument(path, extract, find);
+    const text = presentDocument(path, extract, { find: texts, isWhole });
     return { text, isError: false, ...(images.length > 0 && { images }) };
   },
 });
@@ -98,16 +105,18 @@ async function pictureOf(
 /** What was read, between marks; what it is and how to go on are in our own words. */
 function presentDocument(
   path: string,
-  { about, text, shown, places = [], next }: DocumentExtract,
-  find: string | undefined,
+  { about, text, pictures, shown, places = [], found = [], next }: DocumentExtract,
+  { find, isWhole }: { readonly find: readonly string[]; readonly isWhole: boolean },
 ): string {
   const pieces = shown === undefined || (shown.first === shown.last && shown.first === "text") ? "" : shownText(shown);
+  // Pages without text are not searched.
+  const other = isWhole && pictures.length === 0 ? "look for a text with find, or " : "";
   return [
-    `${path}: ${about}.${pieces}${placesText(places)}`,
+    `${path}: ${about}.${pieces}${countsText(find, found)}${placesText(places)}`,
     betweenMarks("document-content", path, sanitize(text).trim() || "(It has no text.)"),
     next === undefined
       ? ""
-      : `[There is more: go on with ${goOn(next)}${find === undefined ? "" : ", and the same find"}.]`,
+      : `[There is more: ${other}go on with ${goOn(next)}${find.length === 0 ? "" : ", and the same find"}.]`,
   ]
     .filter((line) => line !== "")
     .join("\n");
@@ -115,6 +124,12 @@ function presentDocument(
 
 function shownText({ first, last }: NonNullable<DocumentExtract["shown"]>): string {
   return ` Shown: ${first === last ? first : `${first} to ${last}`}.`;
+}
+
+/** How often each of several texts was found; of one, the passages tell it. */
+function countsText(find: readonly string[], found: readonly number[]): string {
+  if (find.length < 2) return "";
+  return ` Found: ${find.map((text, at) => `${JSON.stringify(text)} ${found[at] ?? 0}`).join(", ")}.`;
 }
 
 /** Where the passages are; what they share before the number (`page `) is said once. */

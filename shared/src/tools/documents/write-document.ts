@@ -36,21 +36,21 @@ const input = z.strictObject({
         name: z.string().regex(/^[^[\]\\/?*:]{1,31}$/, "1 to 31 characters without [ ] \\ / ? * :"),
         rows: z.array(z.array(cell)).min(1).optional(),
         csv: z.string().min(1).optional(),
-        formats: z.record(z.string().regex(/^[A-Z]{1,3}$/), z.string().max(100)).default({}),
+        formats: z.record(z.string().regex(/^[A-Z]{1,3}(?:[1-9]\d{0,6})?$/), z.string().max(100)).default({}),
       }),
     )
     .min(1)
     .max(50)
     .optional()
     .describe(
-      'Of .xlsx: [{"name", "rows": [["Item", "EUR"], ["A", 2], ["Sum", "=SUM(B2:B2)"]] or "csv": a file, "formats": {"B": "#,##0.00"}}].',
+      'Of .xlsx: [{"name", "rows": [["Day", "EUR"], ["2026-03-01", 2], ["Sum", "=SUM(B2:B2)"]] or "csv": a file, "formats": {"B": "#,##0.00", "B9": "0%"}}]. Texts such as "2026-03-01 14:30", "12 %" and "1,234.50 €" become dates and numbers, shown so.',
     ),
   language: z.string().min(2).max(20).default("en"),
 });
 type Input = z.output<typeof input>;
 
 const description = `Writes .docx, .pdf or .html from Markdown, .xlsx from sheets with formulas and number formats; reads .docx and .xlsx back, shows pages of what it wrote.
-A code block named vega-lite with data.values in its spec becomes a chart.`;
+In Markdown a code block named vega-lite with data.values in its spec becomes a chart; .xlsx holds none.`;
 
 /** What writing documents needs: without a browser there is no PDF. */
 export type WriteDocumentDeps = { readonly browser: Printer };
@@ -100,7 +100,7 @@ async function workbook(
     if (csv === undefined) toWrite.push({ name, formats, rows: rows ?? [] });
     else {
       const text = await csvText(context.workspace, csv, left);
-      left -= text.length;
+      left -= Buffer.byteLength(text);
       toWrite.push({ name, formats, csv: text, path: csv });
     }
   }
@@ -110,7 +110,7 @@ async function workbook(
   const look = await lookAtPage(() => page, sheetPageShows, browser, context);
   const formulas = toWrite.some((sheet) => "rows" in sheet && JSON.stringify(sheet.rows).includes('"='));
   const note = formulas ? " Formulas are computed when it is opened: check them by computing yourself." : "";
-  const text = `Written and read back: ${path}, ${told}.${note}`;
+  const text = `Written and read back: ${path}, ${told}${note}`;
   // The cells of a CSV file may be anybody's.
   const isOwn = toWrite.every((sheet) => "rows" in sheet) || look.images.length === 0;
   return { ...withLook(text, look), ...(!isOwn && { takenIn: ["file"] }) };
@@ -119,10 +119,12 @@ async function workbook(
 /** The text of a CSV file, of which so many bytes are left to be read. */
 async function csvText(workspace: Workspace, path: string, left: number): Promise<string> {
   await using file = await openFile(workspace, path);
-  const { size } = file.stats;
-  if (size > mostCsvBytes) throw new AppError("too_large", `${path} is larger than 50 MB.`);
-  if (size > left) throw new AppError("too_large", "The CSV files are larger than 50 MB together.");
-  return await file.handle.readFile("utf8");
+  const content = await file.read(left);
+  if (content !== undefined) return content.toString("utf8");
+  throw new AppError(
+    "too_large",
+    left < mostCsvBytes ? "The CSV files are larger than 50 MB together." : `${path} is larger than 50 MB.`,
+  );
 }
 
 type Composition = Parameters<typeof embeddedBody>[0];

@@ -21,8 +21,8 @@ export async function readForEdit(workspace: Workspace, path: string): Promise<E
     const message = `The file ${path} has several hard links, so an edit would not reach them all. Copy it first.`;
     throw new AppError("forbidden", message);
   }
-  if (stats.size > mostEdited) throw tooLarge(path, stats.size);
-  const bytes = await file.handle.readFile();
+  const bytes = await file.read(mostEdited);
+  if (bytes === undefined) throw tooLarge(path, stats.size);
   return { bytes, stats: { mode: stats.mode, uid: stats.uid, gid: stats.gid } };
 }
 

@@ -99,7 +99,7 @@ async function runPython(
     `[${stopped}exit code ${ending.exitCode}, ${seconds} s]`,
   ];
   const isError = ending.exitCode !== 0 || ending.limit !== undefined;
-  return { text: lines.filter((line) => line !== "").join("\n"), isError };
+  return { text: lines.filter((line) => line !== "").join("\n"), isError, ...output.kept() };
 }
 
 async function alone(

@@ -87,7 +87,7 @@ async function runInShell(
       await output.text(withoutShellNoise),
       statusLine(outcome, seconds, context.workspace.root),
     ];
-    return { text: lines.filter((line) => line !== "").join("\n"), isError: isFailure(outcome) };
+    return { text: lines.filter((line) => line !== "").join("\n"), isError: isFailure(outcome), ...output.kept() };
   });
 }
 

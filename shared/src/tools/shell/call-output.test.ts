@@ -34,7 +34,9 @@ test("a flood is in its file as it comes, and none of it waits in memory for the
       expect(kept()).toEqual([10 + at * chunk.length]);
       expect(modes()).toEqual([0o600]);
     }
-    return output.text();
+    const text = await output.text();
+    expect(text).toEndWith(`: ${output.kept().keptAt}]`);
+    return text;
   });
   const [, path = ""] = /\[whole output, 6553610 bytes: (\S+)\]$/.exec(text) ?? [];
   expect(statSync(join(workspace.root, path)).size).toBe(6_553_610);

@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ToolContext } from "../../core/tools/tool.ts";
+import type { ToolContext, ToolResult } from "../../core/tools/tool.ts";
 import { makeOwnedFolderSync } from "../../machine/process/owned-folder.ts";
 import { createOutputWindow } from "../../machine/sandbox/output-window.ts";
 import type { OutputListener } from "../../machine/sandbox/run-command.ts";
@@ -19,6 +19,8 @@ export interface CallOutput {
    * have content, and the file with the complete output is named when needed.
    */
   text(clean?: (stderr: string) => string): Promise<string>;
+  /** Of the result: that file, if `text` has named it. */
+  kept(): Pick<ToolResult, "keptAt">;
 }
 
 /**
@@ -52,6 +54,7 @@ type OverflowFile = ReturnType<typeof createOverflowFile>;
 
 function callOutput(context: ToolContext, name: string, whole: OverflowFile): CallOutput {
   const windows = { stdout: createOutputWindow(), stderr: createOutputWindow() };
+  let keptAt: string | undefined;
   const live = createLiveOutput((text) => context.progress(text));
   return {
     listen(stream, bytes) {
@@ -64,11 +67,12 @@ function callOutput(context: ToolContext, name: string, whole: OverflowFile): Ca
       const stderr = withoutLastNewline(clean(windows.stderr.text()));
       const parts = [stdout, stdout !== "" && stderr !== "" ? "[stderr]" : "", stderr];
       if (windows.stdout.cut || windows.stderr.cut) {
-        const path = await context.workspace.spill(name, whole.content());
-        parts.push(`[whole output, ${windows.stdout.total + windows.stderr.total} bytes: ${path}]`);
+        keptAt = await context.workspace.spill(name, whole.content());
+        parts.push(`[whole output, ${windows.stdout.total + windows.stderr.total} bytes: ${keptAt}]`);
       }
       return parts.filter((part) => part !== "").join("\n");
     },
+    kept: () => (keptAt === undefined ? {} : { keptAt }),
   };
 }
 

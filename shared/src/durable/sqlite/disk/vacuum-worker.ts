@@ -1,4 +1,5 @@
 import { Database } from "bun:sqlite";
+import { errnoOf } from "../../../core/errors.ts";
 
 /**
  * A thread that rewrites a store, or a copy of it, which takes seconds for a large one and must not
@@ -11,8 +12,8 @@ import { Database } from "bun:sqlite";
  */
 export type VacuumRequest = { readonly path: string; readonly into?: string; readonly release?: boolean };
 
-/** Why it failed; nothing if it did not. */
-export type VacuumAnswer = { readonly error?: string };
+/** Why it failed, with SQLite's code; nothing if it did not. */
+export type VacuumAnswer = { readonly error?: string; readonly code?: string | undefined };
 
 /** Longer than any transaction of ours. */
 const busyMs = 5000;
@@ -32,7 +33,7 @@ function vacuum({ path, into, release = false }: VacuumRequest): VacuumAnswer {
     }
     return {};
   } catch (error) {
-    return { error: String(error) };
+    return { error: error instanceof Error ? error.message : String(error), code: errnoOf(error) };
   }
 }
 

@@ -78,10 +78,12 @@ async function readFiles(workspace: Workspace, paths: readonly string[]): Promis
   let left = mostBytes;
   for (const path of paths) {
     await using file = await openFile(workspace, path);
-    left -= file.stats.size;
-    if (left < 0) throw new AppError("too_large", `The files are larger than ${mostBytes / 1024 ** 2} MB together.`);
+    const buffer = await file.read(left);
+    if (buffer === undefined)
+      throw new AppError("too_large", `The files are larger than ${mostBytes / 1024 ** 2} MB together.`);
+    left -= buffer.length;
     const { name } = file.place;
-    files.push({ name, mimeType: mediaTypeOf(name), buffer: await file.handle.readFile() });
+    files.push({ name, mimeType: mediaTypeOf(name), buffer });
   }
   return files;
 }

@@ -12,6 +12,14 @@ export type ExtractLimits = {
   readonly unremarkableBytes: number;
 };
 
+/** More than any source archive needs, and little enough for any disk. */
+export const defaultExtractLimits: ExtractLimits = {
+  entries: 20_000,
+  bytes: 500 * 1024 ** 2,
+  ratio: 200,
+  unremarkableBytes: 20 * 1024 ** 2,
+};
+
 /**
  * What remains of the limits. Both methods throw `too_large` when nothing does, and the signal's
  * reason.
@@ -44,6 +52,26 @@ export function createRoom(options: {
         );
     },
   };
+}
+
+/** What a tar archive has of its own for each entry, with the longest names. */
+const headerBytes = 8 * 1024;
+
+/**
+ * An archive's decompressed bytes, as far as these limits let them go: headers without an entry,
+ * and content of what is no file, are counted nowhere else.
+ */
+export async function* withinLimits(
+  stream: AsyncIterable<Uint8Array>,
+  { limits, signal }: { readonly limits: ExtractLimits; readonly signal: AbortSignal },
+): AsyncGenerator<Uint8Array> {
+  let left = limits.bytes + limits.entries * headerBytes;
+  for await (const chunk of stream) {
+    signal.throwIfAborted();
+    left -= chunk.length;
+    if (left < 0) throw tooLarge(`Unpacked it is larger than ${bytesInWords(limits.bytes)}, and not for its files.`);
+    yield chunk;
+  }
 }
 
 function tooLarge(message: string): AppError {

@@ -9,16 +9,8 @@ import { kindOf, ownerOf, workspacePathOf } from "../../../machine/workspace/wor
 import { forgetAside } from "../checkpoints/projects-aside.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";
 import { type Extracted, extract } from "./extract.ts";
-import type { ExtractLimits } from "./extract-room.ts";
+import { defaultExtractLimits, type ExtractLimits } from "./extract-room.ts";
 import type { LinksOutside } from "./make-links.ts";
-
-/** More than any source archive needs, and little enough for any disk. */
-const defaultExtractLimits: ExtractLimits = {
-  entries: 20_000,
-  bytes: 500 * 1024 ** 2,
-  ratio: 200,
-  unremarkableBytes: 20 * 1024 ** 2,
-};
 
 /** Entries that will become a folder of a workspace, and their packed size in bytes so far. */
 export type Placing = {

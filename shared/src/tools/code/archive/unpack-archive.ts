@@ -3,6 +3,7 @@ import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";
 import { type ArchiveFile, type Compression, decompress } from "./decompress.ts";
+import { defaultExtractLimits, type ExtractLimits, withinLimits } from "./extract-room.ts";
 import { type Placing, placeEntries, type Unpacked } from "./place-entries.ts";
 import { readTar } from "./read-tar.ts";
 import { readZip } from "./read-zip.ts";
@@ -17,10 +18,15 @@ export type Unpacking = Omit<Placing, "entries" | "packedBytes"> & {
  * Turns an archive into a new folder of the workspace, as `placeEntries` does. Rejects with
  * `unsupported` when it is not an archive that can be read here.
  */
-export async function unpackArchive({ archive, sandbox, ...placing }: Unpacking): Promise<Unpacked> {
-  return await placeEntries({ ...placing, entries: entriesOf(), packedBytes: () => archive.size });
+export async function unpackArchive({
+  archive,
+  sandbox,
+  limits = defaultExtractLimits,
+  ...placing
+}: Unpacking): Promise<Unpacked> {
+  return await placeEntries({ ...placing, limits, entries: entriesOf(), packedBytes: () => archive.size });
   async function* entriesOf(): AsyncGenerator<ArchiveEntry> {
-    yield* await openArchive(archive, { sandbox, signal: placing.signal });
+    yield* await openArchive(archive, { sandbox, limits, signal: placing.signal });
   }
 }
 
@@ -41,7 +47,7 @@ const tarMagicAt = 257;
  */
 async function openArchive(
   file: ArchiveFile,
-  deps: { readonly sandbox: Sandbox; readonly signal: AbortSignal },
+  deps: { readonly sandbox: Sandbox; readonly limits: ExtractLimits; readonly signal: AbortSignal },
 ): Promise<AsyncGenerator<ArchiveEntry>> {
   const { buffer } = await file.handle.read(Buffer.alloc(tarMagicAt + 5), 0, undefined, 0);
   const start = buffer.toString("hex");
@@ -52,7 +58,7 @@ async function openArchive(
       "unsupported",
       "It is not an archive that can be unpacked here (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst).",
     );
-  return readTar(decompress(file, kind ?? "none", deps));
+  return readTar(withinLimits(decompress(file, kind ?? "none", deps), deps));
 }
 
 const shown = 20;

@@ -4,7 +4,7 @@ import type { Workspace } from "../../../core/workspace.ts";
 import { type Baseline, baselinesOf } from "../../../machine/workspace/baseline.ts";
 import { keptContent } from "../../../machine/workspace/kept-content.ts";
 import { kindOf, openFile } from "../../../machine/workspace/workspace-file.ts";
-import { fileDiff } from "./file-diff.ts";
+import { type DiffRoom, fileDiff, leftOutText, newDiffRoom } from "./file-diff.ts";
 import { listWork } from "./scan-workspace.ts";
 
 /**
@@ -20,8 +20,9 @@ const largest = 1024 ** 2;
  * The difference between a workspace and its files' baseline, as unified diffs that `git apply`
  * accepts: one for each unpacked project that was changed, with paths from its folder, and one for
  * files that were sent outside any project (including the new files, when there is no project).
- * Binary files and those above 1 MB are left out, and so are projects whose folder is gone. `only`
- * restricts it to some paths.
+ * Binary files and those above 1 MB are left out, and so are projects whose folder is gone. Beyond
+ * 20 MB in all a patch begins with the names of what is not in it. `only` restricts it to some
+ * paths.
  */
 export async function changesPatches(
   workspace: Workspace,
@@ -35,38 +36,43 @@ export async function changesPatches(
   }));
   const projects = baselines.filter(({ loose }) => !loose);
   const patches: ChangesPatch[] = [];
+  const room = newDiffRoom();
   for (const project of projects) {
     if ((await kindOf(workspace, project.root)) !== "folder") continue;
     const inside = there.filter((path) => path.startsWith(`${project.root}/`));
-    patches.push(await patchOf(workspace, project.root, project.files, inside));
+    patches.push(await patchOf(workspace, project.root, { files: project.files, there: inside }, room));
   }
   const loose = baselines.filter(({ loose }) => loose).flatMap(({ files }) => files);
-  patches.push(await patchOf(workspace, "", loose, projects.length === 0 ? there : []));
+  patches.push(await patchOf(workspace, "", { files: loose, there: projects.length === 0 ? there : [] }, room));
   return patches.filter(({ patch }) => patch !== "");
 }
 
 async function patchOf(
   workspace: Workspace,
   folder: string,
-  files: Baseline["files"],
-  there: readonly string[],
+  { files, there }: { readonly files: Baseline["files"]; readonly there: readonly string[] },
+  all: DiffRoom,
 ): Promise<ChangesPatch> {
   const arrived = new Set(files.map(({ path }) => path));
   const patches: string[] = [];
+  const room: DiffRoom = { ...all, leftOut: [] };
   const shown = (path: string) => (folder === "" ? path : path.slice(folder.length + 1));
   for (const { path, sha256 } of files) {
     const now = await contentOf(workspace, path);
     if (now !== undefined && sha256Of(now.bytes) === sha256) continue;
     const before = await keptContent(workspace, sha256);
-    if (before !== undefined) patches.push(await fileDiff(shown(path), before, now?.bytes));
+    if (before !== undefined) patches.push(await fileDiff(shown(path), { before, after: now?.bytes }, room));
   }
-  const changes = patches.some((patch) => patch !== "");
+  const changes = room.leftOut.length > 0 || patches.some((patch) => patch !== "");
   for (const path of there)
     if (!arrived.has(path)) {
       const now = await contentOf(workspace, path);
-      patches.push(await fileDiff(shown(path), undefined, now?.bytes, now?.executable));
+      const change = { before: undefined, after: now?.bytes, executable: now?.executable };
+      patches.push(await fileDiff(shown(path), change, room));
     }
-  return { folder, patch: patches.join(""), changes };
+  all.searchMs = room.searchMs;
+  all.characters = room.characters;
+  return { folder, patch: leftOutText(room) + patches.join(""), changes };
 }
 
 /** A file now; undefined if there is none. */
@@ -76,8 +82,8 @@ export async function contentOf(
 ): Promise<{ readonly bytes: Uint8Array; readonly executable: boolean } | undefined> {
   try {
     await using file = await openFile(workspace, path);
-    const { size, mode } = file.stats;
-    const bytes = size > largest ? new Uint8Array(largest + 1) : await file.handle.readFile();
+    const { mode } = file.stats;
+    const bytes = (await file.read(largest)) ?? new Uint8Array(largest + 1);
     return { bytes, executable: (mode & 0o100) !== 0 };
   } catch (error) {
     if (error instanceof AppError) return undefined;

@@ -8,7 +8,7 @@ import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/cod
 import { changesPatches } from "./changes-patch.ts";
 import { createCheckpointStore } from "./checkpoint-store.ts";
 import { checkpointsTool } from "./checkpoints-tool.ts";
-import { fileDiff } from "./file-diff.ts";
+import { fileDiff, leftOutText, newDiffRoom } from "./file-diff.ts";
 
 let place: CodePlace;
 beforeAll(async () => {
@@ -202,24 +202,52 @@ test("a folder that was made anew where a project was set aside is set aside in 
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-test.each<[string, Parameters<typeof fileDiff>, string]>([
-  ["new", ["x", undefined, bytes("a\n")], "new file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1,1 @@\n+a\n"],
-  ["new and executable", ["x", undefined, bytes("a\n"), true], "new file mode 100755\n--- /dev/null"],
-  ["new and empty", ["x", undefined, bytes("")], "new file mode 100644\nindex 0000000..e69de29\n"],
-  ["gone", ["x", bytes("a\n"), undefined], "deleted file mode 100644\n--- a/x\n+++ /dev/null\n"],
-  ["gone and was empty", ["x", bytes(""), undefined], "deleted file mode 100644\nindex e69de29..0000000\n"],
-  ["emptied", ["x", bytes("a\n"), bytes("")], "--- a/x\n+++ b/x\n@@ -1,1 +0,0 @@\n-a\n"],
-  ["of exactly 1 MB", ["x", undefined, new Uint8Array(2 ** 20).fill(97)], "new file mode 100644\n--- /dev/null"],
-])("the difference of a file that is %s is git's", async (_, args, text) => {
-  expect(await fileDiff(...args)).toStartWith(`diff --git a/x b/x\n${text}`);
+test.each<[string, [before: Uint8Array | undefined, after: Uint8Array | undefined, executable?: boolean], string]>([
+  ["new", [undefined, bytes("a\n")], "new file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1,1 @@\n+a\n"],
+  ["new and executable", [undefined, bytes("a\n"), true], "new file mode 100755\n--- /dev/null"],
+  ["new and empty", [undefined, bytes("")], "new file mode 100644\nindex 0000000..e69de29\n"],
+  ["gone", [bytes("a\n"), undefined], "deleted file mode 100644\n--- a/x\n+++ /dev/null\n"],
+  ["gone and was empty", [bytes(""), undefined], "deleted file mode 100644\nindex e69de29..0000000\n"],
+  ["emptied", [bytes("a\n"), bytes("")], "--- a/x\n+++ b/x\n@@ -1,1 +0,0 @@\n-a\n"],
+  ["of exactly 1 MB", [undefined, new Uint8Array(2 ** 20).fill(97)], "new file mode 100644\n--- /dev/null"],
+])("the difference of a file that is %s is git's", async (_, [before, after, executable], text) => {
+  expect(await fileDiff("x", { before, after, executable }, newDiffRoom())).toStartWith(`diff --git a/x b/x\n${text}`);
 });
 
-test.each<[string, Parameters<typeof fileDiff>]>([
-  ["is the same", ["x", bytes("a"), bytes("a")]],
-  ["is above 1 MB", ["x", undefined, new Uint8Array(2 ** 20 + 1).fill(97)]],
-  ["was above 1 MB", ["x", new Uint8Array(2 ** 20 + 1).fill(97), bytes("a")]],
-  ["is binary", ["x", bytes("a"), new Uint8Array([0])]],
-  ["is no UTF-8", ["x", bytes("a"), new Uint8Array([0xe9])]],
-])("there is no difference to show of a file that %s", async (_, args) => {
-  expect(await fileDiff(...args)).toBe("");
+test.each<[string, [before: Uint8Array | undefined, after: Uint8Array | undefined, executable?: boolean]]>([
+  ["is the same", [bytes("a"), bytes("a")]],
+  ["is above 1 MB", [undefined, new Uint8Array(2 ** 20 + 1).fill(97)]],
+  ["was above 1 MB", [new Uint8Array(2 ** 20 + 1).fill(97), bytes("a")]],
+  ["is binary", [bytes("a"), new Uint8Array([0])]],
+  ["is no UTF-8", [bytes("a"), new Uint8Array([0xe9])]],
+])("there is no difference to show of a file that %s", async (_, [before, after]) => {
+  expect(await fileDiff("x", { before, after }, newDiffRoom())).toBe("");
+});
+
+test("differences share the time of their search and the room of their text, and name what has none", async () => {
+  const room = newDiffRoom();
+  const lines = (from: number) => bytes(Array.from({ length: 3_000 }, (_, at) => `${from + at * 7}\n`).join(""));
+  const [before, after] = [lines(0), lines(1)];
+  await fileDiff("x", { before, after }, room);
+  expect(room.searchMs).toBeLessThan(1_000);
+  room.searchMs = 0;
+  // A large search is given up at once; a small one has its result.
+  expect(await fileDiff("y", { before, after }, room)).toContain("@@ -1,3000 +1,3000 @@");
+  const small = await fileDiff("z", { before: bytes("a\nb\n"), after: bytes("a\nc\n") }, room);
+  expect(small).toContain(" a\n-b\n+c\n");
+  room.characters = small.length - 1;
+  const change = { before: bytes("a\nb\n"), after: bytes("a\nc\n") };
+  for (let at = 0; at < 22; at++) expect(await fileDiff(`f${at}`, change, room)).toBe("");
+  const told = leftOutText(room).split("\n");
+  expect([told.length, told[0], told[20]]).toEqual([
+    22,
+    "Not shown, as there is too much: f0",
+    "Not shown either: 2 more",
+  ]);
+  expect(leftOutText(newDiffRoom())).toBe("");
+});
+
+test("a name that would write lines of its own into a patch is in none", async () => {
+  const name = "x\n--- a/y\n+++ b/y\n@@ -0,0 +1 @@\n+z";
+  expect(await fileDiff(name, { before: undefined, after: bytes("a\n") }, newDiffRoom())).toBe("");
 });

@@ -8,7 +8,7 @@ import { workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
 import { changesPatches } from "./changes-patch.ts";
 import { type Checkpoint, differences, type FileDifference } from "./checkpoint.ts";
 import type { CheckpointStore } from "./checkpoint-store.ts";
-import { fileDiff } from "./file-diff.ts";
+import { fileDiff, leftOutText, newDiffRoom } from "./file-diff.ts";
 import { putBackProjects, setAsideProjects } from "./projects-aside.ts";
 import { restore } from "./restore.ts";
 
@@ -106,11 +106,13 @@ async function diff(workspace: Workspace, changes: readonly FileDifference[]): P
   const content = (file: FileDifference["before"]) =>
     file === undefined ? undefined : keptContent(workspace, file.sha256);
   const parts: string[] = [];
+  const room = newDiffRoom();
   for (const { path, before, after } of changes) {
-    const text = await fileDiff(path, await content(before), await content(after), after?.executable);
-    parts.push(text || `${path} differs, but not as text.\n`);
+    const change = { before: await content(before), after: await content(after), executable: after?.executable };
+    const text = await fileDiff(path, change, room);
+    if (room.leftOut.at(-1) !== path) parts.push(text || `${path} differs, but not as text.\n`);
   }
-  return parts.join("") || "Nothing differs.";
+  return leftOutText(room) + parts.join("") || "Nothing differs.";
 }
 
 async function restored(

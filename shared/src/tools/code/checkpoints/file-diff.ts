@@ -1,30 +1,72 @@
 import { isBinary } from "../../files/text-content.ts";
 
 const largest = 1024 ** 2;
-/**
- * The time limit for finding the smallest difference, because the search blocks everything else.
- */
-const diffMs = 1000;
+
+/** What the diffs of one list of files may still take together, and which files found no room. */
+export type DiffRoom = {
+  /**
+   * For finding the smallest differences, because the search blocks everything else. Milliseconds.
+   */
+  searchMs: number;
+  characters: number;
+  readonly leftOut: string[];
+};
+
+/** The room of a list that has just begun. */
+export function newDiffRoom(): DiffRoom {
+  return { searchMs: 1_000, characters: 20_000_000, leftOut: [] };
+}
 
 /**
  * The change of one file in git's format; undefined content stands for a missing file, and
- * `executable` applies to a new one. Empty when nothing changed, and for files that are not UTF-8
- * or above 1 MB.
+ * `executable` applies to a new one. Empty when nothing changed, for files that are not UTF-8 or
+ * above 1 MB, and when there is no more room.
  */
-export async function fileDiff(
+export async function fileDiff(path: string, change: FileChange, room: DiffRoom): Promise<string> {
+  const diff = await diffOf(path, change, room);
+  if (diff.length <= room.characters) {
+    room.characters -= diff.length;
+    return diff;
+  }
+  room.leftOut.push(path);
+  return "";
+}
+
+/** A line for each file that found no room, up to some; text that `git apply` passes over. */
+export function leftOutText({ leftOut }: DiffRoom): string {
+  if (leftOut.length === 0) return "";
+  const more = leftOut.length - mostNamed;
+  const names = leftOut.slice(0, mostNamed).map((path) => `Not shown, as there is too much: ${path}\n`);
+  return `${names.join("")}${more > 0 ? `Not shown either: ${more} more\n` : ""}`;
+}
+
+const mostNamed = 20;
+
+/** The content of a file before and after. */
+export type FileChange = {
+  readonly before: Uint8Array | undefined;
+  readonly after: Uint8Array | undefined;
+  readonly executable?: boolean | undefined;
+};
+
+async function diffOf(
   path: string,
-  before: Uint8Array | undefined,
-  after: Uint8Array | undefined,
-  executable = false,
+  { before, after, executable = false }: FileChange,
+  room: DiffRoom,
 ): Promise<string> {
+  // A line break in a name would begin a line of the patch.
+  if (/\p{Cc}/u.test(path)) return "";
   const [old, now] = [decodedText(before), decodedText(after)];
   if (old === undefined || now === undefined) return "";
   const head = `diff --git a/${path} b/${path}\n${mode(before, after, executable)}`;
   if (old === now) return before === undefined || after === undefined ? head : "";
   const { createTwoFilesPatch } = await import("diff");
   const names = [before ? `a/${path}` : "/dev/null", after ? `b/${path}` : "/dev/null"] as const;
-  const options = { context: 3, timeout: diffMs };
+  const begun = performance.now();
+  // Without any time even a single line would be replaced by itself.
+  const options = { context: 3, timeout: Math.max(1, room.searchMs) };
   const patch = createTwoFilesPatch(...names, old, now, undefined, undefined, options);
+  room.searchMs -= performance.now() - begun;
   const body = patch?.slice(patch.indexOf("--- ")) ?? replacement(names, old, now);
   return head + body;
 }

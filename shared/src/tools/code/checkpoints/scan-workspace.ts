@@ -61,8 +61,8 @@ async function read(workspace: Workspace, path: string): Promise<CheckpointFile[
   try {
     await using file = await openFile(workspace, path);
     const { size, mtimeMs, mode } = file.stats;
-    if (size > largest) return [];
-    const content = await file.handle.readFile();
+    const content = await file.read(largest);
+    if (content === undefined) return [];
     const sha256 = sha256Of(content);
     await keepContent(workspace, sha256, content);
     return [{ path, sha256, size, modifiedAt: mtimeMs, executable: (mode & 0o100) !== 0 }];

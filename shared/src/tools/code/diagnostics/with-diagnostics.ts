@@ -62,8 +62,8 @@ function shortened(line: string): string {
 async function fileText(path: string, { workspace }: ToolContext): Promise<string | undefined> {
   try {
     await using file = await openFile(workspace, path);
-    if (file.stats.size > largest) return undefined;
-    return new TextDecoder("utf-8", { fatal: true }).decode(await file.handle.readFile());
+    const content = await file.read(largest);
+    return content && new TextDecoder("utf-8", { fatal: true }).decode(content);
   } catch (error) {
     if (error instanceof AppError || error instanceof TypeError) return undefined;
     throw error;

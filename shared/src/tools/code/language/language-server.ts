@@ -107,6 +107,7 @@ function problemsText(problems: readonly Problem[], path: string): string {
 
 async function textOf(path: string, workspace: Workspace): Promise<string> {
   await using file = await openFile(workspace, path);
-  if (file.stats.size > largest) throw new AppError("too_large", `${path} is too large for a language server.`);
-  return file.handle.readFile("utf8");
+  const content = await file.read(largest);
+  if (content === undefined) throw new AppError("too_large", `${path} is too large for a language server.`);
+  return content.toString("utf8");
 }

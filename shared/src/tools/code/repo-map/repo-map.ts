@@ -67,7 +67,7 @@ async function readAll(paths: readonly string[], { workspace, signal }: ToolCont
 async function fileText(path: string, workspace: ToolContext["workspace"]): Promise<string | undefined> {
   try {
     await using file = await openFile(workspace, path);
-    return file.stats.size > largestFile ? undefined : await file.handle.readFile("utf8");
+    return (await file.read(largestFile))?.toString("utf8");
   } catch (error) {
     if (error instanceof AppError) return undefined;
     throw error;

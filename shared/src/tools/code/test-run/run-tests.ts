@@ -168,5 +168,5 @@ async function pythonTests(tests: readonly string[], has: (name: string) => Prom
 
 async function fileText(workspace: Workspace, path: string): Promise<string> {
   await using file = await openFile(workspace, path);
-  return file.stats.size > 1_000_000 ? "" : await file.handle.readFile("utf8");
+  return (await file.read(1_000_000))?.toString("utf8") ?? "";
 }

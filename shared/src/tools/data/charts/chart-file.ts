@@ -110,8 +110,9 @@ export async function readJsonFile<Schema extends z.ZodType>(
   schema: Schema,
 ): Promise<z.output<Schema>> {
   await using file = await openFile(workspace, path);
-  if (file.stats.size > mostBytes) throw new AppError("too_large", `${path} is larger than 32 MB.`);
-  const parsed = schema.safeParse(parse(path, await file.handle.readFile("utf8")));
+  const content = await file.read(mostBytes);
+  if (content === undefined) throw new AppError("too_large", `${path} is larger than 32 MB.`);
+  const parsed = schema.safeParse(parse(path, content.toString("utf8")));
   if (!parsed.success) throw new AppError("invalid_input", `${path}: ${z.prettifyError(parsed.error)}`);
   return parsed.data;
 }

@@ -146,7 +146,9 @@ test("what a formula without a value leaves empty is told, by the columns' names
 test("a sheet of nothing, or of nothing but such formulas, is refused", async () => {
   await expect(read([])).rejects.toThrow("the sheet S is empty.");
   const cells = new Map([["0,0", { formula: "1+1" }]]);
-  await expect(read([], { cells })).rejects.toThrow("the sheet S has only formulas without stored values. Whatever");
+  await expect(read([], { cells })).rejects.toThrow(
+    "the sheet S has only formulas without stored values. A spreadsheet",
+  );
 });
 
 test("a sheet of too many columns is refused", async () => {

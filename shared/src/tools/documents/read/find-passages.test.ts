@@ -6,8 +6,8 @@ import type { DocumentPiece, Reading } from "./reading.ts";
 const all = { from: 0, characters: 10_000, pictures: 4 };
 
 /** What is shown of the document. */
-async function found(reading: Reading, wanted: string, budget: Partial<typeof all> = {}) {
-  return await fitPieces(findPassages(reading, wanted), { ...all, ...budget });
+async function found(reading: Reading, wanted: string | readonly string[], budget: Partial<typeof all> = {}) {
+  return await fitPieces(await findPassages(reading, [wanted].flat()), { ...all, ...budget });
 }
 
 /** Numbered pages, as a PDF has them; one without text is a scan. */
@@ -71,6 +71,20 @@ test("what is nowhere is said, and how many pages could not be searched", async 
   expect(one.text).toEndWith("were not searched: 1.)");
   expect(one.places).toEqual(["page 1"]);
   expect((await found(pages("A fee.", "No."), "fee")).text).not.toContain("(");
+});
+
+test("of several texts the passages come in their order, and each text has its number of places, also in what does not fit", async () => {
+  const document = pages("A late fee.", "A rent, and a fee.", "No.", "The fee, the FEE.");
+  const { text, found: counts, places } = await found(document, ["rent", "late fee", "fee", "tax"]);
+  expect(text).toBe("[page 1]\nA late fee.\n\n[page 2]\nA rent, and a fee.\n\n[page 4]\nThe fee, the FEE.\n");
+  expect(counts).toEqual([1, 1, 4, 0]);
+  expect(places).toEqual(["page 1", "page 2", "page 4"]);
+  const cut = await found(document, ["fee", "rent"], { characters: 30 });
+  expect([cut.places, cut.found, cut.next]).toEqual([["page 1"], [4, 1], { part: "2-4" }]);
+  const inside = await found(oneText("Text", `A late fee ok${"y".repeat(400)}`), ["late fee ok", "fee"]);
+  expect(inside.text).toStartWith("A late fee okyyy");
+  const none = await found(document, ["tax", "levy"]);
+  expect([none.text, none.found]).toEqual(["(None of these texts is in it.)", [0, 0]]);
 });
 
 test("what does not fit is found by going on with the part that is named", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { fitPieces } from "./fit-pieces.ts";
+import { fitPieces, oneMarkdown, oneText } from "./fit-pieces.ts";
 import type { DocumentPiece } from "./reading.ts";
 
 /** Pages with these texts; a text in capitals has a picture. */
@@ -59,6 +59,41 @@ test("what can be drawn of a document is handed on, beside its text", async () =
     );
   expect((await fit("<p>a</p>")).html).toBe("<p>a</p>");
   expect(await fit()).not.toHaveProperty("html");
+});
+
+/** Chapters of 100 characters each, and what is shown of their beginning. */
+const beginningOf = (chapters: number, characters: number, text = "x".repeat(99)) =>
+  fitPieces(
+    {
+      about: "x",
+      pieces: pages(Array(chapters).fill(`${text}\n`), 1),
+      extent: { pieces: chapters, outline: async () => "- A: page 7\n" },
+    },
+    { from: 0, characters, pictures: 4, beginning: 250 },
+  );
+
+test("of a document that takes more than three answers the beginning is shorter, behind its outline", async () => {
+  const long = await beginningOf(31, 1_000);
+  expect(long.text).toBe(`Outline:\n- A: page 7\n\n${"x".repeat(99)}\n\n${"x".repeat(99)}\n`);
+  expect([long.shown, long.next, long.about]).toEqual([{ first: "page 1", last: "page 2" }, { part: "3-31" }, "x"]);
+  for (const chapters of [30, 9]) {
+    const { text } = await beginningOf(chapters, 1_000);
+    expect(text.length).toBeGreaterThan(800);
+    expect(text).not.toContain("Outline");
+  }
+});
+
+test("of a long text it is said how long it is, and its headings are told with where they begin", async () => {
+  const text = `# One\n\n${"word ".repeat(100)}\n\n## Two\n\n${"word ".repeat(100)}\n\n### Of three\n\n# Four\n`;
+  const budget = { from: 0, characters: 300, pictures: 4, beginning: 50 };
+  const { about, text: shown, next } = await fitPieces(oneMarkdown("Word document", text), budget);
+  const [two, three, four] = ["## Two", "### Of", "# Four"].map((heading) => text.indexOf(`\n${heading}`) + 1);
+  expect(about).toBe(`Word document, ${text.length} characters`);
+  expect(shown).toStartWith(
+    `Outline:\n- One: from 0\n  - Two: from ${two}\n    - Of three: from ${three}\n- Four: from ${four}\n\n# One\n\nword`,
+  );
+  expect(next?.from).toBeLessThan(60);
+  expect((await fitPieces(oneText("Text", "# no heading\n".repeat(90)), budget)).text).toStartWith("# no heading\n#");
 });
 
 test("a call shows no more pictures than allowed", async () => {

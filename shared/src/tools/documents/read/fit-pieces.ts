@@ -1,17 +1,50 @@
 import type { DocumentExtract, Picture } from "../document-protocol.ts";
+import { markdownHeadings, outlineText } from "./outline.ts";
 import type { DocumentPiece, Reading } from "./reading.ts";
 
 /** How much of a document is wanted: `from` skips characters of the first piece. */
-export type Budget = { readonly from: number; readonly characters: number; readonly pictures: number };
+export type Budget = {
+  readonly from: number;
+  readonly characters: number;
+  readonly pictures: number;
+  /** The characters instead, of a document that is many times as long. */
+  readonly beginning?: number | undefined;
+};
+
+/** A document that takes more answers than this is not read from its first page to its last. */
+const mostAnswers = 3;
 
 /**
  * The pieces that fit into a budget, and where to go on. Only a first piece that is longer than the
- * budget is cut, at the end of a line where there is one.
+ * budget is cut, at the end of a line where there is one. Of a long document only the beginning is
+ * shown if the budget has one: its first pages say little, its outline more.
  */
-export async function fitPieces(
-  { about, pieces, html, isSearched }: Reading,
-  budget: Budget,
-): Promise<DocumentExtract> {
+export async function fitPieces(reading: Reading, budget: Budget): Promise<DocumentExtract> {
+  const { beginning, ...usual } = budget;
+  const read: DocumentPiece[] = [];
+  const fitted = await fit({ ...reading, pieces: remembered(reading.pieces, read) }, usual);
+  const { extent } = reading;
+  if (beginning === undefined || extent === undefined || fitted.next === undefined) return fitted;
+  const length = read.reduce((sum, { text }) => sum + text.length, 0);
+  const average = length / new Set(read.map(({ label }) => label)).size;
+  if (average * extent.pieces <= mostAnswers * usual.characters) return fitted;
+  const begun = await fit({ ...reading, pieces: read }, { ...usual, characters: beginning });
+  const outline = await extent.outline();
+  return {
+    ...begun,
+    ...(extent.pieces === 1 && { about: `${begun.about}, ${length} characters` }),
+    ...(outline !== "" && { text: `Outline:\n${outline}\n${begun.text}` }),
+  };
+}
+
+async function* remembered(pieces: Reading["pieces"], read: DocumentPiece[]): AsyncGenerator<DocumentPiece> {
+  for await (const piece of pieces) {
+    read.push(piece);
+    yield piece;
+  }
+}
+
+async function fit({ about, pieces, html, found }: Reading, budget: Budget): Promise<DocumentExtract> {
   const texts: string[] = [];
   const pictures: Picture[] = [];
   const labels: string[] = [];
@@ -21,8 +54,8 @@ export async function fitPieces(
     text: texts.join("\n"),
     pictures,
     ...(html !== undefined && { html }),
-    ...(isSearched === true
-      ? { places: labels.filter((label) => label !== "text") }
+    ...(found !== undefined
+      ? { places: labels.filter((label) => label !== "text"), found: [...found] }
       : labels[0] !== undefined && { shown: { first: labels[0], last: labels.at(-1) ?? labels[0] } }),
     ...(next && { next }),
   });
@@ -53,5 +86,10 @@ function cutText(text: string, characters: number): string {
 /** A document that is one text. */
 export function oneText(about: string, text: string): Reading {
   const pieces: DocumentPiece[] = [{ label: "text", at: "", text }];
-  return { about, pieces };
+  return { about, pieces, extent: { pieces: 1, outline: async () => "" } };
+}
+
+/** The same of a Markdown text, with its headings. */
+export function oneMarkdown(about: string, text: string): Reading {
+  return { ...oneText(about, text), extent: { pieces: 1, outline: () => outlineText(markdownHeadings(text)) } };
 }

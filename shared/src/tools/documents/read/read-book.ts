@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import { htmlMarkdown } from "./html-markdown.ts";
 import { counted, numberRange } from "./number-range.ts";
 import { fitsInMemory, type OfficeFile } from "./office/office-file.ts";
+import { firstHeadings, outlineText } from "./outline.ts";
 import type { DocumentPiece, Reading } from "./reading.ts";
 import { parseXml, xmlAttribute, xmlElements } from "./xml.ts";
 
@@ -29,7 +30,9 @@ export async function readBook({ zip }: OfficeFile, part: string | undefined): P
       yield { label, at: `${number}-${last}`, text: `${head}[${label}]\n${text}\n` };
     }
   }
-  return { about: `EPUB, ${counted(chapters.length, "chapter")}`, pieces: pieces() };
+  const outline = async () => outlineText(await firstHeadings(pieces()));
+  const about = `EPUB, ${counted(chapters.length, "chapter")}`;
+  return { about, pieces: pieces(), extent: { pieces: last - first + 1, outline } };
 }
 
 function decode(path: string): string {

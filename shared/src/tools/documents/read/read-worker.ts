@@ -16,9 +16,11 @@ await Bun.write(Bun.stdout, JSON.stringify(reply));
 process.exit(0);
 
 async function read(): Promise<DocumentReply> {
-  const { from, characters, pictures, find, ...options } = documentRequest.parse(JSON.parse(process.argv.at(-1) ?? ""));
+  const { from, characters, pictures, beginning, find, ...options } = documentRequest.parse(
+    JSON.parse(process.argv.at(-1) ?? ""),
+  );
   const bytes = await Bun.stdin.bytes();
   const reading = await openReading(bytes, { ...options, part: options.part });
-  const wanted = find === undefined ? reading : findPassages(reading, find);
-  return { ok: true, extract: await fitPieces(wanted, { from, characters, pictures }) };
+  const wanted = find === undefined ? reading : await findPassages(reading, find);
+  return { ok: true, extract: await fitPieces(wanted, { from, characters, pictures, beginning }) };
 }

@@ -17,8 +17,13 @@ export type Reading = {
   /** What it is, in our words only: `PDF, 300 pages`. */
   readonly about: string;
   readonly pieces: AsyncIterable<DocumentPiece> | Iterable<DocumentPiece>;
-  /** Its pieces are passages with gaps between them. */
-  readonly isSearched?: true;
+  /** Of one whose length can be told: how many pieces make it up, and its headings as a list. */
+  readonly extent?: { readonly pieces: number; outline(): Promise<string> };
+  /**
+   * Its pieces are passages with gaps between them: how often each text that was looked for is in
+   * it.
+   */
+  readonly found?: readonly number[];
   /** All of it as a body of HTML that can be drawn. */
   readonly html?: string;
 };

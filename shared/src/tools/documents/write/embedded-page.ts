@@ -74,6 +74,7 @@ async function dataUrl(workspace: Workspace, source: string): Promise<string> {
   if (/^[a-z]+:/i.test(source) || !type.startsWith("image/"))
     throw new AppError("unsupported", `The picture ${source} is not an image file of the workspace.`);
   await using file = await openFile(workspace, decodeURI(source));
-  if (file.stats.size > mostImageBytes) throw new AppError("too_large", `The picture ${source} is larger than 5 MB.`);
-  return `data:${type};base64,${(await file.handle.readFile()).toString("base64")}`;
+  const content = await file.read(mostImageBytes);
+  if (content === undefined) throw new AppError("too_large", `The picture ${source} is larger than 5 MB.`);
+  return `data:${type};base64,${content.toString("base64")}`;
 }

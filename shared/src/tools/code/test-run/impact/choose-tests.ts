@@ -60,7 +60,7 @@ function quotedPath(path: string): string {
 async function textOf(path: string, workspace: ToolContext["workspace"]): Promise<string> {
   try {
     await using file = await openFile(workspace, path);
-    return file.stats.size > largest ? "" : await file.handle.readFile("utf8");
+    return (await file.read(largest))?.toString("utf8") ?? "";
   } catch (error) {
     if (error instanceof AppError) return "";
     throw error;

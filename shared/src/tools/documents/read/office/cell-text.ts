@@ -1,13 +1,15 @@
 import type { Cell, CellValue } from "hucre/xlsx";
-import { isUncalculated } from "./uncalculated.ts";
 
 const longest = 1000;
 
-/** What a cell shows, with its formula and its comment. */
+/**
+ * What a cell shows, with its formula and its comment. A formula alone has no stored value, one
+ * after `""` has an empty text.
+ */
 export function cellText(value: CellValue, cell?: Cell): string {
-  const shown = valueText(cell?.formulaResult ?? value);
-  const uncalculated = cell !== undefined && isUncalculated(cell) ? "; not calculated" : "";
-  const formula = cell?.formula === undefined ? "" : `(=${cell.formula.replace(/^=/, "")}${uncalculated})`;
+  const stored = cell?.formulaResult ?? value;
+  const shown = cell?.formula !== undefined && stored === "" ? '""' : valueText(stored);
+  const formula = cell?.formula === undefined ? "" : `(=${cell.formula.replace(/^=/, "")})`;
   const comment = cell?.comment === undefined ? "" : `[comment: ${cell.comment.text.trim()}]`;
   const text = [shown, formula, comment].filter((part) => part !== "").join(" ");
   return text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}…`;

@@ -15,7 +15,8 @@ test.each<[CellValue, Partial<Cell> | undefined, string]>([
   [time("2024-02-29T00:00:00.500"), undefined, "2024-02-29 00:00:00.500Z"],
   [new Date(Number.NaN), undefined, "(no date)"],
   [null, { formula: "A1*2", formulaResult: 0 }, "0 (=A1*2)"],
-  [null, { formula: "=A1*2" }, "(=A1*2; not calculated)"],
+  [null, { formula: "=A1*2" }, "(=A1*2)"],
+  [null, { formula: "A1&A2", formulaResult: "" }, '"" (=A1&A2)'],
   [5, { formula: "A1*2", value: 5 }, "5 (=A1*2)"],
   [7, { formula: "A1*2", formulaResult: 8 }, "8 (=A1*2)"],
   ["a", { comment: { text: " why? " } }, "a [comment: why?]"],
@@ -86,7 +87,7 @@ test("formulas without a value are counted by column, eight of which are named",
       ["price", "sum"],
     );
   expect(note(1, 1)).toStartWith(
-    "1 cell has a formula without a stored value and is NULL here (price: 1; the first is B2). Whatever wrote",
+    "1 cell has a formula without a stored value and is NULL here (price: 1; the first is B2). A spreadsheet program",
   );
   expect(note(3)).toStartWith(
     "6 cells have a formula without a stored value and are NULL here (price: 2, sum: 2, C: 2; the first is B2). ",

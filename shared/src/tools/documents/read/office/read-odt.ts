@@ -1,4 +1,4 @@
-import { oneText } from "../fit-pieces.ts";
+import { oneMarkdown } from "../fit-pieces.ts";
 import { htmlMarkdown } from "../html-markdown.ts";
 import type { Reading } from "../reading.ts";
 import { parseXml, type XmlNode, xmlAttribute, xmlElements } from "../xml.ts";
@@ -11,7 +11,7 @@ import { fitsInMemory, type OfficeFile } from "./office-file.ts";
 export async function readOdt({ zip }: OfficeFile): Promise<Reading> {
   fitsInMemory(zip);
   const content = parseXml((await zip.text("content.xml")) ?? "<x/>");
-  return oneText("OpenDocument text", htmlMarkdown(xmlElements(content, "office:text").map(inside).join("")));
+  return oneMarkdown("OpenDocument text", htmlMarkdown(xmlElements(content, "office:text").map(inside).join("")));
 }
 
 /** The elements of HTML that mean the same. */

@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { markdownTable } from "../markdown-table.ts";
 import { counted, numberRange } from "../number-range.ts";
+import { firstHeadings, outlineText } from "../outline.ts";
 import type { DocumentPiece, Reading } from "../reading.ts";
 import { parseXml, type XmlNode, xmlAttribute, xmlElements } from "../xml.ts";
 import type { ZipContent } from "../zip-content.ts";
@@ -23,7 +24,9 @@ export async function readSlides({ zip }: OfficeFile, part: string | undefined):
       yield { label: `slide ${number}`, at: `${number}-${last}`, text: `[slide ${number}]\n${text}\n` };
     }
   }
-  return { about: `PowerPoint presentation, ${counted(slides.length, "slide")}`, pieces: pieces() };
+  const outline = async () => outlineText(await firstHeadings(pieces()));
+  const about = `PowerPoint presentation, ${counted(slides.length, "slide")}`;
+  return { about, pieces: pieces(), extent: { pieces: last - first + 1, outline } };
 }
 
 /** What a part of the package refers to, by id. */

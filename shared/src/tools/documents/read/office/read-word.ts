@@ -1,5 +1,5 @@
 import mammoth from "mammoth";
-import { oneText } from "../fit-pieces.ts";
+import { oneMarkdown } from "../fit-pieces.ts";
 import { htmlMarkdown } from "../html-markdown.ts";
 import type { Reading, Scans } from "../reading.ts";
 import { fitsInMemory, type OfficeFile } from "./office-file.ts";
@@ -20,5 +20,5 @@ export async function readWord({ bytes, zip }: OfficeFile, scans: Scans): Promis
       convertImage: isDrawn ? mammoth.images.dataUri : mammoth.images.imgElement(async () => ({ src: "" })),
     },
   );
-  return { ...oneText("Word document", htmlMarkdown(value)), ...(isDrawn && { html: value }) };
+  return { ...oneMarkdown("Word document", htmlMarkdown(value)), ...(isDrawn && { html: value }) };
 }

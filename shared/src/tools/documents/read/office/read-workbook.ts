@@ -58,7 +58,7 @@ export async function readWorkbook(format: Format, bytes: Uint8Array, part: stri
 
 const tooLarge = ", large, so its formulas are not shown, and those without a stored value look empty";
 
-/** How many formulas have no value, because whatever wrote the file did not calculate them. */
+/** How many formulas have no value, because the file has none stored. */
 function uncalculatedNote({ sheets }: Workbook): string {
   const counts = sheets.map(({ cells }) => [...(cells?.values() ?? [])].filter(isUncalculated).length);
   const count = counts.reduce((sum, one) => sum + one, 0);

@@ -14,8 +14,8 @@ export type Uncalculated = {
 };
 
 /**
- * The cells of a sheet that read as empty because whatever wrote the file (a library, most often)
- * did not calculate their formulas; undefined without any. `unknown` for a workbook that is too
+ * The cells of a sheet that read as empty because whatever wrote the file (a library, ours too) did
+ * not calculate their formulas; undefined without any. `unknown` for a workbook that is too
  * large to look at them.
  */
 export async function uncalculatedIn(
@@ -44,13 +44,10 @@ export function isUncalculated(cell: {
 }
 
 /** Named only where it is: a command that is not there costs a turn. */
-const otherwise =
-  Bun.which("soffice") === null
-    ? ""
-    : ", or have a spreadsheet program open and save it (soffice --headless --convert-to xlsx)";
+const otherwise = Bun.which("soffice") === null ? "" : ", or have one save it (soffice --headless --convert-to xlsx)";
 
-/** What to do about such cells. */
-export const calculateFirst = `Whatever wrote the file did not calculate them: compute them from the cells they name${otherwise}.`;
+/** Where such cells get their values. */
+export const calculateFirst = `A spreadsheet program computes them when it opens the file; here compute them from the cells they name${otherwise}.`;
 
 const mostNamed = 8;
 

@@ -32,6 +32,28 @@ test("the pages of a part are read, in order, and how to go on is told", async (
   await expect(read(four(), "5")).rejects.toThrow("There is no page 5: the document has 4 pages.");
 });
 
+test("of a long PDF the bookmarks are told with their pages, also those that lead nowhere", async () => {
+  const full = Array.from({ length: 12 }, (_, at) => line(`This is page ${at} and it says what it says.`));
+  const bookmarks = [
+    { title: "First", page: 1 },
+    { title: "Inner", page: 4, level: 2 },
+    { title: "By name", name: "nowhere", page: 2 },
+    { title: "Torn out", page: 99 },
+    { title: "Last", page: 12 },
+  ] as const;
+  const bytes = file(full, { bookmarks });
+  const { text } = await fitPieces(await readPdf(bytes, undefined, "name"), {
+    from: 0,
+    characters: 120,
+    pictures: 4,
+    beginning: 60,
+  });
+  expect(text).toStartWith(
+    "Outline:\n- First: page 1\n  - Inner: page 4\n- By name\n- Torn out\n- Last: page 12\n\n[page 1]\n",
+  );
+  expect(text).not.toContain("[page 2]");
+});
+
 test("what is filled in on a page is told, and a page without text is named", async () => {
   const bytes = file([
     { ...line("Name below, please"), fields: { name: "Ann", empty: "" } },
@@ -54,9 +76,9 @@ test("a PDF that is locked or damaged is told as what it is", async () => {
     code: "unsupported",
     message: "The PDF is locked with a password.",
   });
-  await expect(read(Buffer.from("%PDF-1.4 nothing"))).rejects.toMatchObject({
+  await expect(read(new TextEncoder().encode("%PDF-1.4 nothing"))).rejects.toMatchObject({
     code: "unsupported",
-    message: expect.stringMatching(/^The PDF is damaged: /),
+    message: expect.stringMatching(/^The PDF is damaged: (?!\w*(?:Error|Exception):)/),
   });
 });
 

@@ -1,16 +1,21 @@
 import { getDocumentProxy, getMeta } from "unpdf";
 import { AppError } from "../../../../core/errors.ts";
 import { counted, numberRange } from "../number-range.ts";
+import { type Heading, outlineText } from "../outline.ts";
 import type { DocumentPiece, Reading, Scans } from "../reading.ts";
 import type { TextPiece } from "./page-lines.ts";
 import { pageMarkdown } from "./page-markdown.ts";
 import { recogniseText } from "./recognise-text.ts";
 import { openRendering, type Rendering } from "./render-page.ts";
 
-type Page = Awaited<ReturnType<Awaited<ReturnType<typeof getDocumentProxy>>["getPage"]>>;
+type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
+type Page = Awaited<ReturnType<Pdf["getPage"]>>;
+type Bookmarks = Awaited<ReturnType<Pdf["getOutline"]>>;
 
 /** A page with less text than this is taken for a scan. */
 const fewCharacters = 12;
+/** Bookmarks below this level are too many to be told. */
+const deepest = 4;
 
 /**
  * A PDF, page by page. A page without text is shown as a picture, or its text is recognised, as
@@ -37,19 +42,37 @@ export async function readPdf(bytes: Uint8Array, part: string | undefined, scans
       }
     }
   }
-  return { about: `PDF, ${counted(document.numPages, "page")}`, pieces: pieces() };
+  const outline = async () => outlineText(headingsOf(document, await document.getOutline().catch(() => [])));
+  const about = `PDF, ${counted(document.numPages, "page")}`;
+  return { about, pieces: pieces(), extent: { pieces: last - first + 1, outline } };
 }
 
-async function open(bytes: Uint8Array): ReturnType<typeof getDocumentProxy> {
+/** What the bookmarks name. */
+function headingsOf(document: Pdf, bookmarks: Bookmarks, level = 1): Heading[] {
+  return bookmarks.flatMap(({ title, dest, items }): Heading[] => [
+    { level, title, place: () => pageOf(document, dest).catch(() => undefined) },
+    ...(level < deepest ? headingsOf(document, items, level + 1) : []),
+  ]);
+}
+
+/** The page that a bookmark leads to. */
+async function pageOf(document: Pdf, dest: Bookmarks[number]["dest"]): Promise<string | undefined> {
+  const [page] = (typeof dest === "string" ? await document.getDestination(dest) : dest) ?? [];
+  if (page === undefined || page === null) return undefined;
+  return `page ${1 + (typeof page === "number" ? page : await document.getPageIndex(page))}`;
+}
+
+async function open(bytes: Uint8Array): Promise<Pdf> {
   try {
     return await getDocumentProxy(bytes, { verbosity: 0, enableXfa: false });
   } catch (error) {
     const isLocked = error instanceof Error && error.name === "PasswordException";
-    throw new AppError("unsupported", isLocked ? "The PDF is locked with a password." : `The PDF is damaged: ${error}`);
+    const why = error instanceof Error ? error.message : String(error);
+    throw new AppError("unsupported", isLocked ? "The PDF is locked with a password." : `The PDF is damaged: ${why}`);
   }
 }
 
-async function titleOf(document: Awaited<ReturnType<typeof getDocumentProxy>>): Promise<string> {
+async function titleOf(document: Pdf): Promise<string> {
   const { info } = await getMeta(document).catch(() => ({ info: {} as Record<string, unknown> }));
   return typeof info.Title === "string" ? info.Title.trim().slice(0, 300) : "";
 }
