@@ -62,7 +62,7 @@ export async function commaNumbers(
 }
 
 /** A sentence for columns whose thousands may have been taken for decimals; none without any. */
-export function sayThousands({ table }: CommaNumbers, columns: readonly string[]): string[] {
+function sayThousands({ table }: CommaNumbers, columns: readonly string[]): string[] {
   const doubt = "read as decimals, though three digits follow every point, as where points part thousands";
   return columns.length === 0 ? [] : [`${columns.join(", ")}: ${doubt}; if they do, FROM ${table} reads them so`];
 }
