@@ -77,8 +77,8 @@ export const dataFaults: readonly Fault[] = [
   {
     id: "rows-left-out-are-one",
     file: "shared/src/tools/data/charts/read-plot.ts",
-    find: "  return { table, total: Number(total), cautions };",
-    becomes: "  return { table, total: Math.min(Number(total), result.total), cautions };",
+    find: "  return { table, total: Number(total), cautions, doubts };",
+    becomes: "  return { table, total: Math.min(Number(total), result.total), cautions, doubts };",
     harm: "A chart of the first 5,000 rows of a million is told as lacking one.",
     tests: ["shared/src/tools/data/data-visualization"],
   },
