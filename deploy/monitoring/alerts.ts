@@ -85,8 +85,9 @@ export const alerts: readonly Alert[] = [
   {
     name: "ManyhandsRequestsFailing",
     expr: [
-      'sum by (agent) (rate(manyhands_http_requests_total{status=~"5.."}[10m]))',
-      "/ sum by (agent) (rate(manyhands_http_requests_total[10m])) > 0.05",
+      // A server that is not ready yet says so to whoever probes it, which is no failure.
+      'sum by (agent) (rate(manyhands_http_requests_total{status=~"5..",route!="/readyz"}[10m]))',
+      '/ sum by (agent) (rate(manyhands_http_requests_total{route!="/readyz"}[10m])) > 0.05',
     ].join(" "),
     lasts: "10m",
     severity: "warning",

@@ -134,6 +134,12 @@ test("Grafana can show the dashboard: panels have their own ids, place, unit and
   expect(board.templating.list.map(({ name }: { name: string }) => name)).toEqual(["datasource", "agent"]);
 });
 
+test("a probe that is told that a server is not ready yet counts for no alert", () => {
+  const selectors = alerts.flatMap(({ expr }) => [...expr.matchAll(/manyhands_http_requests_total(?:\{(.*?)\})?/g)]);
+  expect(selectors.length).toBeGreaterThan(0);
+  for (const [, labels = ""] of selectors) expect(labels.split(",")).toContain('route!="/readyz"');
+});
+
 /** What each alert is fired by: series from minute to minute. `+0x9` repeats a value nine times. */
 const troubles: Readonly<Record<string, readonly (readonly [series: string, values: string])[]>> = {
   ManyhandsGatewayGone: [['manyhands_store_writable{agent="manus"}', "1+0x90"]],
@@ -174,6 +180,7 @@ const order: readonly (readonly [string, string])[] = [
   ['manyhands_runs_ended_total{agent="manus",kind="manus",outcome="stuck"}', "0+0x90"],
   ['manyhands_internal_failures_total{agent="manus"}', "0+0x90"],
   ['manyhands_http_requests_total{agent="gateway",route="/",status="200"}', "0+8x90"],
+  ['manyhands_http_requests_total{agent="gateway",route="/readyz",status="503"}', "0+8x90"],
   ['manyhands_receivers{agent="gateway",status="failed"}', "4+0x90"],
   ['manyhands_model_usd_total{agent="manus",model="m"}', "0+0.01x90"],
 ];

@@ -202,7 +202,9 @@ test("a token that is made there counts at once, with its limits; who may not ca
   expect((await ask("/usage", undefined, as(secret))).body).toMatchObject(use);
   expect((await ask("/settings/tokens")).body).toMatchObject({ tokens: [{ name: "ann" }], count: true });
   expect((await ask("/runs", undefined, as("wrong-secret"))).status).toBe(401);
-  expect(await line('"path":"/runs"')).toMatchObject({ msg: "a request was refused", status: 401 });
+  const reason = "unknown or expired credentials";
+  expect(await line('"path":"/runs"')).toMatchObject({ msg: "a request was refused", status: 401, reason });
+  expect((await logged()).filter((one) => one.path === "/runs" || one.reason === reason)).toHaveLength(1);
   expect(JSON.stringify(await logged())).not.toContain("wrong-secret");
 });
 

@@ -3,7 +3,9 @@ import { callerNamed, localCaller, principalHeader, type Scope } from "../core/c
 import { AppError } from "../core/errors.ts";
 import { identifyBy, refusal } from "./identify.ts";
 
-const asked = (headers: Record<string, string> = {}) => ({ headers: new Headers(headers) });
+const asked = (headers: Record<string, string> = {}) => ({
+  ...{ headers: new Headers(headers), method: "GET", url: "http://127.0.0.1/" },
+});
 const bearer = (authorization?: string) => asked(authorization === undefined ? {} : { authorization });
 const store = {
   find: async (secret: string) => {
@@ -20,7 +22,7 @@ test("without a token everyone is admitted, as the only caller", () => {
 
 test("with a token only that token admits, its scheme in any case", async () => {
   const reasons: string[] = [];
-  const identify = identifyBy({ token: "the-token", refused: (reason) => reasons.push(reason) });
+  const identify = identifyBy({ token: "the-token", refused: ({ reason }) => reasons.push(reason) });
   for (const right of ["Bearer the-token", "bearer the-token"]) expect(await identify(bearer(right))).toBe(localCaller);
   const wrong = [
     "Bearer wrong",
@@ -117,7 +119,12 @@ test("only what looks like a JWT, and is no token of ours, is verified as one; t
     throw refusal("JWT: expired");
   };
   const known = { find: async (secret: string) => (secret === "in.our.table" ? callerNamed("alice") : undefined) };
-  const identify = identifyBy({ token: "our.own.token", store: known, jwt, refused: (why) => reasons.push(why) });
+  const identify = identifyBy({
+    token: "our.own.token",
+    store: known,
+    jwt,
+    refused: ({ reason }) => reasons.push(reason),
+  });
   expect(await identify(bearer("Bearer good.jwt.x"))).toBe(bob);
   expect(await identify(bearer("Bearer our.own.token"))).toBe(localCaller);
   expect((await identify(bearer("Bearer in.our.table"))).principal).toBe("alice");

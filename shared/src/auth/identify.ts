@@ -1,5 +1,6 @@
 import {
   type Caller,
+  type CallerRequest,
   callerNamed,
   type Identify,
   localCaller,
@@ -21,8 +22,8 @@ export type AuthSources = {
   readonly jwt?: (token: string) => Promise<Caller>;
   /** The sessions of signed-in browsers. */
   readonly sessions?: SessionFinder;
-  /** Receives the reason of every refusal, for the log; never a secret. */
-  readonly refused?: (reason: string) => void;
+  /** Receives every refusal and its reason, which is never a secret, for the log. */
+  readonly refused?: (refusal: { readonly reason: string; readonly status: number }, request: CallerRequest) => void;
 };
 
 /** Finds the caller of a session that has not ended. */
@@ -39,11 +40,12 @@ export const sessionCookie = "manyhands-session";
 export function identifyBy(sources: AuthSources): Identify {
   const { token } = sources;
   if (token === undefined) return ({ headers }) => asPrincipal(localCaller, headers);
-  return async ({ headers }) => {
+  return async (request) => {
+    const { headers } = request;
     try {
       return asPrincipal(await callerOf(headers, token, sources), headers);
     } catch (error) {
-      if (error instanceof AppError) sources.refused?.(reasonOf(error));
+      if (error instanceof AppError) sources.refused?.({ reason: reasonOf(error), status: error.status }, request);
       throw error;
     }
   };

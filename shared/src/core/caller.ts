@@ -19,8 +19,11 @@ export type Caller = {
   readonly byToken?: boolean;
 };
 
+/** What is read of a request to know its caller, and to say which one it was. */
+export type CallerRequest = Pick<Request, "headers" | "method" | "url">;
+
 /** Decides the caller of a request. Throws `unauthorized` if it is unknown. */
-export type Identify = (request: { readonly headers: Headers }) => Promise<Caller> | Caller;
+export type Identify = (request: CallerRequest) => Promise<Caller> | Caller;
 
 /** A caller of this name that may do all of `granted`; everything if left out. */
 export function callerNamed(principal: string, granted: Iterable<Scope> = scopes): Caller {

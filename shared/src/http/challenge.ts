@@ -17,14 +17,15 @@ export function challengeOf(error: unknown): Record<string, string> {
 }
 
 /** Receives a refused request, for the log. */
-export type ReportRefusal = (request: { method: string; path: string; status: number }) => void;
+export type ReportRefusal = (told: { method: string; path: string; status: number }, request: Request) => void;
 
 /** Reports every answer that refuses a caller. */
 export function auditRefusals(report: ReportRefusal): MiddlewareHandler {
   return async (c, next) => {
     await next();
     const { status } = c.res;
-    if (status === 401 || status === 403) report({ method: c.req.method, path: c.req.path.slice(0, 200), status });
+    if (status !== 401 && status !== 403) return;
+    report({ method: c.req.method, path: c.req.path.slice(0, 200), status }, c.req.raw);
   };
 }
 

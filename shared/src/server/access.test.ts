@@ -270,9 +270,16 @@ test("with a token the operator, the tokens of the home and, only where people s
     const name = `of-${ofSession}`;
     const added = (await store?.add({ name, principal: "bob", scopes: ["read"] })) ?? "";
     expect([await who(bearer(added)), await who({ "X-API-Key": added })]).toEqual(["bob", "bob"]);
-    expect(warned[0]).toEqual({ reason: "unknown or expired credentials", message: "a caller was refused" });
-    access.refused({ method: "GET", path: "/x", status: 403 });
-    expect(warned.at(-1)).toEqual({ method: "GET", path: "/x", status: 403, message: "a request was refused" });
+    const unknown = new Request("http://127.0.0.1/runs?secret=x", { method: "POST", headers: bearer("wrong") });
+    await expect(access.identify(unknown)).rejects.toMatchObject({ code: "unauthorized" });
+    // Its refusal has been told, with the reason; that of a request whose caller is known has not.
+    access.refused({ method: "POST", path: "/runs", status: 401 }, unknown);
+    access.refused({ method: "GET", path: "/x", status: 403 }, new Request("http://127.0.0.1/x"));
+    const message = "a request was refused";
+    expect(warned.slice(-2)).toEqual([
+      { method: "POST", path: "/runs", status: 401, reason: "unknown or expired credentials", message },
+      { method: "GET", path: "/x", status: 403, message },
+    ]);
     await close();
   }
   await rm(home, { recursive: true });

@@ -3,7 +3,7 @@ import type { AuthStore } from "../auth/auth-store.ts";
 import { identifyBy } from "../auth/identify.ts";
 import { cardSecurity } from "../auth/security.ts";
 import type { Config } from "../config/config.ts";
-import type { Identify } from "../core/caller.ts";
+import type { CallerRequest, Identify } from "../core/caller.ts";
 import type { ReportRefusal } from "../http/challenge.ts";
 import type { ConnectionGuard } from "../http/serve.ts";
 import { openSocketOwner, type SocketOwner } from "../http/socket-owner.ts";
@@ -38,7 +38,11 @@ export async function openAuthentication(
   const { token, tls } = server;
   const clientCertificate = tls?.clientCa !== undefined;
   const quotas = createQuotas(limits, shared.requests);
-  const refused: ReportRefusal = (request) => log.warn(request, "a request was refused");
+  // One whose caller was refused has been told, with the reason.
+  const logged = new WeakSet<CallerRequest>();
+  const refused: ReportRefusal = (told, request) => {
+    if (!logged.has(request)) log.warn(told, "a request was refused");
+  };
   if (token === undefined)
     return {
       access: { identify: identifyBy({ token }), quotas, refused },
@@ -54,7 +58,11 @@ export async function openAuthentication(
     store,
     ...(jwt && { jwt }),
     ...(auth.oidc && { sessions: store }),
-    refused: (reason) => log.warn({ reason }, "a caller was refused"),
+    refused({ reason, status }, request) {
+      logged.add(request);
+      const path = new URL(request.url).pathname.slice(0, 200);
+      log.warn({ method: request.method, path, status, reason }, "a request was refused");
+    },
   });
   const issuer = auth.jwt?.issuer;
   const security = cardSecurity({ issuer, clientCertificate });

@@ -59,6 +59,14 @@ export const a2aServerFaults: readonly Fault[] = [
     tests: ["test/a2a/push"],
   },
   {
+    id: "unfinished-tasks-are-bad-requests",
+    file: "shared/src/a2a/server/request-handler.ts",
+    find: `error.code === "conflict" ? new AppFailure(error) : error`,
+    becomes: "false ? new AppFailure(error) : error",
+    harm: "A task that has not ended is refused as if the request to delete it were malformed.",
+    tests: ["shared/src/a2a/server/every-call"],
+  },
+  {
     id: "many-parts-stay-inline",
     file: "shared/src/a2a/server/accept-message.ts",
     find: "    room -= inline?.size ?? 0;\n",

@@ -140,11 +140,19 @@ export const documentsFaults: readonly Fault[] = [
   },
   {
     id: "day-after",
-    file: "shared/src/tools/documents/write/make-workbook.ts",
-    find: "return day.toISOString().startsWith(text) ? day : undefined;",
-    becomes: "return day;",
+    file: "shared/src/tools/documents/write/typed-value.ts",
+    find: "  if (!value.toISOString().startsWith(day)) return undefined;\n",
+    becomes: "",
     harm: "30 February is written into a workbook as 1 March.",
-    tests: ["shared/src/tools/documents/write/make-workbook"],
+    tests: ["shared/src/tools/documents/write/typed-value"],
+  },
+  {
+    id: "unclear-amount",
+    file: "shared/src/tools/documents/write/typed-value.ts",
+    find: "if ((unclear.test(digits) && !isClear) || (",
+    becomes: "if ((",
+    harm: "1,234 €, which a German writes for a little more than one, is written into a workbook as 1234.",
+    tests: ["shared/src/tools/documents/write/typed-value"],
   },
   {
     id: "formula-from-a-file",

@@ -14,7 +14,9 @@ export type SeenCall = {
 };
 
 const longestArguments = 240;
-const longestResult = 120;
+/** Of a longer result the start and the end: what came of a command stands in its last lines. */
+const longestResult = 240;
+const resultStart = 100;
 /** Most calls that are kept of a task: the first and the last of them. */
 const keptFirst = 20;
 const keptLast = 40;
@@ -27,7 +29,14 @@ export function seenCall(event: ReadEvent): SeenCall | undefined {
   }
   if (event.type !== "tool-ended") return undefined;
   const { callId: id, name, isError, text } = event;
-  return { id, name, ended: { isError, result: sanitizeLine(text, longestResult) } };
+  return { id, name, ended: { isError, result: resultLine(text) } };
+}
+
+function resultLine(text: string): string {
+  const line = sanitizeLine(text, text.length);
+  if (line.length <= longestResult) return line;
+  const end = line.slice(resultStart + 1 - longestResult).toWellFormed();
+  return `${sanitizeLine(line, resultStart)} ${end}`;
 }
 
 /** The calls of a task so far. */

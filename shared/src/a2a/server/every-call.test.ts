@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
+import { cardSecurity } from "../../auth/security.ts";
 import type { AgentProfile } from "../../core/agent.ts";
 import { callerNamed, type Scope } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
@@ -112,6 +113,28 @@ test.each(["/message:send", "/message:stream", `/tasks/${task.id}/pushNotificati
     expect(await (await ask("POST", path, wrong)).text()).toMatch(/-32602|INVALID_ARGUMENT/);
   },
 );
+
+test("the card of a known caller takes the required extensions too, over either binding", async () => {
+  const facts = { publicUrl: "http://127.0.0.1:1", security: cardSecurity() };
+  const strict = appOf({ facts, requiredExtensions: [journalExtension] });
+  const own = { jsonrpc: "2.0", id: 1, method: "GetExtendedAgentCard", params: {} };
+  for (const [method, path, body] of [
+    ["GET", "/extendedAgentCard", undefined],
+    ["POST", "/", own],
+  ] as const) {
+    expect(await (await strict(method, path, body)).text()).toContain("EXTENSION_SUPPORT_REQUIRED");
+    const shown = await strict(method, path, body, { "A2A-Extensions": journalExtension });
+    expect(shown.headers.get("A2A-Extensions")).toBe(journalExtension);
+    expect(await shown.text()).toContain("urn:manyhands:caller:1");
+  }
+});
+
+test("a task that has not ended is not deleted: that is a conflict", async () => {
+  const { id } = await started();
+  const refused = await ask("DELETE", `/tasks/${id}`);
+  expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining("has not ended")]);
+  expect((await ask("GET", `/tasks/${id}`)).status).toBe(200);
+});
 
 test("an answer says which extensions are active, over both bindings, streamed or not", async () => {
   const headers = { "A2A-Extensions": journalExtension };

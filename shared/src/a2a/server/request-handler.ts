@@ -10,7 +10,7 @@ import type { Quotas } from "../../runs/quotas.ts";
 import { cancelRun, untilSettled, whileQuiet } from "../../runs/settle.ts";
 import { isTerminal, taskState } from "../task-state.ts";
 import { taskView } from "../task-view.ts";
-import { toA2AError } from "../wire-error.ts";
+import { AppFailure, toA2AError } from "../wire-error.ts";
 import { acceptMessage } from "./accept-message.ts";
 import { bareReply } from "./bare-reply.ts";
 import { activateRequired, callFacts, noteFailure, wireOf } from "./call-context.ts";
@@ -92,10 +92,10 @@ export function createRequestHandler(deps: RequestHandlerDeps): RequestHandler {
     batches,
     ...(deps.receivers === undefined ? withoutPush : pushMethods(deps, deps.receivers, guard)),
     getAgentCard: async () => deps.card,
-    getAuthenticatedExtendedAgentCard: async (_, context) => {
+    getAuthenticatedExtendedAgentCard: guard(undefined, async (_: unknown, context: ServerCallContext) => {
       if (deps.extendedCard === undefined) throw new UnsupportedOperationError("This agent has no extended card");
       return deps.extendedCard(callFacts(context));
-    },
+    }),
     sendMessage: guard("run", async (request: SendMessageRequest, context: ServerCallContext) => {
       const call = callFacts(context);
       const wait = waitFor(request, call);
@@ -110,9 +110,15 @@ export function createRequestHandler(deps: RequestHandlerDeps): RequestHandler {
     sendMessageStream: (request, context) => oneByOne(batches.sendMessageStream(request, context)),
     getTask: guard("read", ({ id, historyLength }, context) => current(id, context, historyLength)),
     listTasks: guard("read", (request, context) => listTasks(deps, request, callFacts(context))),
-    deleteTask: guard("run", async ({ id }: { readonly id: string }, context: ServerCallContext) =>
-      deps.deletions.run(await ownTask(deps, id, callFacts(context).principal)),
-    ),
+    deleteTask: guard("run", async ({ id }: { readonly id: string }, context: ServerCallContext) => {
+      const run = await ownTask(deps, id, callFacts(context).principal);
+      try {
+        return await deps.deletions.run(run);
+      } catch (error) {
+        // Not an operation of A2A, which has no conflict: HTTP's holds.
+        throw error instanceof AppError && error.code === "conflict" ? new AppFailure(error) : error;
+      }
+    }),
     cancelTask: guard("run", async ({ id, metadata }, context) => {
       const { principal, signal } = callFacts(context);
       const messageId = meantMessage(metadata);
@@ -153,15 +159,17 @@ function waitFor(request: SendMessageRequest, { journal }: Pick<ReturnType<typeo
   return { isWatched, mostMs, wantsTask: isOnTask || (returnImmediately && !isWatched) };
 }
 
-/** What every call goes through: its scope, the extensions it needs, and errors as A2A's. */
+/**
+ * What every call goes through: its scope, if any, the extensions it needs, and errors as A2A's.
+ */
 function guardsOf(deps: RequestHandlerDeps) {
   const guard = <Params, Result>(
-    scope: Scope,
+    scope: Scope | undefined,
     work: (params: Params, context: ServerCallContext) => Promise<Result>,
   ) => {
     return async (params: Params, context: ServerCallContext): Promise<Result> => {
       try {
-        requireScope(callFacts(context), scope);
+        if (scope !== undefined) requireScope(callFacts(context), scope);
         activateRequired(context, deps.requiredExtensions);
         return await work(params, context);
       } catch (error) {

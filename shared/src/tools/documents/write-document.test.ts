@@ -209,7 +209,7 @@ test("a workbook has several sheets, formats, dates and formulas; a CSV brings v
   const { text, isError } = await write({ path: "book.xlsx", sheets });
   expect([isError, text]).toEqual([
     false,
-    'Written and read back: book.xlsx, "Sums" (4 rows, 1 formulas), "Data" (3 rows, 0 formulas). Formulas are computed when it is opened: check them by computing yourself. How it looks was not checked: there is no browser here that draws it.',
+    'Written and read back: book.xlsx, "Sums" (4 rows, 1 formula; of its texts became 1 date), "Data" (3 rows, 0 formulas). Formulas are computed when it is opened: check them by computing yourself. How it looks was not checked: there is no browser here that draws it.',
   ]);
   const book = await readXlsx(await file("book.xlsx").bytes(), { readStyles: true });
   const [sums, data] = book.sheets;

@@ -36,21 +36,21 @@ const input = z.strictObject({
         name: z.string().regex(/^[^[\]\\/?*:]{1,31}$/, "1 to 31 characters without [ ] \\ / ? * :"),
         rows: z.array(z.array(cell)).min(1).optional(),
         csv: z.string().min(1).optional(),
-        formats: z.record(z.string().regex(/^[A-Z]{1,3}$/), z.string().max(100)).default({}),
+        formats: z.record(z.string().regex(/^[A-Z]{1,3}(?:[1-9]\d{0,6})?$/), z.string().max(100)).default({}),
       }),
     )
     .min(1)
     .max(50)
     .optional()
     .describe(
-      'Of .xlsx: [{"name", "rows": [["Item", "EUR"], ["A", 2], ["Sum", "=SUM(B2:B2)"]] or "csv": a file, "formats": {"B": "#,##0.00"}}].',
+      'Of .xlsx: [{"name", "rows": [["Day", "EUR"], ["2026-03-01", 2], ["Sum", "=SUM(B2:B2)"]] or "csv": a file, "formats": {"B": "#,##0.00", "B9": "0%"}}]. Texts such as "2026-03-01 14:30", "12 %" and "1,234.50 €" become dates and numbers, shown so.',
     ),
   language: z.string().min(2).max(20).default("en"),
 });
 type Input = z.output<typeof input>;
 
 const description = `Writes .docx, .pdf or .html from Markdown, .xlsx from sheets with formulas and number formats; reads .docx and .xlsx back, shows pages of what it wrote.
-A code block named vega-lite with data.values in its spec becomes a chart.`;
+In Markdown a code block named vega-lite with data.values in its spec becomes a chart; .xlsx holds none.`;
 
 /** What writing documents needs: without a browser there is no PDF. */
 export type WriteDocumentDeps = { readonly browser: Printer };
@@ -110,7 +110,7 @@ async function workbook(
   const look = await lookAtPage(() => page, sheetPageShows, browser, context);
   const formulas = toWrite.some((sheet) => "rows" in sheet && JSON.stringify(sheet.rows).includes('"='));
   const note = formulas ? " Formulas are computed when it is opened: check them by computing yourself." : "";
-  const text = `Written and read back: ${path}, ${told}.${note}`;
+  const text = `Written and read back: ${path}, ${told}${note}`;
   // The cells of a CSV file may be anybody's.
   const isOwn = toWrite.every((sheet) => "rows" in sheet) || look.images.length === 0;
   return { ...withLook(text, look), ...(!isOwn && { takenIn: ["file"] }) };

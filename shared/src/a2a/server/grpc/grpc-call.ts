@@ -5,7 +5,10 @@ import { requireVersionOne } from "../../version.ts";
 import { type HttpCall, httpCall } from "../call-context.ts";
 
 /** A call as it comes: its request is decoded only for a caller who is known. */
-export type GrpcCall = Pick<ServerUnaryCall<Uint8Array, unknown>, "request" | "metadata" | "cancelled" | "getPeer"> & {
+export type GrpcCall = Pick<
+  ServerUnaryCall<Uint8Array, unknown>,
+  "request" | "metadata" | "cancelled" | "getPeer" | "getPath"
+> & {
   once(event: "cancelled", listener: () => void): unknown;
 };
 
@@ -18,7 +21,8 @@ export async function beginCall(call: GrpcCall, identify: Identify): Promise<Htt
   // The client cancelled or went, or its deadline has passed.
   call.once("cancelled", () => gone.abort());
   if (call.cancelled) gone.abort();
-  const request = new Request("http://grpc.invalid/", { headers: headersOf(call.metadata), signal: gone.signal });
+  const about = { method: "POST", headers: headersOf(call.metadata), signal: gone.signal };
+  const request = new Request(`http://grpc.invalid${call.getPath()}`, about);
   const caller = await identify(request);
   requireVersionOne(request);
   return httpCall(request, caller, "1.0");

@@ -49,6 +49,7 @@ function callOf(request: Uint8Array, room = Number.POSITIVE_INFINITY) {
   const call = Object.assign(new EventEmitter(), {
     ...{ request, metadata, cancelled: false, room, written: [] as string[], told: [] as string[], ended: 0 },
     getPeer: () => "127.0.0.1:5",
+    getPath: () => "/A2A/Get",
     sendMetadata: (one: Metadata) => void call.told.push(String(one.get("a2a-extensions"))),
     write(one: StreamResponse) {
       if (one.payload?.$case === "task") call.written.push(one.payload.value.id);

@@ -47,7 +47,14 @@ function callWith(pairs: readonly (readonly [string, string])[], { cancelled = f
   for (const [name, value] of pairs) metadata.add(name, value);
   const listeners: (() => void)[] = [];
   const once = (_: string, listener: () => void) => void listeners.push(listener);
-  const call = { request: new Uint8Array(), metadata, cancelled, getPeer: () => peer, once } as unknown as GrpcCall;
+  const call = {
+    request: new Uint8Array(),
+    metadata,
+    cancelled,
+    getPeer: () => peer,
+    getPath: () => "/A2A/Get",
+    once,
+  } as unknown as GrpcCall;
   return { call, cancel: () => listeners.map((listener) => listener()) };
 }
 const version = ["a2a-version", "1.0"] as const;

@@ -51,15 +51,26 @@ test("a sheet has as many rows as a spreadsheet program opens, and no more", asy
   });
 });
 
-test("a column is as wide as what stands in it", async () => {
+test("a column is as wide as what stands in it as it is shown, with room for what a formula gives; a long text is wrapped", async () => {
   const rows = [
-    ["a", "b"],
-    ["x".repeat(60), "y"],
+    ["A title above the table that is long"],
+    ["a", "b", "c", "d", "e", "f"],
+    ["x".repeat(40), "y", 1_234_567, "2026-03-01 14:30", "=A2", "z".repeat(400)],
   ];
-  const { content } = await makeWorkbook([{ name: "S", rows, plain: false, formats: {} }]);
+  const { content } = await makeWorkbook([{ name: "S", rows, plain: false, formats: { C: "#,##0.00 €" } }]);
   const xml = (await (await zipContent(content)).text("xl/worksheets/sheet1.xml")) ?? "";
-  const [wide = 0, narrow = 99] = [...xml.matchAll(/<col [^>]*width="([\d.]+)"/g)].map(([, width]) => Number(width));
-  expect(wide).toBeGreaterThan(3 * narrow);
+  const widths = [...xml.matchAll(/<col [^>]*width="([\d.]+)"/g)].map(([, width]) => Number(width));
+  for (const [at, least, most] of [
+    [0, 40, 50],
+    [1, 8, 9],
+    [2, 14, 20],
+    [3, 16, 22],
+    [4, 12, 17],
+    [5, 60, 61],
+  ] as const)
+    expect(widths[at]).toBeWithin(least, most);
+  const [sheet] = (await readXlsx(content, { readStyles: true })).sheets;
+  expect([0, 5].map((at) => sheet?.cells?.get(`2,${at}`)?.style?.alignment?.wrapText)).toEqual([undefined, true]);
 });
 
 test("a formula that is refused is named by its cell, and of a file's cells none is one", async () => {
@@ -73,7 +84,7 @@ test("a formula that is refused is named by its cell, and of a file's cells none
       false,
     ),
   ).rejects.toThrow("The formula in S!B2 is refused");
-  expect((await sheet([["n"], ["=A2"], ['=WEBSERVICE("x")']], true)).told).toBe('"S" (3 rows, 0 formulas)');
+  expect((await sheet([["n"], ["=A2"], ['=WEBSERVICE("x")']], true)).told).toBe('"S" (3 rows, 0 formulas).');
 });
 
 /**
@@ -114,6 +125,44 @@ test("a day that the calendar has is a date, and everything else is what it was 
   expect((await writtenAs([head, ["2024-02-29", ""]], false, { A: "d mmm" })).styles["1,0"]).toBe("d mmm");
 });
 
+test("an amount is a number in its own format, or that of its cell or column; what could be two is a text and told", async () => {
+  const rows = [
+    ["What", "1,234.50 €"],
+    ["Sum", "1,234.50 €"],
+    ["Share", "12 %"],
+    ["Growth", "=B2/2"],
+    ["Days", "2026-03-01 14:30"],
+    ["Unclear", "1,234 €"],
+    ["Kept", "'12 %"],
+  ];
+  const written = await writtenAs(rows, false, { B3: "0.0%", B4: "0.00 EUR", A: "@" });
+  expect(written.rows?.map((row) => row[1])).toEqual([
+    ...["1,234.50 €", 1234.5, 0.12, null, new Date("2026-03-01T14:30Z"), "1,234 €", "12 %"],
+  ]);
+  expect(written.styles).toMatchObject({
+    "1,1": '#,##0.00" €"',
+    "2,1": "0.0%",
+    "3,1": '0.00 "EUR"',
+    "4,1": "yyyy-mm-dd hh:mm",
+    "6,0": "@",
+  });
+  expect(written.told).toBe(
+    '"S" (7 rows, 1 formula; of its texts became 1 date, 2 numbers). Texts, not numbers or dates: S!B6.',
+  );
+  const column = await writtenAs([["n"], [5], ["12 %"], ["1,234.50 €"]], false, { A: "0.0 €" });
+  expect(column.styles).toMatchObject({ "1,0": "0.0 €", "2,0": "0 %", "3,0": "0.0 €" });
+  const sums = ["=SUM(A2:A3)", "=AVERAGE(B2:B3)", "=SUM(A2:B3)", "=COUNT(D2:D3)"];
+  const totals = await writtenAs([
+    ["a", "b", "c", "d"],
+    ["1 €", "2 %", "1 €", "1 €"],
+    ["2.50 €", "3 %", null, 4],
+    sums,
+  ]);
+  expect([0, 1, 2, 3].map((at) => totals.styles[`3,${at}`])).toEqual(['#,##0.00" €"', "0 %", undefined, undefined]);
+  const many = await writtenAs([["n", "m"], ...Array.from({ length: 6 }, () => ["1.234 €", "12.50"])]);
+  expect(many.told).toEndWith(" Texts, not numbers or dates: S!A2, S!B2, S!A3, S!B3 and 8 more.");
+});
+
 test("in a sheet from a file nothing is a formula, and no sign is taken away", async () => {
   const { rows, formulas, told } = await writtenAs(
     [
@@ -127,7 +176,7 @@ test("in a sheet from a file nothing is a formula, and no sign is taken away", a
     ["=1+1", "'x"],
     ["=A1", new Date("2024-02-29T00:00:00Z")],
   ]);
-  expect([formulas, told]).toEqual([[], '"S" (3 rows, 0 formulas)']);
+  expect([formulas, told]).toEqual([[], '"S" (3 rows, 0 formulas; of its texts became 1 date).']);
 });
 
 test("two million cells are written at most, and a long circle is told by its ends", async () => {

@@ -1,7 +1,10 @@
 import { type Cell, type CellValue, colToLetter, readXlsx, writeXlsx } from "hucre/xlsx";
 import { AppError } from "../../../core/errors.ts";
+import { counted } from "../read/number-range.ts";
 import { circleIn, type PlacedFormula } from "./circular-formulas.ts";
+import { columnWidths, isWrapped } from "./column-widths.ts";
 import { safeFormula } from "./safe-formula.ts";
+import { looksTyped, quotedFormat, suits, typedValue } from "./typed-value.ts";
 
 /** A value of a cell as a model writes it. */
 type WrittenValue = string | number | boolean | null;
@@ -14,21 +17,20 @@ export type SheetToWrite = {
   readonly name: string;
   readonly rows: readonly (readonly WrittenValue[])[];
   readonly plain: boolean;
-  /** Number formats by column letter, such as `#,##0.00` or `yyyy-mm-dd`. */
+  /** Number formats by column letter or cell, such as `#,##0.00` or `yyyy-mm-dd`. */
   readonly formats: Readonly<Record<string, string>>;
 };
 
 const mostCells = 2_000_000;
 /** A spreadsheet program opens no sheet with more. */
 const mostRows = 1_048_576;
-const isoDay = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 
 /**
  * A workbook (.xlsx) of these sheets: the columns' names, and titles above them, bold and kept in
- * view, columns as wide as their content, texts that begin with `=` as formulas, ISO days as dates.
- * Reads it back and returns what it holds. Rejects with `forbidden` for a formula that does more
- * than compute, `invalid_input` for formulas that depend on themselves, `too_large`, and `internal`
- * when what was written is not what was asked for.
+ * view, columns as wide as their content, texts that begin with `=` as formulas, days and amounts
+ * as `typedValue` reads them. Reads it back and returns what it holds. Rejects with `forbidden` for
+ * a formula that does more than compute, `invalid_input` for formulas that depend on themselves,
+ * `too_large`, and `internal` when what was written is not what was asked for.
  */
 export async function makeWorkbook(
   sheets: readonly SheetToWrite[],
@@ -39,7 +41,11 @@ export async function makeWorkbook(
   if (long !== undefined)
     throw new AppError("too_large", `A sheet may have ${mostRows} rows; ${long.name} has ${long.rows.length}.`);
   refuseCircles(sheets);
-  const content = await writeXlsx({ sheets: sheets.map(sheetOf), defaultFont: { name: "Calibri", size: 11 } });
+  const written = sheets.map(sheetOf);
+  const content = await writeXlsx({
+    sheets: written.map(({ sheet }) => sheet),
+    defaultFont: { name: "Calibri", size: 11 },
+  });
   const { sheets: found } = await readXlsx(content);
   const told = found.map((sheet) => {
     const formulas = [...(sheet.cells?.values() ?? [])].filter(({ formula }) => formula !== undefined).length;
@@ -47,42 +53,86 @@ export async function makeWorkbook(
     const asked = wanted === undefined || wanted.plain ? 0 : wanted.rows.flat().filter(isFormula).length;
     if (sheet.rows.length !== wanted?.rows.length || formulas !== asked)
       throw new AppError("internal", `The sheet ${sheet.name} was not written as given.`);
-    return `${JSON.stringify(sheet.name)} (${sheet.rows.length} rows, ${formulas} formulas)`;
+    const became = written.find((one) => one.sheet.name === sheet.name)?.became;
+    return `${JSON.stringify(sheet.name)} (${counted(sheet.rows.length, "row")}, ${counted(formulas, "formula")}${becameNote(became)})`;
   });
-  return { content, told: told.join(", ") };
+  return { content, told: `${told.join(", ")}.${textsNote(written.flatMap(({ texts }) => texts))}` };
 }
 
-function sheetOf({ name, rows, plain, formats }: SheetToWrite): Parameters<typeof writeXlsx>[0]["sheets"][number] {
+const mostNamed = 4;
+
+function becameNote({ dates, numbers }: Became = { dates: 0, numbers: 0 }): string {
+  const parts = [...(dates > 0 ? [counted(dates, "date")] : []), ...(numbers > 0 ? [counted(numbers, "number")] : [])];
+  return parts.length === 0 ? "" : `; of its texts became ${parts.join(", ")}`;
+}
+
+/** The cells whose text a reader takes for a value, and a formula does not. */
+function textsNote(texts: readonly string[]): string {
+  if (texts.length === 0) return "";
+  const more = texts.length > mostNamed ? ` and ${texts.length - mostNamed} more` : "";
+  return ` Texts, not numbers or dates: ${texts.slice(0, mostNamed).join(", ")}${more}.`;
+}
+
+/** How many texts have become values. */
+type Became = { readonly dates: number; readonly numbers: number };
+
+/** A sheet as the library writes it. */
+type WrittenSheet = {
+  readonly sheet: Parameters<typeof writeXlsx>[0]["sheets"][number];
+  readonly became: Became;
+  /** Cells with texts that look like values. */
+  readonly texts: readonly string[];
+};
+
+function sheetOf({ name, rows, plain, formats }: SheetToWrite): WrittenSheet {
   const head = headOf(rows);
   const width = rows.reduce((most, { length }) => Math.max(most, length), 0);
   const marked = new Map<string, Partial<Cell>>();
+  const texts: string[] = [];
+  const became = { dates: 0, numbers: 0 };
+  const columns = columnWidths();
+  /** Of each column, the format of the last text that became a value. */
+  const latest: string[] = [];
   const values = rows.map((row, top) =>
     row.map((value, left): CellValue => {
       const letter = colToLetter(left);
+      const place = `${letter}${top + 1}`;
+      const isData = top > head;
+      const typed = isData && typeof value === "string" ? typedValue(value) : undefined;
+      const ofColumn = isData ? formats[letter] : undefined;
+      const given =
+        formats[place] ?? (ofColumn === undefined || !typed || suits(ofColumn, typed) ? ofColumn : undefined);
+      if (typed !== undefined) latest[left] = typed.format;
+      const own = typed?.format ?? (!plain && sumsUp(value, letter) ? latest[left] : undefined);
+      const numFmt = given === undefined ? own : quotedFormat(given);
       const style = {
-        ...(top <= head && { font: { bold: true } }),
-        ...(top > head && formats[letter] !== undefined && { numFmt: formats[letter] }),
+        ...(isData && isWrapped(value) && { alignment: { wrapText: true, vertical: "top" as const } }),
+        ...(!isData && { font: { bold: true } }),
+        ...(numFmt !== undefined && { numFmt }),
       };
       const isStyled = Object.keys(style).length > 0;
       if (!plain && isFormula(value)) {
-        const formula = safeFormula(value, `${name}!${letter}${top + 1}`);
+        const formula = safeFormula(value, `${name}!${place}`);
         marked.set(`${top},${left}`, { value: null, type: "formula", formula, ...(isStyled && { style }) });
+        columns.fit(left, undefined, numFmt);
         return null;
       }
-      const shown = top > head ? typed(value, plain) : value;
-      const numFmt = shown instanceof Date && formats[letter] === undefined ? { numFmt: "yyyy-mm-dd" } : {};
-      if (isStyled || shown instanceof Date)
-        marked.set(`${top},${left}`, { value: shown, style: { ...style, ...numFmt } });
+      if (typed !== undefined) became[typed.value instanceof Date ? "dates" : "numbers"]++;
+      else if (isData && typeof value === "string" && looksTyped(value)) texts.push(`${name}!${place}`);
+      const shown = typed?.value ?? (isData ? unquoted(value, plain) : value);
+      if (isStyled) marked.set(`${top},${left}`, { value: shown, style });
+      if (top >= head) columns.fit(left, shown, numFmt);
       return shown;
     }),
   );
-  return {
+  const sheet = {
     name,
     rows: values,
     cells: marked,
-    columns: Array.from({ length: width }, () => ({ autoWidth: true })),
+    columns: columns.widths(width),
     freezePane: { rows: head + 1 },
   };
+  return { sheet, became, texts };
 }
 
 const mostTitles = 8;
@@ -100,23 +150,20 @@ function headOf(rows: SheetToWrite["rows"]): number {
       );
 }
 
+/** Whether a formula gives what its own column holds, so that it is shown as that is. */
+function sumsUp(value: WrittenValue, letter: string): boolean {
+  const range = /^=(?:SUM|AVERAGE|MEDIAN|MIN|MAX)\(\$?([A-Z]+)\$?\d+:\$?([A-Z]+)\$?\d+\)$/i;
+  const [, first, last] = (typeof value === "string" && range.exec(value.toUpperCase())) || [];
+  return first === letter && last === letter;
+}
+
 function isFormula(value: WrittenValue): value is string {
   return typeof value === "string" && value.startsWith("=") && value.length > 1;
 }
 
-/** An ISO day is a date; a leading ' keeps a text as it is. */
-function typed(value: WrittenValue, plain: boolean): CellValue {
-  if (typeof value !== "string") return value;
-  const day = dayIn(value);
-  if (day !== undefined) return day;
-  return !plain && value.startsWith("'") ? value.slice(1) : value;
-}
-
-/** The day that a text says; one that no calendar has would become another, and stays a text. */
-function dayIn(text: string): Date | undefined {
-  if (!isoDay.test(text)) return undefined;
-  const day = new Date(`${text}T00:00:00Z`);
-  return day.toISOString().startsWith(text) ? day : undefined;
+/** A leading ' keeps a text as it is. */
+function unquoted(value: WrittenValue, plain: boolean): WrittenValue {
+  return !plain && typeof value === "string" && value.startsWith("'") ? value.slice(1) : value;
 }
 
 /** A spreadsheet shows 0 or an error where formulas depend on themselves. */
