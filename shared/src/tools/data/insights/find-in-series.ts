@@ -9,7 +9,9 @@ import { volatility } from "./volatility.ts";
 /** Facts that every series has come after all findings. */
 const weakest = 0.1;
 const ofLocal = 0.5;
-/** With more zeros than that, neither mean nor median is what a value usually is when there is one. */
+/**
+ * With more zeros than that, neither mean nor median is what a value usually is when there is one.
+ */
 const mostlyZeros = 0.5;
 /**
  * A movement by less than this share of the level is not worth reporting, however certain it is.
