@@ -85,6 +85,7 @@ test("receivers are created, read, listed, replaced and removed over JSON-RPC, H
     const asked = await rpc(agent.url, "SendMessage", textMessage("ask Really?"));
     const { id: taskId } = asked.body.result.task;
     const call = async (method: string, params: object) => (await rpc(agent.url, method, params)).body;
+    expect((await call("ListTaskPushNotificationConfigs", { taskId })).result).toEqual({ configs: [] });
     const made = await call("CreateTaskPushNotificationConfig", { taskId, id: "mine", url: hook.url });
     expect(made.result).toMatchObject({ taskId, id: "mine", url: hook.url });
     expect((await call("GetTaskPushNotificationConfig", { taskId, id: "mine" })).result).toEqual(made.result);

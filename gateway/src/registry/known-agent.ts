@@ -90,6 +90,7 @@ export function knownAgent(address: AgentAddress, deps: KnownAgentDeps): KnownAg
     const found = await createA2aClient(address.url, {
       fetch: authorized,
       inside: deps.inside,
+      called: address.name,
       responseMs: 20_000,
       retry,
       signal,

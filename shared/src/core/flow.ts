@@ -24,7 +24,8 @@ export type Decision<Schema extends z.ZodObject> = {
 };
 
 /**
- * The beginning of a file; without `text` if it is neither a text nor a document or is not shown.
+ * The beginning of a file, of a text also the end; without `text` if it is neither a text nor a
+ * document or is not shown.
  * Sizes in bytes.
  */
 export type Excerpt = { readonly name: string; readonly size: number; readonly text?: string };
@@ -129,8 +130,8 @@ export interface Flow {
     decision: Pick<Decision<Schema>, "name" | "description" | "schema" | "check">,
   ): Promise<{ readonly text: string } | { readonly value: z.output<Schema> }>;
   /**
-   * The beginnings of the first eight of the files, for a model to judge by: of texts, and of
-   * documents as `read_document` reads them.
+   * The beginnings of the first eight of the files, for a model to judge by: of texts, with their
+   * ends, and of documents as `read_document` reads them.
    */
   excerpts(files: readonly StoredFile[]): Promise<readonly Excerpt[]>;
   /**

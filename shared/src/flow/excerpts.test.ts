@@ -28,7 +28,7 @@ async function shown(contents: Readonly<Record<string, Content | undefined>>, si
   return { steps, texts: excerpts.map(({ text }) => text), names: excerpts.map(({ name, size }) => [name, size]) };
 }
 
-test("the beginnings of eight files are read and recorded once, and all are named", async () => {
+test("the beginnings and ends of eight files are read and recorded once, and all are named", async () => {
   const names = ["a", "gone", "binary", "long", "exact", "f", "g", "h", "i"];
   const {
     steps,
@@ -36,13 +36,19 @@ test("the beginnings of eight files are read and recorded once, and all are name
     names: named,
   } = await shown({
     ...Object.fromEntries(names.map((name) => [name, name])),
-    ...{ gone: undefined, binary: "a\0b", long: "x".repeat(4_001), exact: "y".repeat(4_000) },
+    ...{ gone: undefined, binary: "a\0b", exact: "y".repeat(4_000) },
+    long: `${"x".repeat(3_000)}😀${"-".repeat(900)}${"y".repeat(1_000)}`,
   });
-  const long = `${"x".repeat(4_000)}\n[cut off]`;
+  const long = `${"x".repeat(3_000)}\n[904 bytes left out]\n${"y".repeat(1_000)}`;
   expect(texts).toEqual(["a", undefined, undefined, long, "y".repeat(4_000), "f", "g", "h", undefined]);
   expect(named).toEqual(names.map((name) => [name, 1]));
   expect(steps).toEqual(["excerpts: pure"]);
   expect(await shown({})).toEqual({ steps: [], texts: [], names: [] });
+});
+
+test("half a character where a file is cut is left out", async () => {
+  const { texts } = await shown({ a: `${"x".repeat(2_999)}é${"-".repeat(900)}é${"y".repeat(999)}` });
+  expect(texts).toEqual([`${"x".repeat(2_999)}\n[902 bytes left out]\n${"y".repeat(999)}`]);
 });
 
 test("of a document is shown what it says, as far as there is room, and of a picture nothing", async () => {

@@ -5,14 +5,18 @@ import { sanitize } from "../core/text/sanitize.ts";
 import type { ArtifactStore, StoredFile } from "../core/workspace.ts";
 import { extractDocument } from "../tools/documents/extract-document.ts";
 
-/** How many files are opened, and how many bytes or characters are read of each. */
+/**
+ * How many files are opened, and how many bytes of a text or characters of a document are read of
+ * each: of a longer text so many of its end.
+ */
 const mostFiles = 8;
 const mostShown = 4_000;
+const bytesOfEnd = 1_000;
 /** A document that is larger or takes longer to read is only named. */
 const mostBytes = 20 * 2 ** 20;
 const documentMs = 20_000;
 
-/** The beginnings of these files, read once and recorded. */
+/** The beginnings of these files, and the ends of texts, read once and recorded. */
 export async function readExcerpts(
   run: Run,
   files: readonly StoredFile[],
@@ -38,8 +42,10 @@ async function beginning(
 ): Promise<string | undefined> {
   const content = await artifacts.get(file.sha256);
   if (content === undefined) return undefined;
-  const bytes = await content.slice(0, mostShown).bytes();
-  if (isText(bytes, file)) return withCut(new TextDecoder().decode(bytes), content.size > mostShown);
+  const isLong = content.size > mostShown;
+  const begins = await content.slice(0, isLong ? mostShown - bytesOfEnd : mostShown).bytes();
+  const ends = isLong ? await content.slice(-bytesOfEnd).bytes() : new Uint8Array();
+  if (isText(begins, file) && !ends.includes(0)) return textOf(begins, ends, content.size - mostShown);
   if (file.mediaType.startsWith("image/") || content.size > mostBytes) return undefined;
   return documentText(file, content, signal);
 }
@@ -49,20 +55,24 @@ function isText(bytes: Uint8Array, { mediaType }: StoredFile): boolean {
   return !bytes.includes(0) && mediaType !== "message/rfc822" && !Buffer.from(bytes).includes("%PDF-");
 }
 
+function textOf(begins: Uint8Array, ends: Uint8Array, leftOut: number): string {
+  if (ends.length === 0) return new TextDecoder().decode(begins);
+  // Half a character at a cut is left out.
+  const start = new TextDecoder().decode(begins, { stream: true });
+  const end = new TextDecoder().decode(ends.subarray(ends.findIndex((byte) => byte >> 6 !== 0b10)));
+  return `${start}\n[${leftOut} bytes left out]\n${end}`;
+}
+
 /** What a document says at its beginning; undefined for what cannot be read as one. */
 async function documentText({ name }: StoredFile, content: Blob, signal: AbortSignal): Promise<string | undefined> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(documentMs)]);
   const request = { name, from: 0, characters: mostShown, scans: "name" } as const;
   try {
     const { about, text, next } = await extractDocument(content, request, bounded);
-    return withCut(`(${about})\n${sanitize(text)}`, next !== undefined);
+    return `(${about})\n${sanitize(text)}${next === undefined ? "" : "\n[cut off]"}`;
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof AppError) && !bounded.aborted) throw error;
     return undefined;
   }
-}
-
-function withCut(text: string, isCut: boolean): string {
-  return isCut ? `${text}\n[cut off]` : text;
 }

@@ -77,8 +77,8 @@ export const dataFaults: readonly Fault[] = [
   {
     id: "rows-left-out-are-one",
     file: "shared/src/tools/data/charts/read-plot.ts",
-    find: "  return { table, total: Number(total), cautions };",
-    becomes: "  return { table, total: Math.min(Number(total), result.total), cautions };",
+    find: "  return { table, total: Number(total), cautions, doubts };",
+    becomes: "  return { table, total: Math.min(Number(total), result.total), cautions, doubts };",
     harm: "A chart of the first 5,000 rows of a million is told as lacking one.",
     tests: ["shared/src/tools/data/data-visualization"],
   },
@@ -738,5 +738,13 @@ export const dataFaults: readonly Fault[] = [
     becomes: "",
     harm: "A statement that lists texts which are names of files compares others.",
     tests: ["shared/src/tools/data/database/decoded-files"],
+  },
+  {
+    id: "decimals-called-thousands",
+    file: "shared/src/tools/data/delimited/comma-numbers.ts",
+    find: "  if (found.some(({ isText, isOther }) => !isText && isOther)) return none;\n",
+    becomes: "",
+    harm: "Of a file with decimal points a column is called thousands, and its reader makes it so.",
+    tests: ["shared/src/tools/data/delimited"],
   },
 ];

@@ -108,3 +108,15 @@ test("bounds that are not given are the usual ones", async () => {
   expect(usual).toEqual({ hops: 8, ...times, fileBytes: 64 * 1024 ** 2, files: 50 });
   expect(createPeers({ engine, artifacts, bounds: { files: 2 } }).bounds).toEqual({ ...usual, files: 2 });
 });
+
+test("an agent that cannot be asked is named in the error, with its address and without the secrets in it", async () => {
+  await using asker = await askerForTest(async () => null);
+  const { engine, artifacts } = asker;
+  const busy = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("Not now.", { status: 503 }) });
+  const address = `127.0.0.1:${busy.port}`;
+  const peers = createPeers({ engine, artifacts });
+  const failure = () => peers.client({ name: "swe", url: `http://ann:secret@${address}/of?key=secret` }).catch(String);
+  expect(await failure()).toBe(`AppError: swe at http://${address}/of answered with HTTP status 503`);
+  await busy.stop(true);
+  expect(await failure()).toBe(`AppError: swe at http://${address}/of could not be reached or did not answer in A2A`);
+});

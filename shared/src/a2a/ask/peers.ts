@@ -118,6 +118,7 @@ export function createPeers(options: PeersOptions): Peers {
     const client = await createA2aClient(address.url, {
       fetch: fetchFor(address),
       inside,
+      called: address.name,
       admit: async (card) => options.admit?.(card, address),
       responseMs: 20_000,
       // The durable loop around a call does the long retrying; a step only waits out a hiccup.

@@ -15,9 +15,9 @@ const codes: Readonly<Record<string, ErrorCode>> = {
 
 /**
  * A failed call to another agent as an AppError: with the code that an agent of this system names,
- * the nearest code for an A2A error, and `unavailable` for anything else.
+ * the nearest code for an A2A error, and `unavailable` for anything else, which names the `agent`.
  */
-export function callError(error: unknown): AppError {
+export function callError(error: unknown, agent = "The agent"): AppError {
   if (error instanceof AppError) return error;
   const found =
     error instanceof Error && !(error instanceof A2AError) && error.cause !== undefined ? error.cause : error;
@@ -27,7 +27,7 @@ export function callError(error: unknown): AppError {
     const code = namedCode(found) ?? (isUnknownMethod(found) ? "unsupported" : codes[found.name]) ?? "unavailable";
     return new AppError(code, found.message, { cause: error });
   }
-  return new AppError("unavailable", "The agent could not be reached or did not answer in A2A", { cause: error });
+  return new AppError("unavailable", `${agent} could not be reached or did not answer in A2A`, { cause: error });
 }
 
 function isUnknownMethod(error: A2AError): boolean {

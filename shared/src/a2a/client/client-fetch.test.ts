@@ -78,7 +78,7 @@ test("a stream that falls silent ends with an error, and the agent is let go", a
   expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("one");
   expect(await failed(reader?.read() ?? Promise.resolve())).toMatchObject({
     code: "timeout",
-    message: "The agent's stream fell silent",
+    message: "The agent fell silent in a stream",
   });
   expect(await left).toMatchObject({ code: "timeout" });
 });

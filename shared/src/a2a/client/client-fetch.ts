@@ -10,6 +10,8 @@ export type FetchBounds = {
   readonly idleMs: number;
   /** Size of a response that is not a stream. */
   readonly maxBytes: number;
+  /** What errors call the agent. */
+  readonly agent?: string;
 };
 
 /** The part of `fetch` that clients use, so that tests and proxies can replace it. */
@@ -35,10 +37,11 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 export function boundedFetch(plain: Fetch, headers: Readonly<Record<string, string>>, bounds: FetchBounds): Fetch {
   const inner = traced(plain);
   const own = Object.fromEntries(new Headers(headers));
+  const { agent = "The agent" } = bounds;
   return async (input, init = {}) => {
     const late = new AbortController();
     const timer = setTimeout(
-      () => late.abort(new AppError("timeout", "The agent did not answer in time")),
+      () => late.abort(new AppError("timeout", `${agent} did not answer in time`)),
       bounds.responseMs,
     );
     const signals = init.signal ? [init.signal, late.signal] : [late.signal];
@@ -51,12 +54,14 @@ export function boundedFetch(plain: Fetch, headers: Readonly<Record<string, stri
       });
       const code = codes[response.status];
       if (code !== undefined) {
-        const answer = await buffered(response, bounds.maxBytes);
+        const answer = await buffered(response, bounds.maxBytes, agent);
         if (isRpcError(await answer.clone().text())) return answer;
-        throw new AppError(code, `The agent answered with HTTP status ${response.status}`);
+        throw new AppError(code, `${agent} answered with HTTP status ${response.status}`);
       }
       const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream") ?? false;
-      return isStream ? withIdleLimit(response, bounds.idleMs) : await buffered(response, bounds.maxBytes);
+      return isStream
+        ? withIdleLimit(response, bounds.idleMs, agent)
+        : await buffered(response, bounds.maxBytes, agent);
     } catch (error) {
       init.signal?.throwIfAborted();
       late.signal.throwIfAborted();
@@ -76,7 +81,7 @@ function isRpcError(body: string): boolean {
   }
 }
 
-async function buffered(response: Response, maxBytes: number): Promise<Response> {
+async function buffered(response: Response, maxBytes: number, agent: string): Promise<Response> {
   const { status, headers } = response;
   // An answer that says how long it is, and is neither packed nor sent in pieces, cannot be longer.
   // As a stream it costs more than all else of a small answer.
@@ -88,20 +93,21 @@ async function buffered(response: Response, maxBytes: number): Promise<Response>
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > maxBytes) throw new AppError("too_large", `The agent's answer is larger than ${maxBytes} bytes`);
+    if (size > maxBytes)
+      throw new AppError("too_large", `${agent} gave an answer that is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   const body = response.body === null ? null : Buffer.concat(chunks);
   return new Response(body, { status, headers });
 }
 
-function withIdleLimit(response: Response, idleMs: number): Response {
+function withIdleLimit(response: Response, idleMs: number, agent: string): Response {
   const reader = response.body?.getReader();
   if (reader === undefined) return response;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { promise: idle, reject } = Promise.withResolvers<never>();
-      const timer = setTimeout(() => reject(new AppError("timeout", "The agent's stream fell silent")), idleMs);
+      const timer = setTimeout(() => reject(new AppError("timeout", `${agent} fell silent in a stream`)), idleMs);
       try {
         const { done, value } = await Promise.race([reader.read(), idle]);
         if (done) controller.close();

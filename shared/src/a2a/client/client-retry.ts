@@ -9,12 +9,15 @@ export type RetryPolicy = {
   readonly firstPauseMs: number;
 };
 
+/** How one client retries, and what its errors call the agent. */
+export type ClientRetry = RetryPolicy & { readonly agent?: string };
+
 /**
  * Retries a call while its failure may be temporary. Rejects with an AppError, or with the signal's
  * reason.
  */
 export async function retrying<Value>(
-  policy: RetryPolicy,
+  policy: ClientRetry,
   signal: AbortSignal | undefined,
   call: () => Promise<Value>,
 ): Promise<Value> {
@@ -23,7 +26,7 @@ export async function retrying<Value>(
       return await call();
     } catch (error) {
       signal?.throwIfAborted();
-      const failure = callError(error);
+      const failure = callError(error, policy.agent);
       if (!failure.retryable || attempt > policy.retries) throw failure;
       await pause(policy, attempt, signal);
     }

@@ -3,14 +3,14 @@ import type { Client, RequestOptions } from "@a2a-js/sdk/client";
 import { AppError } from "../../core/errors.ts";
 import { isSettled, isTerminal } from "../task-state.ts";
 import { callError } from "./client-error.ts";
-import { pause, type RetryPolicy } from "./client-retry.ts";
+import { type ClientRetry, pause } from "./client-retry.ts";
 import { type TaskUpdate, taskUpdate } from "./task-update.ts";
 
 /** What following a task at another agent needs. */
 export type Peer = {
   readonly sdk: Client;
   readonly get: (taskId: string, options?: { readonly signal?: AbortSignal }) => Promise<Task>;
-  readonly retry: RetryPolicy;
+  readonly retry: ClientRetry;
   /** Whether the agent is one of ours, which takes a message sent twice for one. */
   readonly ours: boolean;
   readonly requestOptions: (options: { readonly signal?: AbortSignal }, after?: number) => RequestOptions;
@@ -83,7 +83,7 @@ async function* readStream(
     return undefined;
   } catch (error) {
     what.signal?.throwIfAborted();
-    return callError(error);
+    return callError(error, peer.retry.agent);
   }
 }
 

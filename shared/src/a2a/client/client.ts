@@ -23,11 +23,11 @@ import {
 } from "../extensions.ts";
 import { endsTurn, isSettled, isTerminal } from "../task-state.ts";
 import { boundedFetch, type Fetch } from "./client-fetch.ts";
-import { type RetryPolicy, retrying, sleep } from "./client-retry.ts";
+import { type ClientRetry, type RetryPolicy, retrying, sleep } from "./client-retry.ts";
 import { followTask, type Peer } from "./client-stream.ts";
 import { findTask } from "./find-task.ts";
 import { type OutgoingMessage, sendRequest } from "./outgoing-message.ts";
-import { isSameServer } from "./server-address.ts";
+import { agentAt, isSameServer } from "./server-address.ts";
 import { replyAsTask, type TaskUpdate } from "./task-update.ts";
 
 /** Where an agent reports on a task, and the token that it sends along. */
@@ -87,6 +87,8 @@ export type A2aClientOptions = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Rejects if an agent with this card may not be used; called before anything is sent to it. */
   readonly admit?: (card: AgentCard) => Promise<void>;
+  /** The caller's name for the agent, by which errors call it. */
+  readonly called?: string;
   readonly responseMs?: number;
   readonly idleMs?: number;
   readonly retry?: RetryPolicy;
@@ -106,9 +108,11 @@ const longestAnswer = 32 * 1024 * 1024;
 export async function createA2aClient(address: string, options: A2aClientOptions = {}): Promise<A2aClient> {
   const { inside = (named: string) => named } = options;
   const url = inside(address);
-  const { headers = {}, responseMs = 60_000, idleMs = 30_000, retry = { retries: 4, firstPauseMs: 250 } } = options;
+  const { headers = {}, responseMs = 60_000, idleMs = 30_000 } = options;
+  const agent = agentAt(url, options.called);
+  const retry = { ...(options.retry ?? { retries: 4, firstPauseMs: 250 }), agent };
   const inner: Fetch = options.fetch ?? fetch;
-  const bounds = { responseMs, idleMs, maxBytes: longestAnswer };
+  const bounds = { responseMs, idleMs, maxBytes: longestAnswer, agent };
   const fetchImpl = boundedFetch(inner, headers, bounds) as typeof fetch;
   // The SDK's resolver takes no signal.
   const unlessAborted: Fetch = (input, init) =>
@@ -158,7 +162,7 @@ function eitherOf(...signals: readonly (AbortSignal | null | undefined)[]): Abor
   return AbortSignal.any(signals.filter((signal) => signal instanceof AbortSignal));
 }
 
-function clientOf(sdk: Client, card: AgentCard, retry: RetryPolicy, principal?: string): A2aClient {
+function clientOf(sdk: Client, card: AgentCard, retry: ClientRetry, principal?: string): A2aClient {
   const offers = (extension: string) => card.capabilities?.extensions?.some(({ uri }) => uri === extension) ?? false;
   const ours = offers(agentExtension);
   // What an agent of this system requires is a setting of its operator, for callers from elsewhere.

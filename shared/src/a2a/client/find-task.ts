@@ -1,7 +1,7 @@
 import type { Task } from "@a2a-js/sdk";
 import type { Client, RequestOptions } from "@a2a-js/sdk/client";
 import { AppError } from "../../core/errors.ts";
-import { type RetryPolicy, retrying } from "./client-retry.ts";
+import { type ClientRetry, retrying } from "./client-retry.ts";
 
 const pageSize = 100;
 /** Pages read at most: an agent may list without end. */
@@ -13,7 +13,7 @@ const mostPages = 10;
  */
 export async function findTask(
   sdk: Client,
-  retry: RetryPolicy,
+  retry: ClientRetry,
   messageId: string,
   { contextId = "", ...options }: RequestOptions & { readonly contextId?: string | undefined },
 ): Promise<Task | undefined> {

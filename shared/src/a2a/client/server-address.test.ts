@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { insideAddress, isSameServer } from "./server-address.ts";
+import { agentAt, insideAddress, isSameServer } from "./server-address.ts";
 
 test("addresses below a public address are mapped to the internal one, the longest match first, and no others", () => {
   const inside = insideAddress([
@@ -31,4 +31,15 @@ test.each([
   ["nonsense", "nonsense", false],
 ])("%s is the server of %s: %p", (one, other, same) => {
   expect([isSameServer(one, other), isSameServer(other, one)]).toEqual([same, same]);
+});
+
+test.each([
+  ["http://127.0.0.1:4103", "swe", "swe at http://127.0.0.1:4103"],
+  ["https://ann:secret@a.example/of/swe/?key=secret#secret", "swe", "swe at https://a.example/of/swe"],
+  ["https://a.example/x/.well-known/agent-card.json", undefined, "The agent at https://a.example/x"],
+  ["https://a.example", "https://ann:secret@a.example", "The agent at https://a.example"],
+  ["https://a.example", "swe\n\u001b[31m", "swe at https://a.example"],
+  ["nonsense", undefined, "The agent"],
+])("errors name the agent at %s that is called %j without secrets: %s", (address, called, named) => {
+  expect(agentAt(address, called)).toBe(named);
 });

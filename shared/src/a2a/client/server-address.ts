@@ -1,3 +1,4 @@
+import { sanitizeLine } from "../../core/text/sanitize.ts";
 import { loopbackNames } from "../../http/loopback-guard.ts";
 
 /** A server of this system: its address from here and, if it has one, from outside. */
@@ -23,6 +24,17 @@ export function insideAddress(places: readonly ServerAddress[]): InsideAddress {
     }
     return address;
   };
+}
+
+/**
+ * What errors call an agent: the caller's name for it, if there is one, and its address, without
+ * the secrets that may be in it.
+ */
+export function agentAt(address: string, called?: string): string {
+  const url = URL.parse(address);
+  const name = called === undefined || URL.canParse(called) ? "The agent" : sanitizeLine(called, 60);
+  if (url === null) return name;
+  return `${name} at ${url.origin}${withoutSlash(url.pathname.replace(/\/\.well-known\/.*$/, ""))}`;
 }
 
 function withoutSlash(path: string): string {

@@ -144,7 +144,13 @@ async function dispatch(deps: Deps, rpc: RpcRequest, version: ProtocolVersion, c
     return (id) => frames(batches.sendMessageStream(SendMessageRequest.fromJSON(params), call.context), id);
   if (rpc.method === "SubscribeToTask")
     return (id) => frames(batches.resubscribe(SubscribeToTaskRequest.fromJSON(params), call.context), id);
-  return deps.transport.handle(clean, call.context);
+  const answer = await deps.transport.handle(clean, call.context);
+  return rpc.method === "ListTaskPushNotificationConfigs" && "result" in answer ? withConfigs(answer) : answer;
+}
+
+/** The codec omits an empty list, which the specification requires. */
+function withConfigs(answer: { readonly result?: unknown }): object {
+  return { ...answer, result: { configs: [], ...(answer.result as object) } };
 }
 
 function streamed(deps: Deps, frames: ReturnType<RpcStream>, id: RpcId, call: HttpCall): Promise<Response> {

@@ -61,7 +61,9 @@ test("a large CSV file is read four times, once only for its first rows, and nev
   };
   const { text } = await scene.call(describeData({ databases }), { path: "big.csv" });
   expect(text).toContain("big.csv: 400000 rows, 4 columns");
-  expect(asked.map((sql) => sql.split("'big.csv'").length - 1)).toEqual([1, 1, 1, 1]);
+  // Its form is told by a sample.
+  const reads = asked.filter((sql) => !sql.includes("sniff_csv"));
+  expect(reads.map((sql) => sql.split("'big.csv'").length - 1)).toEqual([1, 1, 1, 1]);
   expect(asked.filter((sql) => sql.endsWith("LIMIT 5"))).toHaveLength(1);
   // A window over the rows keeps them from being read in parallel.
   expect(asked.filter((sql) => sql.includes("OVER"))).toEqual([]);

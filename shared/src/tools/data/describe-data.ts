@@ -4,7 +4,9 @@ import type { Tool } from "../../core/tools/tool.ts";
 import type { QueryResult } from "./database/database-protocol.ts";
 import type { Databases } from "./database/databases.ts";
 import { cellText, textTable } from "./database/result-text.ts";
-import { quoted, tableOf } from "./database/table-of.ts";
+import { quoted, type TableSource, tableOf } from "./database/table-of.ts";
+import { commaNumbers, sayCommaNumbers } from "./delimited/comma-numbers.ts";
+import { type DelimitedFile, lookAtDelimited, type Query, readText } from "./delimited/delimited-file.ts";
 import { findOddities } from "./describe/find-oddities.ts";
 import type { ColumnProfile } from "./describe/oddity.ts";
 
@@ -27,8 +29,6 @@ const description = `Describes a data file: number of rows, and for each column 
 values (an estimate above 100,000 rows), minimum, maximum, mean; anomalies (repeated rows, impossible, unreadable or disordered dates, numbers stored as text, mixed types,
 blanks, outliers); the first rows. Of an Excel or SQLite file it lists the sheets or tables and describes one. Reads the whole file, fast.`;
 
-type Query = (sql: string) => Promise<QueryResult>;
-
 /** The `describe_data` tool. */
 export function describeData({ databases }: { readonly databases: Databases }): Tool {
   return defineTool({
@@ -40,7 +40,7 @@ export function describeData({ databases }: { readonly databases: Databases }): 
       const source = await tableOf(workspace, path);
       const query: Query = (sql) => databases.query(workspace, sql, { signal, timeoutMs });
       const { table, among } = await onePart(query, source.table, source.holder);
-      return [...among, ...(await describe(query, table, { path, bytes: source.bytes }))].join("\n");
+      return [...among, ...(await describe(query, { ...source, table }, path))].join("\n");
     },
   });
 }
@@ -66,21 +66,33 @@ async function onePart(
 
 async function describe(
   query: Query,
-  table: string,
-  { path, bytes }: { readonly path: string; readonly bytes: number },
+  { table: whole, bytes, delimited }: TableSource,
+  path: string,
 ): Promise<string[]> {
-  const sample = await query(`FROM ${table} LIMIT ${sampleRows}`);
+  const first = await query(`FROM ${whole} LIMIT ${sampleRows}`);
+  const file = delimited === undefined ? undefined : await lookAtDelimited(query, delimited, first.columns);
+  const headings = file?.headings ?? 0;
+  const table = file === undefined || headings === 0 ? whole : readText(file);
+  const sample = headings === 0 ? first : await query(`FROM ${table} LIMIT ${sampleRows}`);
   const names = sample.columns.slice(0, mostColumns).map(({ name }) => quoted(name, '"'));
   const estimated = profilesOf(await query(`SUMMARIZE SELECT ${names.join(", ")} FROM ${table}`));
   const rows = Number(estimated[0]?.count ?? 0);
   const profiles = rows > mostCounted ? estimated : await countDistinct(query, table, { names, profiles: estimated });
   const left = sample.columns.length - names.length;
-  const columns = profiles.map(columnProfile);
-  const odd = await findOddities(query, table, { rows, columns });
+  const columns = profiles.map((profile) => columnProfile(profile, file?.dates));
+  const numbers = file === undefined ? undefined : await commaNumbers(query, file, columns);
+  const others = columns.filter(({ name }) => numbers?.texts.includes(name) !== true);
+  const found = await findOddities(query, table, { rows, columns: others });
+  const odd = [...(numbers === undefined ? [] : sayCommaNumbers(numbers)), ...found];
   const values = rows > mostCounted ? [] : await fewValues(query, table, { rows, columns });
   return [
     `${path}: ${rows} rows, ${sample.columns.length} columns, ${bytes} bytes`,
     ...sample.notes.map((note) => `Note: ${note}`),
+    ...(headings === 0
+      ? []
+      : [
+          `Note: ${headings} ${headings === 1 ? "line stands" : "lines stand"} above the table. Described is FROM ${table}.`,
+        ]),
     "",
     `column | type | missing | distinct${rows > mostCounted ? " (about)" : ""} | least | greatest | mean`,
     ...profiles.map(profileLine),
@@ -137,13 +149,15 @@ async function countDistinct(
   return profiles.map((profile, index) => ({ ...profile, approx_unique: rows[0]?.[index] ?? profile.approx_unique }));
 }
 
-function columnProfile(profile: Profile): ColumnProfile {
+function columnProfile(profile: Profile, dates: DelimitedFile["dates"] | undefined): ColumnProfile {
   const [low, high] = [Number(profile.q25 ?? Number.NaN), Number(profile.q75 ?? Number.NaN)];
+  const type = String(profile.column_type);
   return {
     name: String(profile.column_name),
-    type: String(profile.column_type),
+    type,
     distinct: Number(profile.approx_unique),
     quartiles: Number.isFinite(low + high) ? [low, high] : undefined,
+    dateForm: type === "DATE" || type === "TIMESTAMP" ? dates?.[type] : undefined,
   };
 }
 

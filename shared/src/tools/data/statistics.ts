@@ -5,6 +5,7 @@ import type { Tool, ToolContext } from "../../core/tools/tool.ts";
 import type { Databases } from "./database/databases.ts";
 import { csvText } from "./database/result-text.ts";
 import { quoted, tableOf } from "./database/table-of.ts";
+import { thousandsIn } from "./delimited/comma-numbers.ts";
 import { sqlEffect } from "./sql-query.ts";
 import { associationTest, contingency, evenTest } from "./statistics/chi-square.ts";
 import { anova, oneSampleTest, tTest } from "./statistics/compare-means.ts";
@@ -264,7 +265,8 @@ async function readRows(databases: Databases, { from, y, x }: Input, context: To
   const isQuery = /^\s*(?:select|with|from|pivot|unpivot)\s/i.test(from);
   if (isQuery && sqlEffect(from) !== "pure")
     throw new AppError("invalid_input", "from: only a SELECT that changes nothing; write files with sql_query first.");
-  const table = isQuery ? `(${from.trim().replace(/;$/, "")})` : (await tableOf(workspace, from)).table;
+  const source = isQuery ? undefined : await tableOf(workspace, from);
+  const table = source?.table ?? `(${from.trim().replace(/;$/, "")})`;
   const cells = wanted.map((name) => quoted(name, '"')).join(", ");
   const bounds = { signal, timeoutMs, maxCharacters: 16 * 1024 * 1024 };
   const asked = `DESCRIBE SELECT ${cells} FROM ${table}`;
@@ -289,5 +291,8 @@ async function readRows(databases: Databases, { from, y, x }: Input, context: To
       `${total} rows, more than can be read here (${mostRows}, 16 MB). Take a sample: SELECT … USING SAMPLE 50000 ROWS; or add up in the SELECT.`,
     );
   const complete = rows.filter((row) => row.every((value) => value !== null));
+  const columns = [...kinds].map(([name, type]) => ({ name, type }));
+  const ask = (sql: string) => databases.query(workspace, sql, bounds);
+  notes.push(...(await thousandsIn(ask, source?.delimited, { columns, used: wanted })));
   return { columns: wanted, rows: complete, left: total - complete.length, notes };
 }

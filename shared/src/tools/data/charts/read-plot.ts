@@ -3,6 +3,7 @@ import type { ToolContext } from "../../../core/tools/tool.ts";
 import type { QueryResult } from "../database/database-protocol.ts";
 import type { Databases } from "../database/databases.ts";
 import { quoted, tableOf } from "../database/table-of.ts";
+import { thousandsIn } from "../delimited/comma-numbers.ts";
 import {
   type ChartKind,
   type ChartRequest,
@@ -37,13 +38,14 @@ type Deps = { readonly databases: Databases; readonly context: ToolContext; read
  * there is one.
  */
 export async function readPlot(deps: Deps, request: ChartRequest): Promise<ReadPlot> {
-  const { table, total, cautions: notes } = await readTable(deps);
+  const { table, total, cautions: notes, doubts } = await readTable(deps);
   const resolved = resolveRoles(table, request);
   const { aggregate = resolved.roles.measures.length === 0 ? "count" : undefined } = request;
   const { along, measures, parts } = resolved.roles;
   const used = [along, parts, ...measures].filter((index) => index !== undefined);
   const unused = table.columns.filter((_, index) => !used.includes(index)).map(({ name }) => name);
-  const cautions = [...notes, ...unreadNumbers(table, request, used)];
+  const drawn = used.map((index) => table.columns[index]?.name ?? "");
+  const cautions = [...notes, ...(await doubts(drawn)), ...unreadNumbers(table, request, used)];
   if (aggregate !== undefined && along !== undefined) {
     const plot = await aggregated(deps, table, resolved.roles, aggregate);
     return { plot, kind: resolved.kind, unused, left: 0, cautions };
@@ -65,20 +67,31 @@ function unreadNumbers(table: ChartTable, request: ChartRequest, used: readonly 
   return open.flatMap((index) => textNumbersOf(table, index) ?? []);
 }
 
-/** The whole file in the form that a chart takes. */
-export async function readTable(
-  deps: Deps,
-): Promise<{ readonly table: ChartTable; readonly total: number } & Pick<ReadPlot, "cautions">> {
-  const source = await sourceOf(deps);
+/**
+ * The whole file in the form that a chart takes. `doubts` says of columns that are drawn what may
+ * have been misread.
+ */
+export async function readTable(deps: Deps): Promise<
+  Pick<ReadPlot, "cautions"> & {
+    readonly table: ChartTable;
+    readonly total: number;
+    readonly doubts: (drawn: readonly string[]) => Promise<string[]>;
+  }
+> {
+  const { source, delimited } = await sourceOf(deps);
   const result = await query(deps, `FROM ${source} LIMIT ${mostRows + 1}`);
   if (result.total === 0) throw new AppError("invalid_input", `${deps.path} has no rows.`);
   if (result.columns.every(({ name }) => Number.isFinite(Number(name))))
     throw new AppError("invalid_input", `The first row of ${deps.path} names no columns: it holds only numbers.`);
   const table = chartTable({ columns: result.columns, rows: result.rows.slice(0, mostRows) });
   const cautions = result.notes.map((note) => `Note: ${note}`);
-  if (result.total <= mostRows) return { table, total: result.total, cautions };
+  const doubts = async (used: readonly string[]) => {
+    const told = await thousandsIn((sql) => query(deps, sql), delimited, { columns: result.columns, used });
+    return told.map((doubt) => `Note: ${doubt}`);
+  };
+  if (result.total <= mostRows) return { table, total: result.total, cautions, doubts };
   const [[total] = []] = (await query(deps, `SELECT count(*) FROM ${source}`)).rows;
-  return { table, total: Number(total), cautions };
+  return { table, total: Number(total), cautions, doubts };
 }
 
 /**
@@ -96,7 +109,7 @@ async function aggregated(deps: Deps, table: ChartTable, roles: ChartRoles, aggr
           return `${aggregate}(${name(index)}) AS ${quoted(aggregate === "sum" ? title : `${aggregate} of ${title}`, '"')}`;
         });
   const order = aggregate === "count" && table.columns[roles.along ?? 0]?.kind === "name" ? "count(*) DESC, " : "";
-  const source = `(SELECT *, row_number() OVER () AS "row of the file" FROM ${await sourceOf(deps)})`;
+  const source = `(SELECT *, row_number() OVER () AS "row of the file" FROM ${(await sourceOf(deps)).source})`;
   const sql = `SELECT ${[...places, ...values].join(", ")} FROM ${source} GROUP BY ${places.join(", ")} ORDER BY ${order}min("row of the file") LIMIT ${mostRows + 1}`;
   const result = await query(deps, sql);
   if (result.total > mostRows)
@@ -122,9 +135,12 @@ function inPlace({ along, measures, parts }: ChartRoles): ChartRoles {
  * The file as a FROM clause names it. The first row of a text file is its column names, whatever
  * its values look like.
  */
-async function sourceOf({ context, path }: Deps): Promise<string> {
+async function sourceOf({
+  context,
+  path,
+}: Deps): Promise<{ readonly source: string; readonly delimited: string | undefined }> {
   const { table, delimited } = await tableOf(context.workspace, path);
-  return delimited === undefined ? table : `read_csv(${delimited}, header = true)`;
+  return { source: delimited === undefined ? table : `read_csv(${delimited}, header = true)`, delimited };
 }
 
 function query({ databases, context: { workspace, signal } }: Deps, sql: string): Promise<QueryResult> {

@@ -1,5 +1,5 @@
 import { isTimeType } from "../database/column-types.ts";
-import { isText } from "./derived.ts";
+import { firstWord, isText } from "./derived.ts";
 import { type Oddity, several } from "./oddity.ts";
 
 const mostDates = 0.5;
@@ -18,6 +18,7 @@ export const impossibleDates: Oddity = {
           slashed: "count(*) FILTER (dated AND c LIKE '%/%/%')",
           dotted: "count(*) FILTER (dated AND c LIKE '%.%.%' AND c NOT LIKE '%:%')",
           otherExample: "min(c) FILTER (NOT dated)",
+          unclear: `count(*) FILTER (dated AND ${readAs("d", "m")} AND ${readAs("m", "d")})`,
         }
       : undefined,
   say(seen, example) {
@@ -32,9 +33,14 @@ export const impossibleDates: Oddity = {
         : "",
       forms > 1 ? "dates in more than one form (check which is day and which is month)" : "",
     ].filter((part) => part !== "");
-    return parts.length === 0 ? "dates kept as text" : parts.join("; ");
+    const unclear = seen("unclear") === filled ? ", each of which may be day first or month first" : "";
+    return parts.length === 0 ? `dates kept as text${unclear}` : parts.join("; ");
   },
 };
+
+function readAs(first: string, second: string): string {
+  return `try_strptime(${firstWord}, ['%${first}/%${second}/%Y', '%${first}-%${second}-%Y']) IS NOT NULL`;
+}
 
 /** Dates that go back in a file that otherwise goes forward, and dates that nobody means. */
 export const strangeDates: Oddity = {

@@ -3,7 +3,8 @@ import type { ColumnProfile } from "./oddity.ts";
 const dateShape = "'\\d{1,4}[-/.]\\d{1,2}[-/.]\\d{1,4}(?:[ T].*)?'";
 const numberShape = "'[-+(]?[$€£¥]?\\s?\\d[\\d.,''\\s]*(?:[eE][-+]?\\d+)?\\s?[%€$£¥]?\\)?'";
 const forms = ["%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y"];
-const firstWord = "split_part(replace(trim(c), 'T', ' '), ' ', 1)";
+/** The date without a time of day behind it. */
+export const firstWord = "split_part(replace(trim(c), 'T', ' '), ' ', 1)";
 /** Longer texts are neither dates nor numbers. */
 const longest = 40;
 

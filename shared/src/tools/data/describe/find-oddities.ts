@@ -1,6 +1,7 @@
 import type { QueryResult } from "../database/database-protocol.ts";
 import { cellText } from "../database/result-text.ts";
 import { quoted } from "../database/table-of.ts";
+import { uncertainOrder } from "./date-order.ts";
 import { impossibleDates, strangeDates } from "./dates.ts";
 import { derivedOfText, isText, numbered } from "./derived.ts";
 import { strangeNumbers } from "./numbers.ts";
@@ -11,7 +12,7 @@ const mostColumns = 40;
 const mostRowsCompared = 5_000_000;
 const mostlyDifferent = 0.9;
 const key = /(?:^|_|\s)(?:id|key|no|nr|number|code|uuid)$|编号|订单号/i;
-const oddities = [impossibleDates, strangeDates, numbersAsText, untidyTexts, strangeNumbers];
+const oddities = [uncertainOrder, impossibleDates, strangeDates, numbersAsText, untidyTexts, strangeNumbers];
 
 /**
  * The oddities of a table, a sentence each: by rows, then column by column. One pass over the data,

@@ -5,6 +5,8 @@ export type ColumnProfile = {
   /** Number of distinct values; an estimate when there are very many rows. */
   readonly distinct: number;
   readonly quartiles: readonly [low: number, high: number] | undefined;
+  /** The form, as of strftime, in which its dates were read; undefined for ISO 8601. */
+  readonly dateForm?: string | undefined;
 };
 
 /**

@@ -42,16 +42,14 @@ test("of a long PDF the bookmarks are told with their pages, also those that lea
     { title: "Last", page: 12 },
   ] as const;
   const bytes = file(full, { bookmarks });
-  const { text } = await fitPieces(await readPdf(bytes, undefined, "name"), {
-    from: 0,
-    characters: 120,
-    pictures: 4,
-    beginning: 60,
-  });
+  const budget = { from: 0, characters: 120, pictures: 4, beginning: 60 };
+  const { text } = await fitPieces(await readPdf(bytes, undefined, "name"), budget);
   expect(text).toStartWith(
     "Outline:\n- First: page 1\n  - Inner: page 4\n- By name\n- Torn out\n- Last: page 12\n\n[page 1]\n",
   );
   expect(text).not.toContain("[page 2]");
+  const bare = await fitPieces(await readPdf(file(full), undefined, "name"), budget);
+  expect(bare.text).toBe("[page 1]\nThis is page 0 and it says what it says.\n");
 });
 
 test("what is filled in on a page is told, and a page without text is named", async () => {

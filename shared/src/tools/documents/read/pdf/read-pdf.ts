@@ -42,9 +42,15 @@ export async function readPdf(bytes: Uint8Array, part: string | undefined, scans
       }
     }
   }
-  const outline = async () => outlineText(headingsOf(document, await document.getOutline().catch(() => [])));
+  const outline = async () => outlineText(headingsOf(document, await bookmarksOf(document)));
   const about = `PDF, ${counted(document.numPages, "page")}`;
   return { about, pieces: pieces(), extent: { pieces: last - first + 1, outline } };
+}
+
+/** Whatever its types say, the library has null for a document without bookmarks. */
+async function bookmarksOf(document: Pdf): Promise<Bookmarks> {
+  const bookmarks: Bookmarks | null = await document.getOutline().catch(() => null);
+  return bookmarks ?? [];
 }
 
 /** What the bookmarks name. */
