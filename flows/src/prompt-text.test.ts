@@ -37,7 +37,7 @@ test("work is shown as a report, the files made and the given ones that it did n
     [
       `<report>\n${"x".repeat(16_000)}\n[cut off]\n</report>`,
       '<file name="a" bytes="3">\nnew\n</file>',
-      '<file name="c.png" bytes="5">\n[not shown]\n</file>',
+      '<file name="c.png" bytes="5">\n[It is there; what is in it is not shown.]\n</file>',
       '<given name="b" bytes="5">\ngiven\n</given>',
     ].join("\n\n"),
   );

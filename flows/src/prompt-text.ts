@@ -37,7 +37,7 @@ const longestReport = 16_000;
 
 /**
  * What an agent made, for a model to judge: its answer between `<report>` marks, the calls it made
- * if they are known, the beginnings of its files between `<file>` marks, and those of the files it
+ * if they are known, how its files begin and end between `<file>` marks, and the same of files it
  * was `given`, if still unchanged, between `<given>` marks.
  */
 export async function shownWork(
@@ -73,7 +73,9 @@ export function callsText(made: AskOutcome["made"]): string[] {
   ];
 }
 
-/** The beginnings of files that were made, and of others that were given, between marks. */
+/**
+ * The beginnings and ends of files that were made, and of others that were given, between marks.
+ */
 export async function shownFiles(
   flow: Flow,
   made: readonly StoredFile[],
@@ -81,6 +83,9 @@ export async function shownFiles(
 ): Promise<string[]> {
   const excerpts = await flow.excerpts([...made, ...given]);
   return excerpts.map(({ name, size, text }, index) =>
-    marked(index < made.length ? "file" : "given", text ?? "[not shown]", { name, bytes: size }),
+    marked(index < made.length ? "file" : "given", text ?? "[It is there; what is in it is not shown.]", {
+      name,
+      bytes: size,
+    }),
   );
 }

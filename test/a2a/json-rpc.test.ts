@@ -172,9 +172,10 @@ test("messages to a running task are kept and read at its next step, each once",
 
 test("a message to a task that has ended, is unknown, or has another context is refused", async () => {
   const ended = await send("answer x");
-  const to = async (over: object) => (await rpc(server.url, "SendMessage", textMessage("more", over))).body.error.code;
+  const told = async (over: object) => (await rpc(server.url, "SendMessage", textMessage("more", over))).body.error;
+  const to = async (over: object) => (await told(over)).code;
   expect(await to({ taskId: ended.id })).toBe(-32004);
-  expect(await to({ taskId: crypto.randomUUID() })).toBe(-32001);
+  expect(await told({ taskId: "none" })).toMatchObject({ code: -32001, message: "There is no task none." });
   const open = await send("ask ?");
   expect(await to({ taskId: open.id, contextId: "else" })).toBe(-32602);
 });

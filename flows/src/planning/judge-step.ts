@@ -22,7 +22,7 @@ met needs evidence that is really there; a promise to do something, or a questio
 
 /**
  * Whether a step's outcome is what was expected of it (or what the step says if nothing else was
- * agreed), by the model's judgement of the report, the calls and the beginnings of the files. Of
+ * agreed), by the model's judgement of the report, the calls and how the files begin and end. Of
  * the files that were `given` to the step, the model sees those that the step names. With a `goal`,
  * the step has to do that whole task.
  */

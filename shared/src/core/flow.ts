@@ -24,7 +24,8 @@ export type Decision<Schema extends z.ZodObject> = {
 };
 
 /**
- * The beginning of a file; without `text` if it is not a text file or is not shown. Sizes in bytes.
+ * The beginning and the end of a file; without `text` if it is not a text file or is not shown.
+ * Sizes in bytes.
  */
 export type Excerpt = { readonly name: string; readonly size: number; readonly text?: string };
 
@@ -127,7 +128,7 @@ export interface Flow {
     writing: Writing,
     decision: Pick<Decision<Schema>, "name" | "description" | "schema" | "check">,
   ): Promise<{ readonly text: string } | { readonly value: z.output<Schema> }>;
-  /** The beginnings of a few of the files, text files only, for a model to judge by. */
+  /** The beginnings and ends of a few of the files, text files only, for a model to judge by. */
   excerpts(files: readonly StoredFile[]): Promise<readonly Excerpt[]>;
   /**
    * Asks the person behind the task and waits as long as it takes. Only while no branch is running.

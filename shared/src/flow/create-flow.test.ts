@@ -179,20 +179,21 @@ test("as many branches run at once as may, in order, and each counts until it ha
   expect(state.branches).toBe(1);
 });
 
-test("the beginnings of eight files are read, of text files only, and the rest is named", async () => {
+test("the beginnings and ends of eight files are read, of text files only, and the rest is named", async () => {
   const names = ["a", "gone", "binary", "long", "exact", "f", "g", "h", "i"];
   const contents = { ...Object.fromEntries(names.map((name) => [name, name])), binary: "a\0b" };
-  const { gone: _, ...there } = { ...contents, long: "x".repeat(4_001), exact: "y".repeat(4_000) } as Record<
-    string,
-    string
-  >;
+  const { gone: _, ...there } = {
+    ...contents,
+    long: `${"x".repeat(3_000)}😀${"-".repeat(900)}${"y".repeat(1_000)}`,
+    exact: "y".repeat(4_000),
+  } as Record<string, string>;
   const { flow, steps } = flowInMemory({}, there);
   const read = await flow.excerpts(names.map((name) => stored(name)));
   expect(read.map(({ name, size, text }) => [name, size, text])).toEqual([
     ["a", 1, "a"],
     ["gone", 1, undefined],
     ["binary", 1, undefined],
-    ["long", 1, `${"x".repeat(4_000)}\n[cut off]`],
+    ["long", 1, `${"x".repeat(3_000)}\n[904 bytes left out]\n${"y".repeat(1_000)}`],
     ["exact", 1, "y".repeat(4_000)],
     ["f", 1, "f"],
     ["g", 1, "g"],
@@ -201,6 +202,12 @@ test("the beginnings of eight files are read, of text files only, and the rest i
   ]);
   expect(await flow.excerpts([])).toEqual([]);
   expect(steps).toEqual(["excerpts: pure"]);
+});
+
+test("half a character where a file is cut is left out", async () => {
+  const { flow } = flowInMemory({}, { a: `${"x".repeat(2_999)}é${"-".repeat(900)}é${"y".repeat(999)}` });
+  const [read] = await flow.excerpts([stored("a")]);
+  expect(read?.text).toBe(`${"x".repeat(2_999)}\n[902 bytes left out]\n${"y".repeat(999)}`);
 });
 
 test("a text is cut where it is longer than it may be, and answers share the room there is", () => {

@@ -137,11 +137,15 @@ async function write(
   return reply.text;
 }
 
-/** How many files are opened, and how many bytes are read of each. */
+/**
+ * How many files are opened, and how many bytes are read of each: of a longer one so many of its
+ * end.
+ */
 const mostFiles = 8;
 const mostBytes = 4_000;
+const bytesOfEnd = 1_000;
 
-/** The beginnings of these files, read once and recorded. */
+/** The beginnings and ends of these files, read once and recorded. */
 async function readExcerpts(
   run: Run,
   files: readonly StoredFile[],
@@ -162,8 +166,13 @@ function unread({ name, size }: StoredFile): Excerpt {
 async function excerpt(file: StoredFile, artifacts: Pick<ArtifactStore, "get">): Promise<Excerpt> {
   const content = await artifacts.get(file.sha256);
   if (content === undefined) return unread(file);
-  const bytes = await content.slice(0, mostBytes).bytes();
-  if (bytes.includes(0)) return unread(file);
-  const text = new TextDecoder().decode(bytes);
-  return { ...unread(file), text: content.size > mostBytes ? `${text}\n[cut off]` : text };
+  const isLong = content.size > mostBytes;
+  const begins = await content.slice(0, isLong ? mostBytes - bytesOfEnd : mostBytes).bytes();
+  const ends = isLong ? await content.slice(-bytesOfEnd).bytes() : new Uint8Array();
+  if (begins.includes(0) || ends.includes(0)) return unread(file);
+  if (!isLong) return { ...unread(file), text: new TextDecoder().decode(begins) };
+  // Half a character at a cut is left out.
+  const start = new TextDecoder().decode(begins, { stream: true });
+  const end = new TextDecoder().decode(ends.subarray(ends.findIndex((byte) => byte >> 6 !== 0b10)));
+  return { ...unread(file), text: `${start}\n[${content.size - mostBytes} bytes left out]\n${end}` };
 }

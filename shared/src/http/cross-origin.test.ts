@@ -29,14 +29,22 @@ test("a page of a named origin may send and read every header that our protocols
     "Idempotency-Key",
     "If-None-Match",
     "Last-Event-ID",
+    "Mcp-Method",
+    "Mcp-Name",
+    "Mcp-Protocol-Version",
+    "Mcp-Session-Id",
     "Prefer",
+    "Traceparent",
+    "Tracestate",
     "X-A2A-Extensions",
+    "X-API-Key",
   ]);
   const answer = await app.request("/", { headers: { Origin: site } });
   expect(listed(answer.headers, "Access-Control-Expose-Headers")).toEqual([
     "A2A-Extensions",
     "ETag",
     "Location",
+    "Mcp-Session-Id",
     "Preference-Applied",
     "Retry-After",
     "WWW-Authenticate",

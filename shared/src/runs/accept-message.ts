@@ -118,6 +118,8 @@ type Continued = {
   readonly contextId: string;
   /** The number of the event with the question that the message answers, if it answers one only. */
   readonly questionEvent?: number | undefined;
+  /** What its caller calls it; a run if omitted. */
+  readonly called?: "run" | "task";
 };
 
 /**
@@ -129,11 +131,11 @@ type Continued = {
  */
 export async function continueRun(
   { engine, kind, artifacts, projections }: Intake & { readonly projections: ProjectionCache },
-  { id, contextId, questionEvent }: Continued,
+  { id, contextId, questionEvent, called = "run" }: Continued,
   incoming: IncomingMessage,
   { principal, dedupeMs, quota }: Sender,
 ): Promise<RunRecord> {
-  const run = await ownRun(engine, id, { principal, kind });
+  const run = await ownRun(engine, id, { principal, kind, called });
   if (contextId !== "" && contextId !== run.contextId)
     throw new AppError("invalid_input", "is not the task's", { field: "contextId" });
   const { message, contents } = describeMessage(incoming, artifacts);

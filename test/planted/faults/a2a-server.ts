@@ -141,8 +141,8 @@ export const a2aServerFaults: readonly Fault[] = [
   {
     id: "conversation-not-compared",
     file: "shared/src/a2a/server/accept-message.ts",
-    find: "continueRun(deps, { id, contextId }, received, sender)",
-    becomes: `continueRun(deps, { id, contextId: "" }, received, sender)`,
+    find: "continueRun(deps, { id, contextId, ",
+    becomes: `continueRun(deps, { id, contextId: "", `,
     harm: "A message that names the wrong conversation is added to a task all the same.",
     tests: ["shared/src/a2a/server/every-call"],
   },

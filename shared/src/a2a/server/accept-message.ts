@@ -46,7 +46,7 @@ export async function acceptMessage(
   const run =
     id === ""
       ? await startRun(deps, { message: received, ...options }, { contextId, ...sender })
-      : await continueRun(deps, { id, contextId }, received, sender);
+      : await continueRun(deps, { id, contextId, called: "task" }, received, sender);
   // If a crash comes in between, the sender gets no answer, and the resent message adds what is
   // missing.
   if (receiver !== undefined) await deps.receivers?.add(run, receiver, wire);

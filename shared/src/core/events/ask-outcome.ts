@@ -27,7 +27,7 @@ export type PeerCall = {
   readonly name: string;
   readonly arguments: string;
   readonly outcome: "done" | "failed" | "open";
-  /** How its result begins. */
+  /** How its result begins and ends. */
   readonly result: string;
 };
 

@@ -96,6 +96,8 @@ test("bad input comes back as a result that names the tool and the fields", asyn
   };
   expect(await shown({})).toContain("phrase");
   expect(await shown({ phrase: null })).toContain("phrase");
+  // A null that means "left out" is no fault beside one.
+  expect(await shown({ phrase: "a", times: null, seed: null, other: 1 })).not.toContain("null");
   expect(await shown({ phrase: "a", extra: 1, more: 2 })).toMatch(/extra.*more/s);
   // The names that there are help only who used another one.
   expect(await shown({ phrase: "a", extra: 1 })).toEndWith("\nThe arguments are: phrase, times, seed.");

@@ -34,7 +34,7 @@ const checkedAnyway = [
 /**
  * Checks what a model wrote. Models write `null` for fields they mean to leave out, numbers and
  * booleans as texts, and one text for a list of texts; if nothing else is wrong, the input is
- * accepted as meant. `problem` tells the model how to fix its call.
+ * accepted as meant. `problem` tells the model how to fix its call, without what is no fault.
  */
 export function parseInput<Input extends z.ZodObject>(
   tool: string,
@@ -48,10 +48,10 @@ export function parseInput<Input extends z.ZodObject>(
   if (again.success) return { ok: true, data: again.data };
   const fixed = schema.safeParse(withPlainValues(meant, again.error.issues));
   if (fixed.success) return { ok: true, data: fixed.data };
-  const unknown = parsed.error.issues.some((issue) => issue.code === "unrecognized_keys");
+  const unknown = again.error.issues.some((issue) => issue.code === "unrecognized_keys");
   const names = Object.keys(schema.shape).join(", ");
   const known = unknown ? `\n${names === "" ? "It takes no arguments." : `The arguments are: ${names}.`}` : "";
-  return { ok: false, problem: `Invalid arguments for ${tool}:\n${z.prettifyError(parsed.error)}${known}` };
+  return { ok: false, problem: `Invalid arguments for ${tool}:\n${z.prettifyError(again.error)}${known}` };
 }
 
 function withoutNulls(raw: unknown): unknown {

@@ -110,6 +110,12 @@ test("a PDF is printed from Markdown, seen by the model, and loads nothing", asy
   expect(passed()).toEqual([]);
 });
 
+test("in a PDF a heading stands on the page of what follows it", async () => {
+  const tall = `\n\n\`\`\`vega-lite\n${JSON.stringify({ ...JSON.parse(chart), height: 550 })}\n\`\`\`\n\n`;
+  await write({ path: "tall.pdf", markdown: `${tall}## Second${tall}` }, browsers.browsers);
+  expect((await read("tall.pdf")).text).toMatch(/page 1\](?:(?!Second)[\s\S])*page 2\][\s\S]*Second/);
+});
+
 const hostile = '<img src="http://evil.example/a.png"><script>fetch("http://evil.example/")</script>';
 
 test("a Word document is seen as read back, with its chart; what is hostile in it is text and loads nothing", async () => {

@@ -47,6 +47,15 @@ test("the main part is read without menus and hidden words; the whole keeps what
   for (const kept of ["42 EUR", "Imprint", "Opening hours"]) expect(whole).toContain(kept);
 });
 
+test("of a page with more elements and attributes than memory is for, the beginning is read, and this is said", async () => {
+  const { text, note } = await read(`<body>${main}<p ${"a ".repeat(100_000)}>the rest</p>`);
+  expect([text.includes("42 EUR"), text.includes("the rest"), note]).toEqual([
+    ...[true, false],
+    "It has more elements than are read: this is its beginning.",
+  ]);
+  expect(await read(main)).not.toHaveProperty("note");
+});
+
 test("a document that cannot be read, that takes too long or that nobody waits for ends the call with the reason", async () => {
   const { signal } = new AbortController();
   const html = { html: main, url };

@@ -1,10 +1,11 @@
+import { beginningOf } from "./beginning-of.ts";
 import { removeHidden } from "./remove-hidden.ts";
 
 /** The input of a page worker. `whole` keeps all of a page rather than its main part. */
 export type ExtractRequest = { readonly html: string; readonly url: string; readonly whole?: boolean };
 
-/** The readable part of a document as Markdown. */
-export type Extract = { readonly title: string; readonly text: string };
+/** The readable part of a document as Markdown; `note` says if that is not of all of it. */
+export type Extract = { readonly title: string; readonly text: string; readonly note?: string };
 
 /** Keeps what is usually left out as not part of the article: menus, lists, short sections. */
 const everything = {
@@ -22,7 +23,8 @@ const everything = {
  */
 export async function extract({ html, url, whole }: ExtractRequest): Promise<Extract> {
   const [{ parseHTML }, { Defuddle }] = await Promise.all([import("linkedom"), import("defuddle/node")]);
-  const { document } = parseHTML(completed(html));
+  const beginning = beginningOf(html);
+  const { document } = parseHTML(completed(beginning));
   // The whole of a page comes from a browser, which knows better what is visible.
   if (whole !== true) removeHidden(document);
   guardDates(document as unknown as Document);
@@ -34,8 +36,11 @@ export async function extract({ html, url, whole }: ExtractRequest): Promise<Ext
     removeImages: true,
     ...(whole && everything),
   });
-  return { title: title.trim(), text: content.replaceAll(guard, "").trim() };
+  const isCut = beginning.length < html.length;
+  return { title: title.trim(), text: content.replaceAll(guard, "").trim(), ...(isCut && { note: tooMany }) };
 }
+
+const tooMany = "It has more elements than are read: this is its beginning.";
 
 type Node = { readonly nodeType: number; textContent: string | null; readonly childNodes: Iterable<Node> };
 type Element = Node & { readonly nextElementSibling: Element | null };

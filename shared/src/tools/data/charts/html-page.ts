@@ -20,6 +20,7 @@ export function htmlPage(title: string, language: string, body: string, scripts:
 <style>
 body { font: 16px/1.55 system-ui, "Noto Sans", "Noto Sans CJK SC", "WenQuanYi Micro Hei", sans-serif; color: #1c1c1c; margin: 2rem auto; max-width: 52rem; padding: 0 1rem; }
 h1, h2, h3 { line-height: 1.25; margin: 1.6em 0 0.5em; }
+h1, h2, h3, h4, h5, h6 { break-after: avoid; }
 h1 { font-size: 1.9em; margin-top: 0; }
 svg, img { display: block; max-width: 100%; height: auto; margin: 0 auto; }
 table { border-collapse: collapse; display: block; overflow-x: auto; font-size: 0.92em; font-variant-numeric: tabular-nums; margin: 1em 0; }

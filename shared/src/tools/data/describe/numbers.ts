@@ -4,6 +4,7 @@ import { type ColumnProfile, type Oddity, several } from "./oddity.ts";
 
 const reach = 3;
 const fewNegative = 0.05;
+const mostlyZeros = 0.5;
 /** Quantities for which a negative value is normal: a frost, a loss, a place in the south. */
 const signed = new Set(
   `temp temperature celsius fahrenheit °c °f c f frost dewpoint windchill minimum balance saldo profit loss margin cashflow net delta diff difference change growth
@@ -28,18 +29,22 @@ export const strangeNumbers: Oddity = {
     return {
       filled: "count(c)",
       negative: "count(*) FILTER (c < 0)",
+      zeros: "count(*) FILTER (c = 0)",
       ...(low < high && { outliers: `count(*) FILTER (c < ${low} OR c > ${high})` }),
     };
   },
   say(seen, _, column) {
     const [low, high] = fences(column);
-    const [negative, filled] = [seen("negative"), seen("filled")];
+    const [negative, zeros, filled] = [seen("negative"), seen("zeros"), seen("filled")];
     const parts = [
       seen("outliers") > 0
         ? `${several(seen("outliers"), "outlier")} (below ${sayNumber(low)} or above ${sayNumber(high)}, three interquartile ranges outside the middle half)`
         : "",
       negative > 0 && negative < filled * fewNegative && !maySink(column.name)
         ? `${several(negative, "negative value")}, all others are not`
+        : "",
+      zeros > filled * mostlyZeros && zeros < filled && column.distinct > 2
+        ? `mostly zeros: ${zeros} of ${filled}, which its mean and median hide`
         : "",
     ].filter((part) => part !== "");
     return parts.length === 0 ? undefined : parts.join("; ");

@@ -87,6 +87,16 @@ test.each<[Partial<ColumnProfile>, Readonly<Record<string, number>>, string | un
   expect(said(strangeNumbers, counts, column(of))).toBe(expected);
 });
 
+test.each<[number, number, number, string | undefined]>([
+  [10, 6, 5, "mostly zeros: 6 of 10, which its mean and median hide"],
+  [10, 5, 5, undefined],
+  [10, 10, 1, undefined],
+  // A yes or no.
+  [10, 6, 2, undefined],
+])("of %d numbers %d are nought and %d differ", (filled, zeros, distinct, expected) => {
+  expect(said(strangeNumbers, { filled, zeros }, column({ type: "BIGINT", distinct }))).toBe(expected);
+});
+
 test("outliers are counted beyond three interquartile ranges, and not where half of the values are the same", () => {
   expect(strangeNumbers.looks(column(numbers))?.outliers).toBe("count(*) FILTER (c < -20 OR c > 50)");
   for (const quartiles of [undefined, [5, 5] as const])

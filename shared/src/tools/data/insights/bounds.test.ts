@@ -152,6 +152,11 @@ test("sums and majorities are told of what adds up, trends of what is in order",
   expect(findInSeries(series(upTo(6), { ordered: false })).map(({ type }) => type)).toEqual(["statistics_base"]);
 });
 
+test("zeros are told where they are more than half of the values", () => {
+  const zeros = (values: readonly number[]) => findInSeries(series(values))[0]?.figures.zeros;
+  expect([zeros([0, 0, 0, 5]), zeros([0, 0, 4, 5]), zeros([3, 4, 5])]).toEqual([0.75, undefined, undefined]);
+});
+
 test("of two series along time the steps are compared too", () => {
   const up = upTo(12).map((at) => at + (at % 2));
   const [along] = findInPair(series(up), series(up.map((value) => 2 * value)));

@@ -10,6 +10,10 @@ import { volatility } from "./volatility.ts";
 const weakest = 0.1;
 const ofLocal = 0.5;
 /**
+ * With more zeros than that, neither mean nor median is what a value usually is when there is one.
+ */
+const mostlyZeros = 0.5;
+/**
  * A movement by less than this share of the level is not worth reporting, however certain it is.
  */
 const smallestEffect = 0.1;
@@ -23,7 +27,15 @@ function baseOf({ name, labels, values, adds }: Series): Finding[] {
   const base = statisticsBase(values);
   if (!base) return [];
   const { sum, mean, median, least, greatest } = base;
-  const figures = { ...(adds && { sum }), mean, median, least: least.value, greatest: greatest.value };
+  const zeros = values.filter((value) => value === 0).length / values.length;
+  const figures = {
+    ...(adds && { sum }),
+    ...(zeros > mostlyZeros && { zeros }),
+    mean,
+    median,
+    least: least.value,
+    greatest: greatest.value,
+  };
   const at = labelsAt({ labels }, [least.at, greatest.at]);
   return [{ type: "statistics_base", series: name, at, figures, strength: weakest }];
 }

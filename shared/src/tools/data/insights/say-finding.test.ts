@@ -25,6 +25,11 @@ test.each<[Finding, string, string]>([
     "Sales：均值 2.5，中位数 2；最小 1（May），最大 1,235（June）。",
   ],
   [
+    of("statistics_base", ["May", "June"], { ...base, zeros: 0.75 }),
+    "Sales: 75 % of the values are 0; mean 2.5, median 2; least 1 (May), greatest 1,235 (June).",
+    "Sales：75 % 的值为 0；均值 2.5，中位数 2；最小 1（May），最大 1,235（June）。",
+  ],
+  [
     of("overall_trend", ["May", "June"], { slope: 2, p: 0.0004 }),
     "Sales rises on the whole from May to June, by about 2 a step (p < 0.001).",
     "Sales从 May 到 June 总体上升，平均每期约 2（p < 0.001）。",
@@ -53,6 +58,16 @@ test.each<[Finding, string, string]>([
     of("majority_value", ["Rome"], { share: 0.6 }),
     "Rome makes up more than half of the Sales shown here: 60 %.",
     "Rome 占图中Sales的一半以上：60 %。",
+  ],
+  [
+    of("majority_value", ["Rome"], { share: 0.5045 }),
+    "Rome makes up more than half of the Sales shown here: 50.4 %.",
+    "Rome 占图中Sales的一半以上：50.4 %。",
+  ],
+  [
+    of("majority_value", ["Rome"], { share: 0.5004 }),
+    "Rome makes up half of the Sales shown here.",
+    "Rome 占图中Sales的一半。",
   ],
   [
     of("majority_value", ["Rome"], { share: 0.996 }),

@@ -24,9 +24,9 @@ function sharesDirectionOnly({ figures }: Finding): boolean {
 const sentences: Readonly<Record<string, Readonly<Record<FindingLanguage, Say>>>> = {
   statistics_base: {
     en: ({ series, at, figures }, n) =>
-      `${series}: mean ${n("mean")}, median ${n("median")}${figures.sum === undefined ? "" : `, sum ${n("sum")}`}; least ${n("least")} (${at[0]}), greatest ${n("greatest")} (${at[1]}).`,
+      `${series}: ${figures.zeros === undefined ? "" : `${percent(figures.zeros)} of the values are 0; `}mean ${n("mean")}, median ${n("median")}${figures.sum === undefined ? "" : `, sum ${n("sum")}`}; least ${n("least")} (${at[0]}), greatest ${n("greatest")} (${at[1]}).`,
     zh: ({ series, at, figures }, n) =>
-      `${series}：均值 ${n("mean")}，中位数 ${n("median")}${figures.sum === undefined ? "" : `，合计 ${n("sum")}`}；最小 ${n("least")}（${at[0]}），最大 ${n("greatest")}（${at[1]}）。`,
+      `${series}：${figures.zeros === undefined ? "" : `${percent(figures.zeros)} 的值为 0；`}均值 ${n("mean")}，中位数 ${n("median")}${figures.sum === undefined ? "" : `，合计 ${n("sum")}`}；最小 ${n("least")}（${at[0]}），最大 ${n("greatest")}（${at[1]}）。`,
   },
   overall_trend: {
     en: ({ series, at, figures }, n) =>
@@ -50,8 +50,13 @@ const sentences: Readonly<Record<string, Readonly<Record<FindingLanguage, Say>>>
   },
   majority_value: {
     en: ({ series, figures }, _, at) =>
-      `${at} makes up more than half of the ${series} shown here: ${percent(figures.share)}.`,
-    zh: ({ series, figures }, _, at) => `${at} 占图中${series}的一半以上：${percent(figures.share)}。`,
+      isHalf(figures.share)
+        ? `${at} makes up half of the ${series} shown here.`
+        : `${at} makes up more than half of the ${series} shown here: ${percent(figures.share)}.`,
+    zh: ({ series, figures }, _, at) =>
+      isHalf(figures.share)
+        ? `${at} 占图中${series}的一半。`
+        : `${at} 占图中${series}的一半以上：${percent(figures.share)}。`,
   },
   abnormal_value: {
     en: ({ series, figures }, n, at) =>
@@ -88,8 +93,15 @@ const sentences: Readonly<Record<string, Readonly<Record<FindingLanguage, Say>>>
   },
 };
 
+/** Whole percent, with a decimal where they would say half or all of what is not quite. */
 function percent(share = Number.NaN): string {
-  return `${(100 * share).toFixed(share < 0.995 ? 0 : 1)} %`;
+  const isNear = share >= 0.995 || (share > 0.5 && share < 0.505);
+  return `${(100 * share).toFixed(isNear ? 1 : 0)} %`;
+}
+
+/** Whether what is more than a half would be told as 50.0 %. */
+function isHalf(share = Number.NaN): boolean {
+  return share < 0.5005;
 }
 
 /** A finding as one sentence. */

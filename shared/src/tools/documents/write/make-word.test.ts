@@ -35,6 +35,8 @@ test("each kind of block becomes what it is, in order, and nothing gets lost", a
   expect(await said("<pre><code>one\n  two\n\nthree\n</code></pre>")).toEqual(["one", "  two", "", "three"]);
   expect(await said("text <i>and</i>")).toEqual(["text ", "and"]);
   expect(await said("")).toEqual([""]);
+  const tasks = '<ul><li><input type="checkbox" disabled>a</li><li><input type="checkbox" disabled checked>b</li></ul>';
+  expect(await said(tasks)).toEqual(["{0}☐ a", "{0}☑ b"]);
   const { body } = await made("<p>a</p><hr><p>b</p>");
   expect(body.match(/<w:pBdr><w:bottom w:val="single"/g)).toHaveLength(1);
   // A heading stands on the page of what follows it.

@@ -151,14 +151,17 @@ test("an amount is a number in its own format, or that of its cell or column; wh
   );
   const column = await writtenAs([["n"], [5], ["12 %"], ["1,234.50 €"]], false, { A: "0.0 €" });
   expect(column.styles).toMatchObject({ "1,0": "0.0 €", "2,0": "0 %", "3,0": "0.0 €" });
-  const sums = ["=SUM(A2:A3)", "=AVERAGE(B2:B3)", "=SUM(A2:B3)", "=COUNT(D2:D3)"];
   const totals = await writtenAs([
-    ["a", "b", "c", "d"],
-    ["1 €", "2 %", "1 €", "1 €"],
-    ["2.50 €", "3 %", null, 4],
-    sums,
+    ["a", "b", "c", "d", "e"],
+    ["2.50 €", "2 %", "1 €", "1 €", 0.25],
+    ["1 €", "3 %", null, null, "1 €"],
+    ["=SUM(A2:A3)", "=AVERAGE(B2:B3)", "=SUM(A2:C3)", "=COUNT(D2:D3)", "=SUM(E2:E3)"],
   ]);
-  expect([0, 1, 2, 3].map((at) => totals.styles[`3,${at}`])).toEqual(['#,##0.00" €"', "0 %", undefined, undefined]);
+  // None of them is rounded by the format of what it sums up.
+  expect(["3,0", "3,1", "3,2", "3,3", "3,4"].map((at) => totals.styles[at])).toEqual([
+    '#,##0.00" €"',
+    ...[undefined, undefined, undefined, undefined],
+  ]);
   const many = await writtenAs([["n", "m"], ...Array.from({ length: 6 }, () => ["1.234 €", "12.50"])]);
   expect(many.told).toEndWith(" Texts, not numbers or dates: S!A2, S!B2, S!A3, S!B3 and 8 more.");
 });

@@ -91,8 +91,8 @@ function sheetOf({ name, rows, plain, formats }: SheetToWrite): WrittenSheet {
   const texts: string[] = [];
   const became = { dates: 0, numbers: 0 };
   const columns = columnWidths();
-  /** Of each column, the format of the last text that became a value. */
-  const latest: string[] = [];
+  /** Of each column, the format with the most decimals of texts that became values, if all did. */
+  const finest: (string | null)[] = [];
   const values = rows.map((row, top) =>
     row.map((value, left): CellValue => {
       const letter = colToLetter(left);
@@ -102,8 +102,9 @@ function sheetOf({ name, rows, plain, formats }: SheetToWrite): WrittenSheet {
       const ofColumn = isData ? formats[letter] : undefined;
       const given =
         formats[place] ?? (ofColumn === undefined || !typed || suits(ofColumn, typed) ? ofColumn : undefined);
-      if (typed !== undefined) latest[left] = typed.format;
-      const own = typed?.format ?? (!plain && sumsUp(value, letter) ? latest[left] : undefined);
+      if (typed !== undefined) finest[left] = finer(finest[left], typed.format);
+      else if (typeof value === "number") finest[left] = null;
+      const own = typed?.format ?? (!plain && sumsUp(value, letter) ? (finest[left] ?? undefined) : undefined);
       const numFmt = given === undefined ? own : quotedFormat(given);
       const style = {
         ...(isData && isWrapped(value) && { alignment: { wrapText: true, vertical: "top" as const } }),
@@ -150,9 +151,14 @@ function headOf(rows: SheetToWrite["rows"]): number {
       );
 }
 
+/** Of two formats of a column the one with more decimals; none where there was a plain number. */
+function finer(one: string | null | undefined, other: string): string | null {
+  return one === undefined || (one !== null && other.length > one.length) ? other : one;
+}
+
 /** Whether a formula gives what its own column holds, so that it is shown as that is. */
 function sumsUp(value: WrittenValue, letter: string): boolean {
-  const range = /^=(?:SUM|AVERAGE|MEDIAN|MIN|MAX)\(\$?([A-Z]+)\$?\d+:\$?([A-Z]+)\$?\d+\)$/i;
+  const range = /^=(?:SUM|MIN|MAX)\(\$?([A-Z]+)\$?\d+:\$?([A-Z]+)\$?\d+\)$/i;
   const [, first, last] = (typeof value === "string" && range.exec(value.toUpperCase())) || [];
   return first === letter && last === letter;
 }

@@ -32,10 +32,11 @@ const looks: Readonly<Record<string, Look>> = {
   CODE: { font: "Consolas" },
 };
 
-/** The text, links and pictures of a node as runs of a paragraph. */
+/** The text, links, pictures and boxes of tasks of a node as runs of a paragraph. */
 export function inlineRuns(node: HtmlNode, look: Look = {}): ParagraphChild[] {
   if (node.nodeName === "#text") return textRun(node.textContent ?? "", look);
   if (node.nodeName === "BR") return [new TextRun({ break: 1 })];
+  if (node.nodeName === "INPUT") return [new TextRun(node.getAttribute?.("checked") === null ? "☐ " : "☑ ")];
   if (node.nodeName === "IMG") return [imageRun(node)];
   const inner = { ...look, ...looks[node.nodeName] };
   const childNodes = [...node.childNodes];

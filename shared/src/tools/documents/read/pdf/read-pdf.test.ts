@@ -32,6 +32,16 @@ test("the pages of a part are read, in order, and how to go on is told", async (
   await expect(read(four(), "5")).rejects.toThrow("There is no page 5: the document has 4 pages.");
 });
 
+test("the title is part of the first page, so that a page that is cut goes on where it ended", async () => {
+  const rows = Array.from({ length: 20 }, (_, row) => pdfText(`Row ${row} of a full page.`, 72, 760 - 30 * row, 9));
+  const bytes = file([{ content: rows.join("\n") }, line("This is page two.")], { title: "A" });
+  const begun = await read(bytes, undefined, "name", 200);
+  expect(begun.text).toStartWith("Title: A\n\n[page 1]\nRow 0 of a full page.");
+  const { part = "", from = 0 } = begun.next ?? {};
+  const rest = await fitPieces(await readPdf(bytes, part, "name"), { from, characters: 10_000, pictures: 4 });
+  expect(`${begun.text}${rest.text}`).toBe((await read(bytes)).text);
+});
+
 test("of a long PDF the bookmarks are told with their pages, also those that lead nowhere", async () => {
   const full = Array.from({ length: 12 }, (_, at) => line(`This is page ${at} and it says what it says.`));
   const bookmarks = [
@@ -42,16 +52,14 @@ test("of a long PDF the bookmarks are told with their pages, also those that lea
     { title: "Last", page: 12 },
   ] as const;
   const bytes = file(full, { bookmarks });
-  const { text } = await fitPieces(await readPdf(bytes, undefined, "name"), {
-    from: 0,
-    characters: 120,
-    pictures: 4,
-    beginning: 60,
-  });
+  const budget = { from: 0, characters: 120, pictures: 4, beginning: 60 };
+  const { text } = await fitPieces(await readPdf(bytes, undefined, "name"), budget);
   expect(text).toStartWith(
     "Outline:\n- First: page 1\n  - Inner: page 4\n- By name\n- Torn out\n- Last: page 12\n\n[page 1]\n",
   );
   expect(text).not.toContain("[page 2]");
+  const bare = await fitPieces(await readPdf(file(full), undefined, "name"), budget);
+  expect(bare.text).toBe("[page 1]\nThis is page 0 and it says what it says.\n");
 });
 
 test("what is filled in on a page is told, and a page without text is named", async () => {

@@ -27,24 +27,31 @@ export async function readPdf(bytes: Uint8Array, part: string | undefined, scans
   const { first, last } = numberRange(part, document.numPages, "page");
   async function* pieces(): AsyncGenerator<DocumentPiece> {
     let rendering: Rendering | undefined;
-    if (first === 1) yield* titlePiece(await titleOf(document), last);
+    const title = first === 1 ? await titleOf(document) : "";
     for (let number = first; number <= last; number++) {
       const page = await document.getPage(number);
       const text = [pageMarkdown(await piecesOf(page)), await fieldsOf(page)].filter((one) => one !== "").join("\n\n");
       page.cleanup();
       const about = { label: `page ${number}`, at: `${number}-${last}` };
-      if (text.length >= fewCharacters && scans !== "draw") yield { ...about, text: `[page ${number}]\n${text}\n` };
+      const head = `${number === 1 && title !== "" ? `Title: ${title}\n\n` : ""}[page ${number}]\n`;
+      if (text.length >= fewCharacters && scans !== "draw") yield { ...about, text: `${head}${text}\n` };
       else if (scans === "name")
-        yield { ...about, isUnread: true, text: `[page ${number}]\n(A page without text: a picture or a scan.)\n` };
+        yield { ...about, isUnread: true, text: `${head}(A page without text: a picture or a scan.)\n` };
       else {
         rendering ??= await openRendering(bytes);
-        yield { ...about, ...(await scanned(rendering, number, text, scans)) };
+        yield { ...about, ...(await scanned(rendering, number, head + (text === "" ? "" : `${text}\n`), scans)) };
       }
     }
   }
-  const outline = async () => outlineText(headingsOf(document, await document.getOutline().catch(() => [])));
+  const outline = async () => outlineText(headingsOf(document, await bookmarksOf(document)));
   const about = `PDF, ${counted(document.numPages, "page")}`;
   return { about, pieces: pieces(), extent: { pieces: last - first + 1, outline } };
+}
+
+/** Whatever its types say, the library has null for a document without bookmarks. */
+async function bookmarksOf(document: Pdf): Promise<Bookmarks> {
+  const bookmarks: Bookmarks | null = await document.getOutline().catch(() => null);
+  return bookmarks ?? [];
 }
 
 /** What the bookmarks name. */
@@ -77,10 +84,6 @@ async function titleOf(document: Pdf): Promise<string> {
   return typeof info.Title === "string" ? info.Title.trim().slice(0, 300) : "";
 }
 
-function titlePiece(title: string, last: number): DocumentPiece[] {
-  return title === "" ? [] : [{ label: "page 1", at: `1-${last}`, text: `Title: ${title}\n` }];
-}
-
 async function piecesOf(page: Page): Promise<TextPiece[]> {
   const { items } = await page.getTextContent();
   return items.flatMap((item) => {
@@ -102,10 +105,9 @@ async function fieldsOf(page: Page): Promise<string> {
 async function scanned(
   rendering: Rendering,
   number: number,
-  text: string,
+  head: string,
   scans: Scans,
 ): Promise<Pick<DocumentPiece, "text" | "picture">> {
-  const head = `[page ${number}]\n${text === "" ? "" : `${text}\n`}`;
   const picture = await rendering.picture(number);
   if (picture === undefined) return { text: `${head}(An empty page.)\n` };
   if (scans === "draw") return { text: `${head}\n`, picture };
