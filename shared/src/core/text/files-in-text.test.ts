@@ -17,3 +17,9 @@ test.each([
 ])("%p asks for %j to be made", (text, files) => {
   expect(filesToMake(text)).toEqual(files);
 });
+
+test("a long text without a name costs time with its length alone", () => {
+  const words = ["a".repeat(1_000_000), "a.".repeat(500_000), "a/".repeat(500_000), "a-b.".repeat(250_000)];
+  for (const word of words) expect(filesToMake(`Write x.md ${word}`)).toEqual(["x.md"]);
+  expect(filesToMake(`Write ./${"sub/".repeat(40)}x.md`)).toEqual([`${"sub/".repeat(40)}x.md`]);
+});

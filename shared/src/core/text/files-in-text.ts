@@ -4,7 +4,11 @@
  */
 const extensions =
   "md|txt|log|csv|tsv|jsonl?|ya?ml|toml|xml|html?|pdf|docx?|pptx?|xlsx?|ods|odt|epub|ics|sql|sqlite|db|parquet|ipynb|py|ts|js|sh|patch|diff|png|jpe?g|gif|svg|webp|zip|tar|t?gz";
-const fileName = new RegExp(String.raw`[\p{L}\p{N}_][\p{L}\p{N}_./-]*\.(?:${extensions})(?![\p{L}\p{N}_])`, "giu");
+/** It begins with a word and is not without end: every letter of a long text might begin one. */
+const fileName = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_])[\p{L}\p{N}_][\p{L}\p{N}_./-]{0,250}\.(?:${extensions})(?![\p{L}\p{N}_])`,
+  "giu",
+);
 
 /** The files that a text names, each once; addresses on the web aren't files. */
 export function namedFiles(text: string): string[] {
