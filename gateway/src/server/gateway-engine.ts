@@ -7,6 +7,7 @@ import { AppError } from "manyhands/internal/core/errors";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import { flowRun } from "manyhands/internal/flow/flow-run";
+import { extractDocument } from "manyhands/internal/tools/documents/extract-document";
 
 /**
  * Runs executed at the same time. They mostly wait for agents and hold little memory.
@@ -25,7 +26,8 @@ export type WorkDeps = Parameters<typeof flowRun>[1] & {
  */
 export function workOn(flow: FlowDefinition, url: string, engine: Engine, deps: WorkDeps): void {
   const { name } = flow;
-  engine.work([flowRun(flow, deps), cancelChildrenRun(name, deps.peers), forgetRun(name, deps.peers)], { concurrency });
+  const run = flowRun(flow, { ...deps, readDocument: extractDocument });
+  engine.work([run, cancelChildrenRun(name, deps.peers), forgetRun(name, deps.peers)], { concurrency });
   engine.work([pushRun({ ...deps.push, kind: name, publicUrl: url })], { concurrency, dedicatedPool: true });
 }
 

@@ -6,14 +6,14 @@ import type { StoredFile } from "../core/workspace.ts";
 import { type AskDeps, ask } from "./ask.ts";
 import { askFlowModel, type ModelDeps } from "./ask-model.ts";
 import { decide, decideUnlessWritten, tellCutOff } from "./decide.ts";
-import { readExcerpts } from "./excerpts.ts";
+import { type ReadDocument, readExcerpts } from "./excerpts.ts";
 import { isAddress, namedAgent } from "./find-agent.ts";
 import type { FlowState } from "./flow-state.ts";
 import { askCaller, receiveCallerMessages } from "./receive-caller-messages.ts";
 import { createSlots } from "./slots.ts";
 
 /** What a flow's body needs of the process it runs in. */
-export type FlowVerbDeps = AskDeps & ModelDeps;
+export type FlowVerbDeps = AskDeps & ModelDeps & { readonly readDocument?: ReadDocument };
 
 /** Reserved artifact names; a file with such a name gets a path, as in `./answer`. */
 const reservedNames = ["answer", "partial-answer", "plan.md", "transcript.md"];
@@ -64,7 +64,8 @@ export function createFlow(run: Run, state: FlowState, deps: FlowVerbDeps): Flow
     decide: (decision) => decide(run, state, decision, deps),
     write: (writing) => write(run, state, writing, deps),
     writeOrDecide: (writing, decision) => decideUnlessWritten(run, state, writing, decision, deps),
-    excerpts: (stored) => readExcerpts(run, stored, deps.peers.artifacts),
+    excerpts: (stored) =>
+      readExcerpts(run, stored, { artifacts: deps.peers.artifacts, readDocument: deps.readDocument }),
     askPerson: (question, kind = "question") => askCaller(run, state, { question, kind }),
     receiveMessages: () => receiveCallerMessages(run, state),
     tell: (event) => run.emit(event),

@@ -3,6 +3,7 @@ import type { Run } from "../core/runs/run.ts";
 import type { StoredFile } from "../core/workspace.ts";
 import { wordOf } from "../testing/documents.ts";
 import { pdf } from "../testing/web/pdf.ts";
+import { extractDocument } from "../tools/documents/extract-document.ts";
 import { readExcerpts } from "./excerpts.ts";
 
 type Content = string | Uint8Array<ArrayBuffer>;
@@ -24,7 +25,7 @@ async function shown(contents: Readonly<Record<string, Content | undefined>>, si
     const content = contents[sha256];
     return content === undefined ? undefined : new Blob([content]);
   };
-  const excerpts = await readExcerpts(run, files, { get });
+  const excerpts = await readExcerpts(run, files, { artifacts: { get }, readDocument: extractDocument });
   return { steps, texts: excerpts.map(({ text }) => text), names: excerpts.map(({ name, size }) => [name, size]) };
 }
 

@@ -3,7 +3,6 @@ import type { Excerpt } from "../core/flow.ts";
 import type { Run } from "../core/runs/run.ts";
 import { sanitize } from "../core/text/sanitize.ts";
 import type { ArtifactStore, StoredFile } from "../core/workspace.ts";
-import { extractDocument } from "../tools/documents/extract-document.ts";
 
 /**
  * How many files are opened, and how many bytes of a text or characters of a document are read of
@@ -16,18 +15,31 @@ const bytesOfEnd = 1_000;
 const mostBytes = 20 * 2 ** 20;
 const documentMs = 20_000;
 
+/**
+ * Reads so many characters of a document: what it is, what it says, and whether there is more.
+ * Rejects with an AppError for what it cannot read, or with the signal's reason.
+ */
+export type ReadDocument = (
+  content: Blob,
+  request: { readonly name: string; readonly from: 0; readonly characters: number; readonly scans: "name" },
+  signal: AbortSignal,
+) => Promise<{ readonly about: string; readonly text: string; readonly next?: unknown }>;
+
+/** Where files are, and what reads documents; without it they are only named. */
+type ExcerptDeps = { readonly artifacts: Pick<ArtifactStore, "get">; readonly readDocument: ReadDocument | undefined };
+
 /** The beginnings of these files, and the ends of texts, read once and recorded. */
 export async function readExcerpts(
   run: Run,
   files: readonly StoredFile[],
-  artifacts: Pick<ArtifactStore, "get">,
+  deps: ExcerptDeps,
 ): Promise<readonly Excerpt[]> {
   if (files.length === 0) return [];
   const read = async () => {
     const excerpts: Excerpt[] = [];
     // One after another: each document has a process of its own.
     for (const [index, file] of files.entries()) {
-      const text = index < mostFiles ? await beginning(file, artifacts, run.abortSignal) : undefined;
+      const text = index < mostFiles ? await beginning(file, deps, run.abortSignal) : undefined;
       excerpts.push({ name: file.name, size: file.size, ...(text !== undefined && { text }) });
     }
     return excerpts;
@@ -37,7 +49,7 @@ export async function readExcerpts(
 
 async function beginning(
   file: StoredFile,
-  artifacts: Pick<ArtifactStore, "get">,
+  { artifacts, readDocument }: ExcerptDeps,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const content = await artifacts.get(file.sha256);
@@ -47,7 +59,7 @@ async function beginning(
   const ends = isLong ? await content.slice(-bytesOfEnd).bytes() : new Uint8Array();
   if (isText(begins, file) && !ends.includes(0)) return textOf(begins, ends, content.size - mostShown);
   if (file.mediaType.startsWith("image/") || content.size > mostBytes) return undefined;
-  return documentText(file, content, signal);
+  return readDocument && documentText(readDocument, file, content, signal);
 }
 
 /** Whether the bytes of a file are what a person reads of it. */
@@ -64,11 +76,16 @@ function textOf(begins: Uint8Array, ends: Uint8Array, leftOut: number): string {
 }
 
 /** What a document says at its beginning; undefined for what cannot be read as one. */
-async function documentText({ name }: StoredFile, content: Blob, signal: AbortSignal): Promise<string | undefined> {
+async function documentText(
+  read: ReadDocument,
+  { name }: StoredFile,
+  content: Blob,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(documentMs)]);
   const request = { name, from: 0, characters: mostShown, scans: "name" } as const;
   try {
-    const { about, text, next } = await extractDocument(content, request, bounded);
+    const { about, text, next } = await read(content, request, bounded);
     return `(${about})\n${sanitize(text)}${next === undefined ? "" : "\n[cut off]"}`;
   } catch (error) {
     signal.throwIfAborted();

@@ -18,6 +18,7 @@ import type { FlowLimits } from "../flow/flow-state.ts";
 import { createArtifactStore } from "../machine/workspace/artifacts/artifact-store.ts";
 import { modelConfigSchema } from "../models/config.ts";
 import { createModel } from "../models/create-model.ts";
+import { extractDocument } from "../tools/documents/extract-document.ts";
 import { createStrReplaceEditor } from "../tools/files/str-replace-editor.ts";
 import { askHuman } from "../tools/human/ask-human.ts";
 import { terminate } from "../tools/human/terminate.ts";
@@ -87,7 +88,7 @@ export async function flowForTest(
     const peers = createPeers({ engine, artifacts, bounds: { patienceMs: 1_000 } });
     const deps = { peers, agents: fixedAgents(entries), model: modelForTest(model.url, spec.price) };
     engine.work([
-      flowRun(release, { ...deps, ...(spec.limits && { limits: spec.limits }) }),
+      flowRun(release, { ...deps, readDocument: extractDocument, ...(spec.limits && { limits: spec.limits }) }),
       cancelChildrenRun(release.name, peers),
     ]);
     return engineCancellingChildren(engine, release.name);
