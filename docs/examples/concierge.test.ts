@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
-import { createA2aClient } from "manyhands/a2a";
+import { createA2aClient, TaskState } from "manyhands/a2a";
 import { startAgentForTest } from "manyhands/testing";
 
 const entry = fileURLToPath(new URL("./concierge.ts", import.meta.url));
@@ -23,6 +23,7 @@ test("the concierge checks the weather before it plans", async () => {
   const client = await createA2aClient(concierge.url);
   const task = await client.send({ text: "A day in Rome" });
 
+  expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
   expect(task.artifacts.at(-1)?.parts[0]?.content?.value).toBe("It is mild and dry: walk through the Forum.");
   expect(JSON.stringify(concierge.model.requests[1]?.body.messages)).toContain("+18°C");
 });

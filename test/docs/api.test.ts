@@ -52,7 +52,10 @@ function namedTypes(declaration: string): string[] {
 test("a computed type is readable: its declaration has a line for each property and member", () => {
   const wide = entries.flatMap((entry) =>
     entry.exports.flatMap(({ name, declaration }) =>
-      declaration.split("\n").some((line) => line.length > 130) ? `${entry.name}: ${name}` : [],
+      // A comment is as long as whoever wrote it made it.
+      declaration.split("\n").some((line) => line.length > 130 && !line.trim().startsWith("/**"))
+        ? `${entry.name}: ${name}`
+        : [],
     ),
   );
   expect(wide).toEqual([]);

@@ -33,6 +33,20 @@ test("a plan is parsed from lines in the form it was shown", () => {
   });
 });
 
+test("an answer made to take forever is read like any other", () => {
+  const space = " ".repeat(100_000);
+  const steps = (text: string) => {
+    const found = read(text);
+    return found.verdict === "edited"
+      ? found.steps.map(({ text, expected }) => [text.length, expected])
+      : found.verdict;
+  };
+  expect(steps(`[swe] x${space}(after b`)).toEqual([[100_009, ""]]);
+  expect(steps(`[swe]${space}x => y => z${space}`)).toEqual([[1, "y => z"]]);
+  expect(steps(`[swe] x${"(after ".repeat(20_000)}`)).toEqual([[140_000, ""]]);
+  expect(steps(`${space}- no step`)).toBe("wish");
+});
+
 test("or from JSON, fenced or not, as a list of steps or an object", () => {
   const steps = [{ text: "Fix it", agent: "swe" }];
   const expected = {

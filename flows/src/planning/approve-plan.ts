@@ -76,9 +76,14 @@ export function readAnswer(text: string, bounds: DraftBounds): PlanReply {
   return "fault" in read ? { verdict: "unclear", fault: read.fault } : { verdict: "edited", steps: read.steps };
 }
 
+function withoutFence(text: string): string {
+  const body = text.replace(/^```[a-z]*/, "");
+  return (body.endsWith("```") ? body.slice(0, -3) : body).trim();
+}
+
 /** The steps in an answer, as JSON or as lines; undefined if there are none. */
 function stepsIn(text: string): unknown {
-  const body = text.replace(/^```[a-z]*\s*|\s*```$/g, "");
+  const body = withoutFence(text);
   if (/^[[{]/.test(body) && !/^\[[^\]"{]+\]/.test(body)) {
     try {
       const value: unknown = JSON.parse(body);
@@ -91,14 +96,26 @@ function stepsIn(text: string): unknown {
   return lines.length === 0 ? undefined : lines;
 }
 
-const line =
-  /^\s*(?:(?<id>[\w-]+)[.)]\s*)?\[(?<agent>[^\]]+)\]\s*(?<text>.*?)\s*(?:\(after (?<after>[^)]*)\))?\s*(?:\(delivers (?<delivers>[^)]*)\))?\s*(?:=>\s*(?<expected>.*))?$/;
-
+/**
+ * `1. [agent] what (after 2) (delivers a.md) => what is expected`, read in time with its length.
+ */
 function lineStep(text: string): object[] {
-  const { id, agent, text: what, after = "", delivers = "", expected = "" } = line.exec(text)?.groups ?? {};
-  if (agent === undefined || what === undefined) return [];
-  const step = { agent, text: what, depends_on: listed(after), delivers: listed(delivers), expected };
-  return [{ ...(id !== undefined && { id }), ...step }];
+  const [, id, agent, rest] = /^(?:([\w-]+)[.)]\s*)?\[([^\]]+)\](.*)$/.exec(text.trim()) ?? [];
+  if (agent === undefined || rest === undefined) return [];
+  const [before = "", ...expected] = rest.split("=>");
+  const { left: named, inside: delivers } = lastBrackets(before, "delivers");
+  const { left: what, inside: after } = lastBrackets(named, "after");
+  const step = { agent, text: what.trim(), depends_on: listed(after), delivers: listed(delivers) };
+  return [{ ...(id !== undefined && { id }), ...step, expected: expected.join("=>").trim() }];
+}
+
+/** What stands in brackets behind this word at the end of a text, and what is before them. */
+function lastBrackets(text: string, word: string): { readonly left: string; readonly inside: string } {
+  const whole = text.trimEnd();
+  const body = whole.slice(0, -1);
+  const opening = `(${word} `;
+  const at = whole.endsWith(")") ? body.indexOf(opening, body.lastIndexOf(")") + 1) : -1;
+  return at === -1 ? { left: text, inside: "" } : { left: body.slice(0, at), inside: body.slice(at + opening.length) };
 }
 
 function listed(text: string): string[] {

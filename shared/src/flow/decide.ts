@@ -126,8 +126,9 @@ function readReply<Schema extends z.ZodObject>(
 
 /** A text that is one JSON object, by itself or in a block; undefined of any other. */
 function objectIn(text: string): string | undefined {
-  const [, block] = /^```(?:json)?\s*([\s\S]*?)\s*```$/.exec(text.trim()) ?? [];
-  const whole = block ?? text.trim();
+  const said = text.trim();
+  const isBlock = said.length >= 6 && said.startsWith("```") && said.endsWith("```");
+  const whole = isBlock ? said.slice(3, -3).replace(/^json/, "").trim() : said;
   return whole.startsWith("{") ? whole : undefined;
 }
 

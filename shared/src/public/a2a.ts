@@ -1,4 +1,5 @@
 /** Calling an agent that speaks A2A. */
+export { TaskState } from "@a2a-js/sdk";
 export {
   type A2aClient,
   type A2aClientOptions,

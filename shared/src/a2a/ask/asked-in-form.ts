@@ -115,7 +115,7 @@ async function answer(
     words.push(given === undefined ? "" : textOf(given.parts));
   }
   const answers = questions.map(({ multiple }, n) => ({
-    answer: multiple ? (words[n] ?? "").split(/\s*,\s*/) : [words[n] ?? ""],
+    answer: multiple ? (words[n] ?? "").split(",").map((one) => one.trim()) : [words[n] ?? ""],
   }));
   return { said: words.join("\n"), response: { type: "ask_user_response", id, answers } };
 }

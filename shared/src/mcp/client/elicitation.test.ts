@@ -65,6 +65,13 @@ test("values may stand in one line, and limits are shown and enforced", () => {
   expect(answerOf("people: 26", asked)).toEqual({ problem: 'people cannot be "26".' });
 });
 
+test("an answer made to take forever is read like any other", () => {
+  const space = " ".repeat(100_000);
+  expect(answerOf(`user = ann\n${space}x\n password${space}: ${space}pw`, form)).toEqual({
+    result: { action: "accept", content: { user: "ann", password: "pw" } },
+  });
+});
+
 test("invalid answers are reported, refusals and silence are passed on", () => {
   expect(answerOf("many", one)).toEqual({ problem: 'count cannot be "many".' });
   expect(answerOf("user: ann", form)).toEqual({ problem: "There was no value for password." });

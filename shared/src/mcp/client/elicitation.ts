@@ -96,6 +96,9 @@ function fieldLine(
   return sanitizeLine(`${name} (${kind}${left})${about === "" ? "" : `: ${about}`}`, 500);
 }
 
+/** The longest text whose lines are searched for several pairs. */
+const longestApart = 20_000;
+
 /**
  * The values in a person's text: a JSON object, lines of `name: value`, or, if one value is asked
  * for, the whole text.
@@ -107,10 +110,17 @@ function valuesIn(said: string, names: readonly string[]): Readonly<Record<strin
   } catch {
     // Plain text, as people write it.
   }
-  const lines = apart(said, names).flatMap((line) => {
-    const [, name = "", value = ""] = /^\s*[-*]?\s*([^:=]+?)\s*[:=]\s*(.*?)\s*$/.exec(line) ?? [];
-    const known = names.find((one) => one.toLowerCase() === name.toLowerCase());
-    return known === undefined ? [] : [[known, value] as const];
+  const known = new Map(names.toReversed().map((name) => [name.toLowerCase(), name]));
+  const lines = (said.length > longestApart ? said.split("\n") : apart(said, names)).flatMap((line) => {
+    const at = line.search(/[:=]/);
+    const name = known.get(
+      line
+        .slice(0, at)
+        .trim()
+        .replace(/^[-*]\s*/, "")
+        .toLowerCase(),
+    );
+    return at === -1 || name === undefined ? [] : [[name, line.slice(at + 1).trim()] as const];
   });
   const [only] = names;
   if (lines.length === 0 && names.length === 1 && only !== undefined) return { [only]: said };
