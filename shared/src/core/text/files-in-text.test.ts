@@ -18,8 +18,9 @@ test.each([
   expect(filesToMake(text)).toEqual(files);
 });
 
-test("a long text without a name costs time with its length alone", () => {
+test("a long text is searched in time with its length, and only its beginning", () => {
   const words = ["a".repeat(1_000_000), "a.".repeat(500_000), "a/".repeat(500_000), "a-b.".repeat(250_000)];
   for (const word of words) expect(filesToMake(`Write x.md ${word}`)).toEqual(["x.md"]);
+  expect(filesToMake(`${"word ".repeat(20_000)}Write x.md`)).toEqual([]);
   expect(filesToMake(`Write ./${"sub/".repeat(40)}x.md`)).toEqual([`${"sub/".repeat(40)}x.md`]);
 });
