@@ -9,7 +9,7 @@ const failing = (words: string) => `console.error(${JSON.stringify(words)}); pro
 test("a gateway that failed to start is reported with its last output", async () => {
   await using checkout = await checkoutForTest({ gateway: failing("no such key"), agents: { manus: liveServer } });
   await using cli = await cliForTest({ ...checkout, env: nowhere() });
-  expect(await cli.run("agents", "list")).toBe(1);
+  expect(await cli.run("agents", "list")).toBe(2);
   expect(cli.said()).toContain("gateway ended before it was ready:\nno such key");
 });
 

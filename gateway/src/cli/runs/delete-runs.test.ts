@@ -77,7 +77,9 @@ test("prune says what retention lets go, and deletes it", async () => {
   await using cli = await cliForTest({ env: { MANYHANDS_RETENTION_RUNS: "0", MANYHANDS_A2A_DEDUPE: "off" } });
   const { ended, open } = await withRuns(cli.cwd);
   expect(await cli.run("prune", "--dry-run")).toBe(0);
-  expect(cli.out()).toStartWith("Would delete 2 runs, the journals of 0, 0 workspaces, 0 files.\n");
+  expect(cli.out()).toStartWith(
+    "Would delete 2 runs with what they asked for here, the journals of 0, 0 workspaces, 0 files.\n",
+  );
   for (const id of ended) expect(cli.out()).toContain(`  run ${id}\n`);
   const before = await readFile(join(cli.cwd, ".manyhands/runs.db"));
   expect(await cli.run("prune", "--dry-run", "--compact")).toBe(0);
@@ -88,6 +90,21 @@ test("prune says what retention lets go, and deletes it", async () => {
   expect(told).toMatchObject({ more: false });
   expect(await cli.run("runs", "list", "--json")).toBe(0);
   expect(cli.out()).toContain(open);
+});
+
+test("a dry run says that the runs that others asked for go with them, and what waits for the window of dedupe", async () => {
+  await using cli = await cliForTest({ env: { MANYHANDS_RETENTION_RUNS: "0" } });
+  await withRuns(cli.cwd);
+  const waits =
+    "Runs are kept until 24 h after they were accepted, as a message sent again is the same run ([a2a] dedupe).";
+  for (const [options, said] of [
+    [["--dry-run"], `Would delete 0 runs with what they asked for here, the journals of 0, 0 workspaces, 0 files.\n`],
+    [[], "Deleted 0 runs, the journals of 0, 0 workspaces, 0 files.\n"],
+  ] as const) {
+    expect(await cli.run("prune", ...options)).toBe(0);
+    expect(cli.out()).toEndWith(said);
+  }
+  expect(cli.said()).toBe(`${waits}\n${waits}\n`);
 });
 
 test("prune deletes all that retention lets go, however many runs that are", async () => {

@@ -76,11 +76,18 @@ export async function prune(
     if (options.json) terminal.out(`${JSON.stringify({ ...total, artifacts, more: swept.more }, undefined, 2)}\n`);
     else {
       const more = swept.more ? " at least" : "";
-      const counts = `${total.runs.length} runs, the journals of ${total.journals}, ${total.workspaces.length} workspaces, ${artifacts.length} files`;
+      // A dry run finds the runs that nothing here asked for; what these asked for goes with them.
+      const asked = dryRun ? " with what they asked for here" : "";
+      const counts = `${total.runs.length} runs${asked}, the journals of ${total.journals}, ${total.workspaces.length} workspaces, ${artifacts.length} files`;
       terminal.out(`${dryRun ? `Would delete${more}` : "Deleted"} ${counts}.\n`);
       if (dryRun) for (const id of total.runs) terminal.out(`  run ${id}\n`);
       if (dryRun) for (const name of total.workspaces) terminal.out(`  workspaces/${name}\n`);
     }
+    const { runsMs } = retention;
+    if (runsMs !== undefined && runsMs < a2a.dedupeMs)
+      terminal.say(
+        `Runs are kept until ${Math.ceil(a2a.dedupeMs / 360_000) / 10} h after they were accepted, as a message sent again is the same run ([a2a] dedupe).`,
+      );
     if (isCompact === false) throw new AppError("unavailable", "The store is in use; try --compact again.");
     return exitCodes.ok;
   });

@@ -4,9 +4,11 @@
  */
 const extensions =
   "md|txt|log|csv|tsv|jsonl?|ya?ml|toml|xml|html?|pdf|docx?|pptx?|xlsx?|ods|odt|epub|ics|sql|sqlite|db|parquet|ipynb|py|ts|js|sh|patch|diff|png|jpe?g|gif|svg|webp|zip|tar|t?gz";
-/** It begins with a word and is not without end: every letter of a long text might begin one. */
+/**
+ * Nothing within a name begins one, and none is without end: a long text would be read for each.
+ */
 const fileName = new RegExp(
-  String.raw`(?<![\p{L}\p{N}_])[\p{L}\p{N}_][\p{L}\p{N}_./-]{0,250}\.(?:${extensions})(?![\p{L}\p{N}_])`,
+  String.raw`(?<![\p{L}\p{N}_][./-]?)[\p{L}\p{N}_][\p{L}\p{N}_./-]{0,250}\.(?:${extensions})(?![\p{L}\p{N}_])`,
   "giu",
 );
 

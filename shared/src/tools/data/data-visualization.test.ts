@@ -276,10 +276,10 @@ test("of a file with more rows than a chart takes, the result says how many are 
   const item = (name: string) => ({ csvFilePath: `${name}.csv`, chartTitle: name, chart: "histogram", y: "a" });
   const own = { ...item("long"), chartTitle: "own", spec: { mark: "bar", encoding: { x: { field: "a", bin: true } } } };
   const { text } = await draw([item("long"), item("longer"), item("whole"), own], { output_type: "svg" });
-  expect(text.match(/Not drawn: .*/g)).toEqual([
-    "Not drawn: the last 1200 rows. Sum the data up first.",
-    "Not drawn: the last row. Sum the data up first.",
-    "Not drawn: the last 1200 rows. Sum the data up first.",
+  expect(text.match(/Only the first .*/g)).toEqual([
+    "Only the first 5000 of 6200 rows were read. Sum the data up first.",
+    "Only the first 5000 of 5001 rows were read. Sum the data up first.",
+    "Only the first 5000 of 6200 rows were read. Sum the data up first.",
   ]);
 });
 

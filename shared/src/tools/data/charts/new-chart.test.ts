@@ -118,16 +118,16 @@ test("another chart of the file is kept, unless the name is given", async () => 
   await kept.delete();
 });
 
-test("rows beyond five thousand are counted, and told as not drawn", async () => {
+test("rows beyond five thousand are counted, and told as not read", async () => {
   const rows: QueryResult["rows"] = Array.from({ length: 5_001 }, (_, at) => [`2024-01-01 00:${at}`, at, "s"]);
   const { text, chart, asked } = await draw({ chart: "scatter", x: "n", y: ["n"] } as Partial<Item>, {
     rows,
     count: 5_003,
   });
-  expect(text).toContain("Not drawn: the last 3 rows. Sum the data up first.");
+  expect(text).toContain("Only the first 5000 of 5003 rows were read. Sum the data up first.");
   expect([chart?.rows.length, asked[1]]).toEqual([5_000, "SELECT count(*) FROM read_csv('a b.csv', header = true)"]);
   const own = await draw({ spec: { mark: "bar" } }, { rows, count: 5_001 });
-  expect(own.text).toContain("Not drawn: the last row. Sum the data up first.");
+  expect(own.text).toContain("Only the first 5000 of 5001 rows were read. Sum the data up first.");
 });
 
 test("rows at one place are combined by the database, in the order of the file", async () => {

@@ -54,7 +54,7 @@ export async function newChart(
   });
   if (item.spec !== undefined) {
     const { table, total, cautions } = await readTable(deps);
-    const left = leftText(total - table.rows.length);
+    const left = leftText(total - table.rows.length, total);
     const told = ["Drawn by your own spec; no findings are computed for one.", ...left, ...cautions];
     return keep(base, { item, spec: item.spec, ...table, told }, options, context);
   }
@@ -63,7 +63,13 @@ export async function newChart(
   const { plot, notes } = fewEnough(inOrder(read.plot), read.kind);
   const said = requireShape(plot, read.kind);
   const spec = chooseSpec(plot, read.kind, options.language);
-  const told = [drawnText(plot, read), ...said, ...notes, ...leftText(read.left), ...read.cautions];
+  const told = [
+    drawnText(plot, read),
+    ...said,
+    ...notes,
+    ...leftText(read.left, read.left + read.plot.rows.length),
+    ...read.cautions,
+  ];
   if (!unjudged.has(read.kind)) return keep(base, { item, spec, ...plot, told }, options, context);
   const { roles: _, ...table } = plot;
   const none = `No findings are computed for a ${read.kind} chart.`;
@@ -103,8 +109,8 @@ async function keep(
   return { text: lines.filter((line) => line !== undefined).join("\n"), image };
 }
 
-function leftText(rows: number): string[] {
-  return rows > 0 ? [`Not drawn: the last ${rows === 1 ? "row" : `${rows} rows`}. Sum the data up first.`] : [];
+function leftText(left: number, all: number): string[] {
+  return left > 0 ? [`Only the first ${all - left} of ${all} rows were read. Sum the data up first.`] : [];
 }
 
 /** A bare name may also mean a file in the charts folder, where Python puts it. */

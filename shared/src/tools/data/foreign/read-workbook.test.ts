@@ -72,6 +72,43 @@ test.each<[string, NonNullable<WriteSheet["rows"]>, readonly string[], readonly 
   ],
   ["titles", [["Title"], [], ["of May"], ["a", "b"], [1, 2]], ["a", "b"], [[1, 2]]],
   ["five titles", [["1"], ["2"], ["3"], ["4"], ["5"], ["a", "b"], [1, 2]], ["a", "b"], [[1, 2]]],
+  [
+    "merged cells above its names",
+    [
+      ["Report"],
+      ["shop", "2025", null, 2026, null],
+      [null, "sales", "visitors", "sales", "visitors"],
+      ["Bonn", 1.5, 2, 3, 4],
+    ],
+    ["shop", "2025 sales", "2025 visitors", "2026 sales", "2026 visitors"],
+    [["Bonn", 1.5, 2, 3, 4]],
+  ],
+  [
+    "a gap in its head above texts",
+    [
+      ["a", null, "c"],
+      ["x", "y", "z"],
+      ["u", "v", "w"],
+    ],
+    ["a", "column_2", "c"],
+    [
+      ["x", "y", "z"],
+      ["u", "v", "w"],
+    ],
+  ],
+  [
+    "a whole head above texts and numbers",
+    [
+      ["a", "b"],
+      ["x", "n/a"],
+      ["y", 2],
+    ],
+    ["a", "b"],
+    [
+      ["x", "n/a"],
+      ["y", 2],
+    ],
+  ],
   ["one column", [["a"], ["x"], ["y"]], ["a"], [["x"], ["y"]]],
   ["only a head", [["a", "b"]], ["a", "b"], []],
 ])("a sheet with %s is a table", async (_, rows, columns, expected) => {

@@ -17,8 +17,9 @@ export async function sheetNames(content: Uint8Array): Promise<string[]> {
 
 /**
  * A sheet as a table: empty rows and titles above the table are left out; the first row is the
- * column names when it holds only texts. Cells have their last computed values; `notes` names those
- * that never had one. `goOn` is called every thousand rows and stops the reading by throwing.
+ * column names when it holds only texts, with the second where that fills its gaps. Cells have
+ * their last computed values; `notes` names those that never had one. `goOn` is called every
+ * thousand rows and stops the reading by throwing.
  */
 export async function readSheet(content: Uint8Array, sheet: string, goOn: () => void): Promise<ForeignTable> {
   const rows: ForeignValue[][] = [];
@@ -44,17 +45,51 @@ export async function readSheet(content: Uint8Array, sheet: string, goOn: () => 
       typeof uncalculated === "object" ? `has only formulas without stored values. ${calculateFirst}` : "is empty.";
     throw new Error(`the sheet ${sheet} ${has}`);
   }
-  const [first = [], ...others] = rows.slice(titleRows(rows, width));
-  const filled = first.filter((value) => value !== null);
-  const isHeader = filled.length > 0 && filled.every((value) => typeof value === "string");
+  const below = rows.slice(titleRows(rows, width));
   const places = Array.from({ length: width }, (_, index) => index);
-  const columns = columnNames(places.map((index) => (isHeader ? String(first[index] ?? "") : "")));
+  const names = twoRowNames(below, places) ?? oneRowNames(below[0] ?? [], places);
+  const columns = columnNames(names?.texts ?? places.map(() => ""));
   const notes = typeof uncalculated === "object" ? [uncalculatedNote(uncalculated, columns)] : [];
   return {
     columns,
     notes: uncalculated === "unknown" ? [tooLarge] : notes,
-    rows: (isHeader ? others : [first, ...others]).map((row) => places.map((index) => row[index] ?? null)),
+    rows: below.slice(names?.rows ?? 0).map((row) => places.map((index) => row[index] ?? null)),
   };
+}
+
+type Names = { readonly rows: number; readonly texts: readonly string[] };
+type Row = readonly ForeignValue[];
+
+function oneRowNames(row: Row, places: readonly number[]): Names | undefined {
+  const filled = row.filter((value) => value !== null);
+  const areNames = filled.length > 0 && filled.every((value) => typeof value === "string");
+  return areNames ? { rows: 1, texts: places.map((index) => String(row[index] ?? "")) } : undefined;
+}
+
+/**
+ * The names of columns under merged cells: a row of groups with gaps, and one of texts that fills
+ * them, above a row which shows by its numbers that the texts are none of the table's.
+ */
+function twoRowNames(
+  [groups = [], names = [], values = []]: readonly Row[],
+  places: readonly number[],
+): Names | undefined {
+  const isGroup = (value: ForeignValue) => typeof value === "string" || Number.isInteger(value);
+  const fills = places.every((index) => {
+    const [group = null, name = null] = [groups[index], names[index]];
+    return name === null
+      ? group !== null && isGroup(group)
+      : typeof name === "string" && (group === null || isGroup(group));
+  });
+  const hasGap = places.some((index) => (groups[index] ?? null) === null);
+  const isAbove = places.some((index) => typeof names[index] === "string" && typeof (values[index] ?? "") !== "string");
+  if (!fills || !hasGap || !isAbove || (groups[0] ?? null) === null) return undefined;
+  let group: ForeignValue = null;
+  const texts = places.map((index) => {
+    group = groups[index] ?? group;
+    return [group, names[index] ?? ""].join(" ");
+  });
+  return { rows: 2, texts };
 }
 
 const tooLarge =

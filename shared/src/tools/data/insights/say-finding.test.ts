@@ -60,6 +60,16 @@ test.each<[Finding, string, string]>([
     "Rome 占图中Sales的一半以上：60 %。",
   ],
   [
+    of("majority_value", ["Rome".repeat(15)], { share: 0.6 }),
+    `${"Rome".repeat(15)} makes up more than half of the Sales shown here: 60 %.`,
+    `${"Rome".repeat(15)} 占图中Sales的一半以上：60 %。`,
+  ],
+  [
+    of("majority_value", ["Rome".repeat(16)], { share: 0.6 }),
+    `${"Rome".repeat(14)}Rom… makes up more than half of the Sales shown here: 60 %.`,
+    `${"Rome".repeat(14)}Rom… 占图中Sales的一半以上：60 %。`,
+  ],
+  [
     of("majority_value", ["Rome"], { share: 0.5045 }),
     "Rome makes up more than half of the Sales shown here: 50.4 %.",
     "Rome 占图中Sales的一半以上：50.4 %。",

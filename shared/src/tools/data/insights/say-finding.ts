@@ -12,6 +12,7 @@ const smallestProbability = 0.001;
  * direction.
  */
 const together = 0.3;
+const longestLabel = 60;
 
 function probability(p = 0): string {
   return p < smallestProbability ? `p < ${smallestProbability}` : `p = ${p.toFixed(3)}`;
@@ -109,7 +110,12 @@ export function sayFinding(finding: Finding, language: FindingLanguage): string 
   const number = (name: string) => sayNumber(finding.figures[name] ?? Number.NaN);
   const { count = 0 } = finding.figures;
   const more = count > finding.at.length ? " …" : "";
-  return sentences[finding.type]?.[language](finding, number, finding.at.join(", ") + more) ?? finding.type;
+  const at = finding.at.map(short);
+  return sentences[finding.type]?.[language]({ ...finding, at }, number, at.join(", ") + more) ?? finding.type;
+}
+
+function short(label: string): string {
+  return label.length > longestLabel ? `${label.slice(0, longestLabel - 1)}…` : label;
 }
 
 /** A number for a reader: four significant digits, all digits before the decimal point. */
