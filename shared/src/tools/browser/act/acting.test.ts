@@ -14,6 +14,8 @@ const desk = await startDesk({
     <select name=size aria-label=Size><option value=s>Small<option value=l>Large<option disabled>Huge</select>
     <input readonly aria-label=Fixed value=f><button>Send</button><button type=button disabled>Never</button>
     <button type=button>Idle</button></form>`,
+  "/hours": `<button onclick="this.style.background = 'lime'">9:00</button><button onclick="this.className = 'on'">10:00</button>
+    <button onclick="this.className = 'on'; this.title = 'taken'">11:00</button>`,
   "/keys": `<input aria-label=Find onkeyup="hint.textContent = 'hint for ' + this.value"><p id=hint></p>
     <div role=combobox tabindex=0 aria-label=Colour onclick="box.hidden = false">pick</div>
     <ul role=listbox id=box hidden><li role=option onclick="document.title = this.textContent">Red<li role=option onclick="document.title = this.textContent">Blue</ul>`,
@@ -100,6 +102,14 @@ test("a click's result says where it led: to another page, to a new tab, or nowh
   expect((await desk.call("click_element", { ref: ref('button "Idle"') })).text).toBe(
     `Clicked button "Idle" [${ref('button "Idle"')}]. Nothing in the page changed.`,
   );
+});
+
+test("a click that changes the look alone is told, as the page's text does not show it", async () => {
+  await see("/hours");
+  const clicked = async (name: string) => (await desk.call("click_element", { ref: ref(`button "${name}"`) })).text;
+  expect(await clicked("9:00")).toEndWith("]. The look of something in the page changed.");
+  expect(await clicked("10:00")).toEndWith("]. The look of something in the page changed.");
+  expect(await clicked("11:00")).toEndWith("].");
 });
 
 test("text replaces a field's contents, is appended, empties it, and is submitted with Enter", async () => {

@@ -40,8 +40,11 @@ export async function followUp(
   if (changes !== undefined && changes.said.length > 0)
     said.push(`The page says:\n${asData(originOf(now.url), changes.said.join("\n"))}`);
   if (changes?.copied === true) said.push("Something was copied to the clipboard.");
-  if (said.length === 0 && notices.length === 0 && changes?.changed === false)
-    said.push("Nothing in the page changed.");
+  if (said.length === 0 && notices.length === 0) {
+    if (changes?.changed === false) said.push("Nothing in the page changed.");
+    // The text of the page does not show it.
+    if (changes?.changed === "styles") said.push("The look of something in the page changed.");
+  }
   return [...said, ...notices];
 }
 

@@ -138,14 +138,17 @@ export interface PageWindow {
   getComputedStyle(element: PageElement, part?: string): PageStyle;
 }
 
+/** One change of a document, with the attribute if it is one. */
+type PageRecord = { readonly target: PageNode; readonly attributeName: string | null };
+
 /** The page's MutationObserver. */
 export type PageObserver = new (
-  seen: (records: readonly { readonly target: PageNode }[]) => void,
+  seen: (records: readonly PageRecord[]) => void,
 ) => {
   observe(
     node: PageNode,
     what: { subtree: boolean; childList: boolean; attributes: boolean; characterData: boolean },
   ): void;
-  takeRecords(): readonly { readonly target: PageNode }[];
+  takeRecords(): readonly PageRecord[];
   disconnect(): void;
 };

@@ -9,6 +9,8 @@ declare const MutationObserver: PageObserver;
 /** Notices whether anything in a document changes. */
 export type ChangeWatch = {
   changed: boolean;
+  /** Whether anything else than a style or a class has changed. */
+  changedMore: boolean;
   copied: boolean;
   noticed: () => void;
   /** Ends the watch; returns what the page announced meanwhile. */
@@ -16,10 +18,14 @@ export type ChangeWatch = {
 };
 
 /**
- * The outcome of a watch: whether anything changed, whether something was copied or cut, and what
- * alerts, statuses and invalid fields say now.
+ * The outcome of a watch: whether anything changed, if only styles and classes did, whether
+ * something was copied or cut, and what alerts, statuses and invalid fields say now.
  */
-export type Changes = { readonly changed: boolean; readonly copied: boolean; readonly said: readonly string[] };
+export type Changes = {
+  readonly changed: boolean | "styles";
+  readonly copied: boolean;
+  readonly said: readonly string[];
+};
 
 /** Runs in the page: starts watching it. */
 export function watchChanges(): ChangeWatch {
@@ -36,11 +42,20 @@ export function watchChanges(): ChangeWatch {
     );
   const before = announced();
   const wrong: string[] = [];
-  const change = () => {
+  const note = (more: boolean) => {
     watch.changed = true;
+    watch.changedMore ||= more;
+  };
+  const change = () => {
+    note(true);
     watch.noticed();
   };
-  const observer = new MutationObserver(change);
+  const isMore = ({ attributeName }: { readonly attributeName: string | null }) =>
+    attributeName !== "style" && attributeName !== "class";
+  const observer = new MutationObserver((records) => {
+    note(records.some(isMore));
+    watch.noticed();
+  });
   observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   const options = { capture: true, passive: true, signal: ended.signal };
   for (const kind of ["input", "change", "scroll", "toggle", "submit", "select"])
@@ -69,10 +84,12 @@ export function watchChanges(): ChangeWatch {
   document.addEventListener("focusin", focused, options);
   const watch: ChangeWatch = {
     changed: false,
+    changedMore: false,
     copied: false,
     noticed: () => undefined,
     stop() {
-      if (observer.takeRecords().length > 0) watch.changed = true;
+      const records = observer.takeRecords();
+      if (records.length > 0) note(records.some(isMore));
       observer.disconnect();
       ended.abort();
       const fresh = [...announced()].filter(([element, text]) => text !== "" && before.get(element) !== text);
@@ -90,7 +107,8 @@ export function endWatch(watch: ChangeWatch, withinMs: number): Promise<Changes>
     const end = () => {
       clearTimeout(timer);
       const said = watch.stop();
-      resolve({ changed: watch.changed, copied: watch.copied, said });
+      const changed = watch.changed && !watch.changedMore ? "styles" : watch.changed;
+      resolve({ changed, copied: watch.copied, said });
     };
     const timer = setTimeout(end, withinMs);
     watch.noticed = end;
