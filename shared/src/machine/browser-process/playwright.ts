@@ -3,7 +3,8 @@ import type { BrowserType } from "playwright";
 /** What Playwright's types do not name: the end of its connection that takes in what is told. */
 type Connection = { dispatch(message: object): void };
 
-const ofSomethingGone = /^Cannot find object to /;
+const ofSomethingGone =
+  /^(?:Cannot find (?:object to|parent object) |Unknown new child: |Object with guid \S+ was not bound )/;
 const guarded = new WeakSet<Connection>();
 
 /**
