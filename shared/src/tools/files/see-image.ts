@@ -14,8 +14,7 @@ const input = z.strictObject({ path: z.string().min(1) });
  */
 export const seeImage = defineTool({
   name: "see_image",
-  description:
-    "Shows you an image file. It stays visible for five turns, or until a later turn's image: say what you see.",
+  description: "Shows you an image file. Only the newest turn's stay, for five turns: say what you see.",
   input,
   effect: "pure",
   brings: [],
