@@ -28,7 +28,9 @@ function option(form: string): string {
   return `${form.includes("%H") ? "timestampformat" : "dateformat"} = '${form}'`;
 }
 
+/** A year of four digits stays where it is, so only day and month change places. */
 function misfits(form: string, other: string): string {
+  if (form.includes("%Y")) return "date_part('DAY', c) > 12";
   return `c IS NOT NULL AND try_strptime(strftime(c, '${form}'), '${other}') IS NULL`;
 }
 
@@ -37,13 +39,17 @@ function orderOf(form: string): string[] {
   return [...form.matchAll(/%-?([dmyY])/g)].map(([, part = ""]) => part.toLowerCase());
 }
 
-/** The same form in the other orders that people write; with points the day comes first. */
+/**
+ * The same form in the other orders that people write: a year of four digits is no day, and with
+ * points the day comes first.
+ */
 function otherForms(form: string): string[] {
   const own = orderOf(form);
   if (own.length !== 3) return [];
   const parts = [...form.matchAll(/%-?[dmyY]/g)].map(([part]) => part);
   return orders
     .filter((order) => order.join() !== own.join())
+    .filter((order) => !form.includes("%Y") || order.indexOf("y") === own.indexOf("y"))
     .filter(([first]) => !/%[dmyY]\./.test(form) || first === "d")
     .map((order) => {
       let at = 0;
