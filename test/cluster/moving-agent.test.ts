@@ -6,10 +6,11 @@ import { freePort } from "manyhands/internal/http/free-port";
 import { noPostgres, postgresPrograms, startPostgres } from "manyhands/internal/testing/durable/postgres-process";
 import { s3Credentials, startS3 } from "manyhands/internal/testing/machine/s3-server";
 import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
+import { skipped } from "manyhands/internal/testing/skipped";
 import { sendBySdk } from "../e2e/sdk-client.ts";
 import { startAgent } from "../servers/manus-server.ts";
 
-if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
+if (postgresPrograms === undefined) skipped(noPostgres);
 else
   test("an agent goes on with the files of a conversation at another machine", async () => {
     const base = await mkdtemp(join(tmpdir(), "manyhands-moving-"));

@@ -11,9 +11,10 @@ import {
   postgresPrograms,
   startPostgres,
 } from "manyhands/internal/testing/durable/postgres-process";
+import { skipped } from "manyhands/internal/testing/skipped";
 import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
 
-if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
+if (postgresPrograms === undefined) skipped(noPostgres);
 else {
   let server: PostgresProcess;
   let base: string;

@@ -7,6 +7,7 @@ import { freePort } from "manyhands/internal/http/free-port";
 import { noPostgres, postgresPrograms, startPostgres } from "manyhands/internal/testing/durable/postgres-process";
 import { s3Credentials, startS3 } from "manyhands/internal/testing/machine/s3-server";
 import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
+import { skipped } from "manyhands/internal/testing/skipped";
 import { wordsInDatabase } from "../../shared/src/testing/durable/words-in-database.ts";
 import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
 import { type AgentServer, startManus } from "../servers/manus-server.ts";
@@ -152,7 +153,7 @@ const inBucket = (endpoint: string) => ({
   AWS_SECRET_ACCESS_KEY: s3Credentials.secretAccessKey,
 });
 
-if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
+if (postgresPrograms === undefined) skipped(noPostgres);
 else
   test("machines that share a database and a bucket keep nothing of a deleted run: not in tables or indexes, not as an object, not in their homes", async () => {
     await using database = await startPostgres();

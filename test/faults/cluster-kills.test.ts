@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { skipped } from "manyhands/internal/testing/skipped";
 import { noPostgres, postgresPrograms } from "../../shared/src/testing/durable/postgres-process.ts";
 import { noRestate, restateProgram } from "../../shared/src/testing/durable/restate-node.ts";
 import { killCluster } from "./cluster/kill-cluster.ts";
@@ -7,7 +8,7 @@ import { killings } from "./cluster/kills.ts";
 const missing = postgresPrograms === undefined ? noPostgres : restateProgram === undefined ? noRestate : undefined;
 if (missing !== undefined) {
   console.warn(`NOT TESTED: a cluster whose parts are killed. ${missing}`);
-  test.skip(missing, () => undefined);
+  skipped(missing);
 } else
   test("a cluster whose gateways, agents, database, scheduler and balancer are killed, or hang, ends every task right, once", async () => {
     // Each sort of kill once; what hangs does so for longer than a lease.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { freePort } from "manyhands/internal/http/free-port";
+import { skipped } from "manyhands/internal/testing/skipped";
 import {
   noPostgres,
   type PostgresProcess,
@@ -22,7 +23,7 @@ function expectContinued({ state, asked, files, tookMs }: Awaited<ReturnType<typ
   expect(tookMs).toBeLessThan(takenOverWithinMs);
 }
 
-if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
+if (postgresPrograms === undefined) skipped(noPostgres);
 else
   describe("two replicas of an agent, of which one is killed in the middle of a task", () => {
     let server: PostgresProcess;
@@ -40,7 +41,7 @@ else
       3 * patience,
     );
 
-    if (restateProgram === undefined) test.skip(noRestate, () => undefined);
+    if (restateProgram === undefined) skipped(noRestate);
     else
       describe("with Restate", () => {
         let restate: RestateProcess;

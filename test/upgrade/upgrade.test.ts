@@ -24,6 +24,7 @@ import { noRestate, restateProgram } from "manyhands/internal/testing/durable/re
 import { type RestateProcess, startRestate } from "manyhands/internal/testing/durable/restate-process";
 import { inputForTest } from "manyhands/internal/testing/flow";
 import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
+import { skipped } from "manyhands/internal/testing/skipped";
 import type * as z from "zod";
 import type { releaseSettings } from "./release.fixture.ts";
 
@@ -254,7 +255,7 @@ function upgrades(storeFor: () => Promise<Store>): void {
 
 describe("an upgrade of a home", () => upgrades(async () => ({})));
 
-if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
+if (postgresPrograms === undefined) skipped(noPostgres);
 else
   describe("an upgrade of a cluster on PostgreSQL", () => {
     let server: PostgresProcess;
@@ -264,7 +265,7 @@ else
     afterAll(() => server[Symbol.asyncDispose](), 60_000);
     upgrades(async () => ({ postgres: await server.createDatabase() }));
 
-    if (restateProgram === undefined) test.skip(noRestate, () => undefined);
+    if (restateProgram === undefined) skipped(noRestate);
     else
       describe("with Restate", () => {
         let restate: RestateProcess;

@@ -10,10 +10,11 @@ import { openShared } from "manyhands/internal/server/storage/open-shared";
 import { noPostgres, postgresPrograms, startPostgres } from "manyhands/internal/testing/durable/postgres-process";
 import { noRestate, restateProgram } from "manyhands/internal/testing/durable/restate-node";
 import { startRestate } from "manyhands/internal/testing/durable/restate-process";
+import { skipped } from "manyhands/internal/testing/skipped";
 import { startsForTest } from "../../testing/starts.ts";
 import type { NewSchedule } from "./schedules.ts";
 
-if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
+if (postgresPrograms === undefined) skipped(noPostgres);
 else {
   const [server, base] = await Promise.all([startPostgres(), mkdtemp(join(tmpdir(), "schedules-"))]);
   const restate = restateProgram === undefined ? undefined : await startRestate();
@@ -90,7 +91,7 @@ else {
     60_000,
   );
 
-  if (restate === undefined) test.skip(noRestate, () => undefined);
+  if (restate === undefined) skipped(noRestate);
   else
     test(
       "so do machines whose runs Restate hands out",

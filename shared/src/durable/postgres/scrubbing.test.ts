@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test";
 import { noPostgres, postgresPrograms, startPostgres } from "../../testing/durable/postgres-process.ts";
 import { wordsInDatabase } from "../../testing/durable/words-in-database.ts";
+import { skipped } from "../../testing/skipped.ts";
 import { request } from "../conformance/cases.ts";
 import type { Database } from "./database.ts";
 import { createPostgresEngine, migratePostgres } from "./postgres-engine.ts";
 import { createScrubber } from "./scrubbing.ts";
 
-if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
+if (postgresPrograms === undefined) skipped(noPostgres);
 else
   test("no word of a deleted run is left in the files of the database's tables and indexes", async () => {
     await using server = await startPostgres();

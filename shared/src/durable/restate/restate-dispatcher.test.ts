@@ -12,6 +12,7 @@ import {
 import { noRestate, restateProgram } from "../../testing/durable/restate-node.ts";
 import { type RestateProcess, startRestate } from "../../testing/durable/restate-process.ts";
 import { until as happened } from "../../testing/durable/until.ts";
+import { skipped } from "../../testing/skipped.ts";
 import { request, until } from "../conformance/cases.ts";
 import { migratePostgres } from "../postgres/postgres-engine.ts";
 import { Ingress } from "./ingress.ts";
@@ -20,7 +21,7 @@ import { createRestateEngine, engineBehind } from "./restate-engine.ts";
 
 const serversMs = 60_000;
 const missing = postgresPrograms === undefined ? noPostgres : restateProgram === undefined ? noRestate : undefined;
-if (missing !== undefined) test.skip(missing, () => undefined);
+if (missing !== undefined) skipped(missing);
 else
   describe("a Restate that fails", () => {
     let server: PostgresProcess;

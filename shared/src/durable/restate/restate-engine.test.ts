@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, test } from "bun:test";
+import { afterAll, beforeAll } from "bun:test";
 import type { Engine } from "../../core/runs/engine.ts";
 import {
   noPostgres,
@@ -9,13 +9,14 @@ import {
 import { noRestate, restateProgram } from "../../testing/durable/restate-node.ts";
 import { type RestateProcess, startRestate } from "../../testing/durable/restate-process.ts";
 import { until } from "../../testing/durable/until.ts";
+import { skipped } from "../../testing/skipped.ts";
 import { engineConformance } from "../conformance.ts";
 import { migratePostgres } from "../postgres/postgres-engine.ts";
 import { RestateEndpoint } from "./restate-endpoint.ts";
 import { engineBehind } from "./restate-engine.ts";
 
 const missing = postgresPrograms === undefined ? noPostgres : restateProgram === undefined ? noRestate : undefined;
-if (missing !== undefined) test.skip(missing, () => undefined);
+if (missing !== undefined) skipped(missing);
 else {
   let server: PostgresProcess;
   let restate: RestateProcess;

@@ -16,6 +16,7 @@ import {
 } from "../../testing/durable/postgres-process.ts";
 import { bucketAt, type HostTask, openHost } from "../../testing/durable/workspace-host.ts";
 import { startS3 } from "../../testing/machine/s3-server.ts";
+import { skipped } from "../../testing/skipped.ts";
 import { openHomeFiles, openWorkspaces } from "./open-workspaces.ts";
 
 const hostProcess = join(import.meta.dir, "../../testing/durable/workspace-host-process.ts");
@@ -40,7 +41,7 @@ test("workspaces are shared only with a store of runs and a bucket, each agent's
   expect(sharing.mock.calls[0]?.[0]).toMatchObject({ kind: "swe", conversations, open });
 });
 
-if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
+if (postgresPrograms === undefined) skipped(noPostgres);
 else {
   let server: PostgresProcess;
   let base: string;

@@ -8,6 +8,7 @@ import * as postgres from "../../durable/postgres/postgres-engine.ts";
 import * as restate from "../../durable/restate/restate-engine.ts";
 import * as embedded from "../../durable/sqlite/embedded-engine.ts";
 import { noPostgres, postgresPrograms, startPostgres } from "../../testing/durable/postgres-process.ts";
+import { skipped } from "../../testing/skipped.ts";
 import { openEngine, openStore, probeEngine } from "./open-engine.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-open-engine-"));
@@ -104,7 +105,7 @@ function healthServer(answers: Record<string, number>) {
   return { url: server.url.origin, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
-if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
+if (postgresPrograms === undefined) skipped(noPostgres);
 else {
   const server = await startPostgres();
   afterAll(() => server[Symbol.asyncDispose]());

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { keyFiles, openHomeKeys, rotateHomeKey } from "../../a2a/signing/home-keys.ts";
 import * as rowsOf from "../../cluster/shared-rows.ts";
 import { noPostgres, postgresPrograms, startPostgres } from "../../testing/durable/postgres-process.ts";
+import { skipped } from "../../testing/skipped.ts";
 import { showMountKey } from "../protocols/mcp-app.ts";
 import { openShared, openTokens } from "./open-shared.ts";
 
@@ -94,7 +95,7 @@ test("a home that comes later brings nothing in place of what is shared, and a s
   await rm(home, { recursive: true });
 });
 
-if (postgresPrograms === undefined) test.skip(noPostgres, () => undefined);
+if (postgresPrograms === undefined) skipped(noPostgres);
 else {
   const [server, base] = await Promise.all([startPostgres(), mkdtemp(join(tmpdir(), "manyhands-shared-"))]);
   afterAll(async () => {

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, test } from "bun:test";
+import { afterAll, beforeAll } from "bun:test";
+import { skipped } from "../skipped.ts";
 import { noPostgres, type PostgresProcess, postgresPrograms, startPostgres } from "./postgres-process.ts";
 
 const serverMs = 60_000;
@@ -9,7 +10,7 @@ const serverMs = 60_000;
  */
 export function withPostgres(define: (server: () => PostgresProcess) => void): void {
   if (postgresPrograms === undefined) {
-    test.skip(noPostgres, () => undefined);
+    skipped(noPostgres);
     return;
   }
   let started: PostgresProcess | undefined;
