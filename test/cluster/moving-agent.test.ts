@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
 import { noPostgres, postgresPrograms, startPostgres } from "manyhands/internal/testing/durable/postgres-process";
+import { skipped } from "manyhands/internal/testing/durable/skipped";
 import { s3Credentials, startS3 } from "manyhands/internal/testing/machine/s3-server";
 import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
-import { skipped } from "manyhands/internal/testing/skipped";
 import { sendBySdk } from "../e2e/sdk-client.ts";
 import { startAgent } from "../servers/manus-server.ts";
 

@@ -11,7 +11,7 @@ import {
   postgresPrograms,
   startPostgres,
 } from "manyhands/internal/testing/durable/postgres-process";
-import { skipped } from "manyhands/internal/testing/skipped";
+import { skipped } from "manyhands/internal/testing/durable/skipped";
 import { type GatewayServer, startGatewayServer, until } from "../servers/gateway-server.ts";
 
 if (postgresPrograms === undefined) skipped(noPostgres);

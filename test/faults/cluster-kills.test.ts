@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { skipped } from "manyhands/internal/testing/skipped";
+import { skipped } from "manyhands/internal/testing/durable/skipped";
 import { noPostgres, postgresPrograms } from "../../shared/src/testing/durable/postgres-process.ts";
 import { noRestate, restateProgram } from "../../shared/src/testing/durable/restate-node.ts";
 import { killCluster } from "./cluster/kill-cluster.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { freePort } from "manyhands/internal/http/free-port";
-import { skipped } from "manyhands/internal/testing/skipped";
+import { skipped } from "manyhands/internal/testing/durable/skipped";
 import {
   noPostgres,
   type PostgresProcess,

@@ -22,9 +22,9 @@ import {
 } from "manyhands/internal/testing/durable/postgres-process";
 import { noRestate, restateProgram } from "manyhands/internal/testing/durable/restate-node";
 import { type RestateProcess, startRestate } from "manyhands/internal/testing/durable/restate-process";
+import { skipped } from "manyhands/internal/testing/durable/skipped";
 import { inputForTest } from "manyhands/internal/testing/flow";
 import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
-import { skipped } from "manyhands/internal/testing/skipped";
 import type * as z from "zod";
 import type { releaseSettings } from "./release.fixture.ts";
 

@@ -10,7 +10,7 @@ import { openShared } from "manyhands/internal/server/storage/open-shared";
 import { noPostgres, postgresPrograms, startPostgres } from "manyhands/internal/testing/durable/postgres-process";
 import { noRestate, restateProgram } from "manyhands/internal/testing/durable/restate-node";
 import { startRestate } from "manyhands/internal/testing/durable/restate-process";
-import { skipped } from "manyhands/internal/testing/skipped";
+import { skipped } from "manyhands/internal/testing/durable/skipped";
 import { startsForTest } from "../../testing/starts.ts";
 import type { NewSchedule } from "./schedules.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { noPostgres, postgresPrograms, startPostgres } from "../../testing/durable/postgres-process.ts";
+import { skipped } from "../../testing/durable/skipped.ts";
 import { wordsInDatabase } from "../../testing/durable/words-in-database.ts";
-import { skipped } from "../../testing/skipped.ts";
 import { request } from "../conformance/cases.ts";
 import type { Database } from "./database.ts";
 import { createPostgresEngine, migratePostgres } from "./postgres-engine.ts";

@@ -8,8 +8,8 @@ import {
 } from "../../testing/durable/postgres-process.ts";
 import { noRestate, restateProgram } from "../../testing/durable/restate-node.ts";
 import { type RestateProcess, startRestate } from "../../testing/durable/restate-process.ts";
+import { skipped } from "../../testing/durable/skipped.ts";
 import { until } from "../../testing/durable/until.ts";
-import { skipped } from "../../testing/skipped.ts";
 import { engineConformance } from "../conformance.ts";
 import { migratePostgres } from "../postgres/postgres-engine.ts";
 import { RestateEndpoint } from "./restate-endpoint.ts";

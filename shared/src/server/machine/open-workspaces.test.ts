@@ -14,9 +14,9 @@ import {
   postgresPrograms,
   startPostgres,
 } from "../../testing/durable/postgres-process.ts";
+import { skipped } from "../../testing/durable/skipped.ts";
 import { bucketAt, type HostTask, openHost } from "../../testing/durable/workspace-host.ts";
 import { startS3 } from "../../testing/machine/s3-server.ts";
-import { skipped } from "../../testing/skipped.ts";
 import { openHomeFiles, openWorkspaces } from "./open-workspaces.ts";
 
 const hostProcess = join(import.meta.dir, "../../testing/durable/workspace-host-process.ts");

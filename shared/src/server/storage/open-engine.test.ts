@@ -8,7 +8,7 @@ import * as postgres from "../../durable/postgres/postgres-engine.ts";
 import * as restate from "../../durable/restate/restate-engine.ts";
 import * as embedded from "../../durable/sqlite/embedded-engine.ts";
 import { noPostgres, postgresPrograms, startPostgres } from "../../testing/durable/postgres-process.ts";
-import { skipped } from "../../testing/skipped.ts";
+import { skipped } from "../../testing/durable/skipped.ts";
 import { openEngine, openStore, probeEngine } from "./open-engine.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-open-engine-"));

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { keyFiles, openHomeKeys, rotateHomeKey } from "../../a2a/signing/home-keys.ts";
 import * as rowsOf from "../../cluster/shared-rows.ts";
 import { noPostgres, postgresPrograms, startPostgres } from "../../testing/durable/postgres-process.ts";
-import { skipped } from "../../testing/skipped.ts";
+import { skipped } from "../../testing/durable/skipped.ts";
 import { showMountKey } from "../protocols/mcp-app.ts";
 import { openShared, openTokens } from "./open-shared.ts";
 

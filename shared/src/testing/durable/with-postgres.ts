@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "bun:test";
-import { skipped } from "../skipped.ts";
 import { noPostgres, type PostgresProcess, postgresPrograms, startPostgres } from "./postgres-process.ts";
+import { skipped } from "./skipped.ts";
 
 const serverMs = 60_000;
 
