@@ -182,10 +182,11 @@ else {
     await using all = await cluster();
     const [one, other] = [await all.open(), await all.open()];
     one.work();
-    all.s3.failNext("PUT", 400, 4);
+    all.s3.failNext("PUT", 400, 1_000);
     await all.ended(await all.start({ write: "by one" }));
     other.work();
     expect(await all.ended(await all.start({}))).toMatchObject({ home: one.home, found: "by one" });
+    all.s3.failNone();
     await until(() => [...all.s3.objects.keys()].some((key) => key.endsWith(".list")));
     await one.engine.close();
     expect(await all.ended(await all.start({}))).toEqual({ home: other.home, found: "by one", notice: null });

@@ -6,6 +6,8 @@ export type S3Server = AsyncDisposable & {
   readonly requests: string[];
   /** Answers the next requests of this method with this status. */
   failNext(method: string, status: number, times?: number): void;
+  /** No request fails any more. */
+  failNone(): void;
   /** What it answers objects with instead of their content. */
   damage?: Uint8Array;
 };
@@ -76,6 +78,9 @@ export function startS3(): S3Server {
     requests,
     failNext(method, status, times = 1) {
       for (let n = 0; n < times; n++) failing.push({ method, status });
+    },
+    failNone() {
+      failing.length = 0;
     },
     [Symbol.asyncDispose]: () => server.stop(true),
   };
