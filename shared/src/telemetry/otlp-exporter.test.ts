@@ -75,7 +75,8 @@ test("a sending is repeated within ten seconds of its beginning, whatever the en
   process.env.OTEL_EXPORTER_OTLP_TIMEOUT = "60000";
   const exporter = otlpExporter(collector.url.origin, {}, "manyhands-manus");
   delete process.env.OTEL_EXPORTER_OTLP_TIMEOUT;
-  // The collector takes nine seconds, and then a millisecond; each time it asks to wait for another.
+  // The collector takes nine seconds, and then a millisecond; each time it asks to wait for
+  // another.
   const times = [0, 9_000, 9_001].map((ms) => 1_700_000_000_000 + ms);
   const { setTimeout: usual } = globalThis;
   using _ = spyOn(Date, "now").mockImplementation(() => times[sent.length] ?? 0);
