@@ -20,7 +20,7 @@ async function startGatewayProcess(): Promise<AsyncDisposable & { readonly url: 
   });
   const lines = createInterface({ input: Readable.fromWeb(child.stdout) })[Symbol.asyncIterator]();
   return {
-    url: (await lines.next()).value,
+    url: String((await lines.next()).value),
     async memory() {
       child.stdin.write("\n");
       child.stdin.flush();
