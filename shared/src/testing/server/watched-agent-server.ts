@@ -7,7 +7,6 @@ import { defineAgent } from "../../agent/define-agent.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
 import { startAgentServer } from "../../server/agent-server.ts";
 import { type Machine, openMachine } from "../../server/machine/open-machine.ts";
-
 import { known, noting, type Watch, watchParts } from "./watch-parts.ts";
 
 const agent = defineAgent({
