@@ -168,17 +168,13 @@ test("the frame takes one page, from the window around it alone, without what le
   await using opened = await browser.page(`${gateway.url}/docs`);
   const { page } = opened;
   const framed = async (src: string) => {
-    const heard = await page.evaluate(
-      (src) =>
-        new Promise((resolve) => {
-          const frame = document.createElement("iframe");
-          addEventListener("message", ({ data, origin }) => resolve([data, origin]), { once: true });
-          if (src === "") frame.addEventListener("load", () => resolve([]));
-          frame.src = src;
-          document.body.append(frame);
-        }),
-      src,
-    );
+    const heard = await page.evaluate(`new Promise((resolve) => {
+      const frame = document.createElement("iframe");
+      addEventListener("message", ({ data, origin }) => resolve([data, origin]), { once: true });
+      if ("${src}" === "") frame.addEventListener("load", () => resolve([]));
+      frame.src = "${src}";
+      document.body.append(frame);
+    })`);
     return { heard, frame: page.frames().at(-1) };
   };
   const frames = [await framed("/frame"), await framed("/frame"), await framed("/frame"), await framed("")];
@@ -193,7 +189,7 @@ test("the frame takes one page, from the window around it alone, without what le
   const left = async (at: number, text: string) => {
     const frame = [own, foreign, last][at];
     await frame?.evaluate(arrival);
-    await page.evaluate(([at, text]) => window.frames[at]?.postMessage(text, "*"), [at, text] as const);
+    await page.evaluate(`frames[${at}].postMessage(${JSON.stringify(text)}, "*")`);
     await frame?.evaluate("window.arrived.then(() => 0)");
     return await frame?.evaluate(`[...document.querySelectorAll("*")].map(({ localName, attributes }) =>
       [localName, ...[...attributes].map(({ name }) => name)].join(" ")).join(", ")`);
