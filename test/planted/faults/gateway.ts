@@ -44,7 +44,7 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "settings-for-any-page",
-    file: "gateway/src/rest/settings/operator-endpoint.ts",
+    file: "gateway/src/rest/personal-endpoint.ts",
     find: "if (!isFromOwnPage(c.req.raw.headers))",
     becomes: 'if (c.req.raw.headers.has("Manyhands-Never"))',
     harm: "A page of another site that may call the API reads and changes the settings.",
@@ -52,7 +52,7 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "settings-for-a-run",
-    file: "gateway/src/rest/settings/operator-endpoint.ts",
+    file: "gateway/src/rest/personal-endpoint.ts",
     find: 'if (c.get("caller").relayed)',
     becomes: 'if (c.get("caller").principal === "")',
     harm: "An agent that works for the operator changes the settings in the operator's name.",
