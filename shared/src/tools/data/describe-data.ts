@@ -1,14 +1,16 @@
 import * as z from "zod";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool } from "../../core/tools/tool.ts";
-import type { QueryResult } from "./database/database-protocol.ts";
+import type { FileRead, QueryResult } from "./database/database-protocol.ts";
 import type { Databases } from "./database/databases.ts";
 import { cellText, textTable } from "./database/result-text.ts";
 import { quoted, type TableSource, tableOf } from "./database/table-of.ts";
-import { commaNumbers, sayCommaNumbers } from "./delimited/comma-numbers.ts";
-import { type DelimitedFile, lookAtDelimited, type Query, readText } from "./delimited/delimited-file.ts";
+import { sayThousands } from "./delimited/comma-numbers.ts";
 import { findOddities } from "./describe/find-oddities.ts";
 import type { ColumnProfile } from "./describe/oddity.ts";
+
+/** Asks the database. */
+type Query = (sql: string) => Promise<QueryResult>;
 
 const sampleRows = 5;
 const maxColumns = 100;
@@ -64,35 +66,19 @@ async function onePart(
   };
 }
 
-async function describe(
-  query: Query,
-  { table: whole, bytes, delimited }: TableSource,
-  path: string,
-): Promise<string[]> {
-  const first = await query(`FROM ${whole} LIMIT ${sampleRows}`);
-  const file = delimited === undefined ? undefined : await lookAtDelimited(query, delimited, first.columns);
-  const headings = file?.headings ?? 0;
-  const table = file === undefined || headings === 0 ? whole : readText(file);
-  const sample = headings === 0 ? first : await query(`FROM ${table} LIMIT ${sampleRows}`);
+async function describe(query: Query, { table, bytes }: TableSource, path: string): Promise<string[]> {
+  const sample = await query(`FROM ${table} LIMIT ${sampleRows}`);
   const names = sample.columns.slice(0, maxColumns).map(({ name }) => quoted(name, '"'));
   const estimated = profilesOf(await query(`SUMMARIZE SELECT ${names.join(", ")} FROM ${table}`));
   const rows = Number(estimated[0]?.count ?? 0);
   const profiles = rows > maxCounted ? estimated : await countDistinct(query, table, { names, profiles: estimated });
   const left = sample.columns.length - names.length;
-  const columns = profiles.map((profile) => columnProfile(profile, file?.dates));
-  const numbers = file === undefined ? undefined : await commaNumbers(query, file, columns);
-  const others = columns.filter(({ name }) => numbers?.texts.includes(name) !== true);
-  const found = await findOddities(query, table, { rows, columns: others });
-  const odd = [...(numbers === undefined ? [] : sayCommaNumbers(numbers)), ...found];
+  const columns = profiles.map((profile) => columnProfile(profile, sample.files[0]?.dates));
+  const odd = [...sayThousands(sample), ...(await findOddities(query, table, { rows, columns }))];
   const values = rows > maxCounted ? [] : await fewValues(query, table, { rows, columns });
   return [
     `${path}: ${rows} rows, ${sample.columns.length} columns, ${bytes} bytes`,
     ...sample.notes.map((note) => `Note: ${note}`),
-    ...(headings === 0
-      ? []
-      : [
-          `Note: ${headings} ${headings === 1 ? "line stands" : "lines stand"} above the table. Described is FROM ${table}.`,
-        ]),
     "",
     `column | type | missing | distinct${rows > maxCounted ? " (about)" : ""} | least | greatest | mean`,
     ...profiles.map(profileLine),
@@ -149,7 +135,7 @@ async function countDistinct(
   return profiles.map((profile, index) => ({ ...profile, approx_unique: rows[0]?.[index] ?? profile.approx_unique }));
 }
 
-function columnProfile(profile: Profile, dates: DelimitedFile["dates"] | undefined): ColumnProfile {
+function columnProfile(profile: Profile, dates: FileRead["dates"] | undefined): ColumnProfile {
   const [low, high] = [Number(profile.q25 ?? Number.NaN), Number(profile.q75 ?? Number.NaN)];
   const type = String(profile.column_type);
   return {

@@ -9,7 +9,7 @@ import { sqlQuery } from "./sql-query.ts";
 
 type Rows = QueryResult["rows"];
 const result = (more: Partial<QueryResult> = {}): QueryResult => ({
-  ...{ columns: [{ name: "n", type: "INTEGER" }], rows: [], total: more.rows?.length ?? 0, notes: [] },
+  ...{ columns: [{ name: "n", type: "INTEGER" }], rows: [], total: more.rows?.length ?? 0, notes: [], files: [] },
   ...more,
 });
 const rows = (count: number): Rows => Array.from({ length: count }, (_, at) => [at]);

@@ -19,7 +19,7 @@ async function ask(request: object, [types, rows, total = rows.length]: Answer =
   const asked: (readonly [sql: string, bounds: QueryOptions])[] = [];
   const query = async (_: unknown, sql: string, bounds: QueryOptions): Promise<QueryResult> => {
     asked.push([sql, bounds]);
-    const named = { columns: [], notes: [] };
+    const named = { columns: [], notes: [], files: [] };
     if (!sql.startsWith("DESCRIBE")) return { ...named, rows, total, notes: ["Mind."] };
     return { ...named, rows: Object.entries(types), total: 0 };
   };

@@ -5,7 +5,7 @@ import type { Tool, ToolContext } from "../../core/tools/tool.ts";
 import type { Databases } from "./database/databases.ts";
 import { csvText } from "./database/result-text.ts";
 import { quoted, tableOf } from "./database/table-of.ts";
-import { thousandsIn } from "./delimited/comma-numbers.ts";
+import { sayThousands } from "./delimited/comma-numbers.ts";
 import { sqlEffect } from "./sql-query.ts";
 import { associationTest, contingency, evenTest } from "./statistics/chi-square.ts";
 import { anova, oneSampleTest, tTest } from "./statistics/compare-means.ts";
@@ -265,8 +265,7 @@ async function readRows(databases: Databases, { from, y, x }: Input, context: To
   const isQuery = /^\s*(?:select|with|from|pivot|unpivot)\s/i.test(from);
   if (isQuery && sqlEffect(from) !== "pure")
     throw new AppError("invalid_input", "from: only a SELECT that changes nothing; write files with sql_query first.");
-  const source = isQuery ? undefined : await tableOf(workspace, from);
-  const table = source?.table ?? `(${from.trim().replace(/;$/, "")})`;
+  const table = isQuery ? `(${from.trim().replace(/;$/, "")})` : (await tableOf(workspace, from)).table;
   const cells = wanted.map((name) => quoted(name, '"')).join(", ");
   const bounds = { signal, timeoutMs, maxCharacters: 16 * 1024 * 1024 };
   const asked = `DESCRIBE SELECT ${cells} FROM ${table}`;
@@ -280,7 +279,7 @@ async function readRows(databases: Databases, { from, y, x }: Input, context: To
     );
     return isNumber ? `CAST(${column} AS DOUBLE) AS ${column}` : column;
   });
-  const { rows, total, notes } = await databases.query(
+  const { rows, total, notes, files } = await databases.query(
     workspace,
     `SELECT ${selected.join(", ")} FROM ${table}`,
     bounds,
@@ -292,7 +291,6 @@ async function readRows(databases: Databases, { from, y, x }: Input, context: To
     );
   const complete = rows.filter((row) => row.every((value) => value !== null));
   const columns = [...kinds].map(([name, type]) => ({ name, type }));
-  const ask = (sql: string) => databases.query(workspace, sql, bounds);
-  notes.push(...(await thousandsIn(ask, source?.delimited, { columns, used: wanted })));
+  notes.push(...sayThousands({ files, columns }).map((doubt) => `${doubt}.`));
   return { columns: wanted, rows: complete, left: total - complete.length, notes };
 }

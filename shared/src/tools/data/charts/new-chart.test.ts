@@ -35,8 +35,9 @@ async function draw(item: Partial<Item>, { count = 0, ...answer }: Answer = {}, 
   const query = async (_: unknown, sql: string, options: QueryOptions): Promise<QueryResult> => {
     asked.push(sql);
     bounds.push(options);
-    if (sql.startsWith("SELECT count(*) FROM")) return { columns, rows: [[String(count)]], total: 1, notes: [] };
-    return { columns, rows, total: rows.length, notes: ["Mind."], ...answer };
+    if (sql.startsWith("SELECT count(*) FROM"))
+      return { columns, rows: [[String(count)]], total: 1, notes: [], files: [] };
+    return { columns, rows, total: rows.length, notes: ["Mind."], files: [], ...answer };
   };
   const image = { type: "image", mediaType: "image/png", data: "x" } as const;
   using spy = spyOn(drawing, "drawChart").mockResolvedValue({ path: "the picture", warning: "No font.", image });
@@ -77,7 +78,7 @@ test("a chart says where it is, what was drawn, what is to be minded and what wa
     { along: 0, measures: [1], parts: undefined },
     more[3]?.slice(3),
   ]);
-  expect(asked).toEqual(["FROM read_csv('a b.csv', header = true) LIMIT 5001"]);
+  expect(asked).toEqual(["FROM 'a b.csv' LIMIT 5001"]);
   expect(bounds[0]?.maxCharacters).toBe(4 * 2 ** 20);
   const chinese = await draw({ y: ["n"] }, {}, "zh");
   expect([chinese.chart?.language, chinese.text.includes("总体上升")]).toEqual(["zh", true]);
@@ -125,7 +126,7 @@ test("rows beyond five thousand are counted, and told as not read", async () => 
     count: 5_003,
   });
   expect(text).toContain("Only the first 5000 of 5003 rows were read. Sum the data up first.");
-  expect([chart?.rows.length, asked[1]]).toEqual([5_000, "SELECT count(*) FROM read_csv('a b.csv', header = true)"]);
+  expect([chart?.rows.length, asked[1]]).toEqual([5_000, "SELECT count(*) FROM 'a b.csv'"]);
   const own = await draw({ spec: { mark: "bar" } }, { rows, count: 5_001 });
   expect(own.text).toContain("Only the first 5000 of 5001 rows were read. Sum the data up first.");
 });
@@ -137,7 +138,7 @@ test("rows at one place are combined by the database, in the order of the file",
   } as Answer;
   const parted = { columns, rows: [["2024-01-01", "5", "A"]] } as Answer;
   const sql = async (item: Partial<Item>) => (await draw(item, "series" in item ? parted : combined)).asked[1];
-  const source = `(SELECT *, row_number() OVER () AS "row of the file" FROM read_csv('a b.csv', header = true))`;
+  const source = `(SELECT *, row_number() OVER () AS "row of the file" FROM 'a b.csv')`;
   const rest = (places: string, order = "") =>
     `FROM ${source} GROUP BY ${places} ORDER BY ${order}min("row of the file") LIMIT 5001`;
   expect(await sql({ x: "day", y: ["n"], aggregate: "sum" })).toBe(`SELECT "day", sum("n") AS "n" ${rest('"day"')}`);

@@ -1,9 +1,10 @@
 import { AppError } from "../../../core/errors.ts";
 import type { ToolContext } from "../../../core/tools/tool.ts";
+import { isNumberType } from "../database/column-types.ts";
 import type { QueryResult } from "../database/database-protocol.ts";
 import type { Databases } from "../database/databases.ts";
 import { quoted, tableOf } from "../database/table-of.ts";
-import { thousandsIn } from "../delimited/comma-numbers.ts";
+import { sayThousands } from "../delimited/comma-numbers.ts";
 import {
   type ChartKind,
   type ChartRequest,
@@ -45,7 +46,7 @@ export async function readPlot(deps: Deps, request: ChartRequest): Promise<ReadP
   const used = [along, parts, ...measures].filter((index) => index !== undefined);
   const unused = table.columns.filter((_, index) => !used.includes(index)).map(({ name }) => name);
   const drawn = used.map((index) => table.columns[index]?.name ?? "");
-  const cautions = [...notes, ...(await doubts(drawn)), ...unreadNumbers(table, request, used)];
+  const cautions = [...notes, ...doubts(drawn), ...unreadNumbers(table, request, used)];
   if (aggregate !== undefined && along !== undefined) {
     const plot = await aggregated(deps, table, resolved.roles, aggregate);
     return { plot, kind: resolved.kind, unused, left: 0, cautions };
@@ -75,20 +76,17 @@ export async function readTable(deps: Deps): Promise<
   Pick<ReadPlot, "cautions"> & {
     readonly table: ChartTable;
     readonly total: number;
-    readonly doubts: (drawn: readonly string[]) => Promise<string[]>;
+    readonly doubts: (drawn: readonly string[]) => string[];
   }
 > {
-  const { source, delimited } = await sourceOf(deps);
+  const source = await sourceOf(deps);
   const result = await query(deps, `FROM ${source} LIMIT ${maxRows + 1}`);
   if (result.total === 0) throw new AppError("invalid_input", `${deps.path} has no rows.`);
-  if (result.columns.every(({ name }) => Number.isFinite(Number(name))))
+  if (result.columns.every(({ name, type }) => /^column\d+$/.test(name) && isNumberType(type)))
     throw new AppError("invalid_input", `The first row of ${deps.path} names no columns: it holds only numbers.`);
   const table = chartTable({ columns: result.columns, rows: result.rows.slice(0, maxRows) });
   const cautions = result.notes.map((note) => `Note: ${note}`);
-  const doubts = async (used: readonly string[]) => {
-    const told = await thousandsIn((sql) => query(deps, sql), delimited, { columns: result.columns, used });
-    return told.map((doubt) => `Note: ${doubt}`);
-  };
+  const doubts = (used: readonly string[]) => sayThousands(result, used).map((doubt) => `Note: ${doubt}.`);
   if (result.total <= maxRows) return { table, total: result.total, cautions, doubts };
   const [[total] = []] = (await query(deps, `SELECT count(*) FROM ${source}`)).rows;
   return { table, total: Number(total), cautions, doubts };
@@ -109,7 +107,7 @@ async function aggregated(deps: Deps, table: ChartTable, roles: ChartRoles, aggr
           return `${aggregate}(${name(index)}) AS ${quoted(aggregate === "sum" ? title : `${aggregate} of ${title}`, '"')}`;
         });
   const order = aggregate === "count" && table.columns[roles.along ?? 0]?.kind === "name" ? "count(*) DESC, " : "";
-  const source = `(SELECT *, row_number() OVER () AS "row of the file" FROM ${(await sourceOf(deps)).source})`;
+  const source = `(SELECT *, row_number() OVER () AS "row of the file" FROM ${await sourceOf(deps)})`;
   const sql = `SELECT ${[...places, ...values].join(", ")} FROM ${source} GROUP BY ${places.join(", ")} ORDER BY ${order}min("row of the file") LIMIT ${maxRows + 1}`;
   const result = await query(deps, sql);
   if (result.total > maxRows)
@@ -131,16 +129,9 @@ function inPlace({ along, measures, parts }: ChartRoles): ChartRoles {
   };
 }
 
-/**
- * The file as a FROM clause names it. The first row of a text file is its column names, whatever
- * its values look like.
- */
-async function sourceOf({
-  context,
-  path,
-}: Deps): Promise<{ readonly source: string; readonly delimited: string | undefined }> {
-  const { table, delimited } = await tableOf(context.workspace, path);
-  return { source: delimited === undefined ? table : `read_csv(${delimited}, header = true)`, delimited };
+/** The file as a FROM clause names it. */
+async function sourceOf({ context, path }: Deps): Promise<string> {
+  return (await tableOf(context.workspace, path)).table;
 }
 
 function query({ databases, context: { workspace, signal } }: Deps, sql: string): Promise<QueryResult> {

@@ -17,6 +17,13 @@ export const databaseRequest = z.strictObject({
 /** A column of a result. */
 export type Column = { readonly name: string; readonly type: string };
 
+const fileRead = z.strictObject({
+  /** The forms in which dates, and times of dates, are read; none for ISO 8601. */
+  dates: z.strictObject({ DATE: z.string().exactOptional(), TIMESTAMP: z.string().exactOptional() }),
+  /** Columns whose thousands may have been taken for decimals, and the table in which they are not. */
+  thousands: z.strictObject({ columns: z.array(z.string()), table: z.string() }),
+});
+
 const rows = z.strictObject({
   ok: z.literal(true),
   columns: z.array(z.strictObject({ name: z.string(), type: z.string() })),
@@ -30,6 +37,8 @@ const rows = z.strictObject({
   instead: z.enum(["count", "nothing"]).optional(),
   /** What a reader of the files that the statement names has to know of them, a sentence each. */
   notes: z.array(z.string()),
+  /** How the files with delimiters are read that the statement names. */
+  files: z.array(fileRead),
 });
 
 /** Its reply: also a line of JSON. `timeout` says that the time limit ended the statement. */
@@ -40,6 +49,8 @@ export const databaseReply = z.union([
 
 /** A result with its first rows. Integers beyond 2^53, decimals, dates and times are text. */
 export type QueryResult = Omit<z.output<typeof rows>, "ok">;
+/** How a file with delimiters is read. */
+export type FileRead = z.output<typeof fileRead>;
 /** A checked request. */
 export type DatabaseRequest = z.output<typeof databaseRequest>;
 /** A checked reply. */

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import { type DuckDBConnection, type DuckDBResult, JsonDuckDBValueConverter, ResultReturnType } from "@duckdb/node-api";
+import { createDelimitedTables } from "../delimited/delimited-tables.ts";
 import { createForeignTables } from "../foreign/foreign-tables.ts";
 import {
   type Column,
@@ -7,6 +8,7 @@ import {
   type DatabaseReply,
   type DatabaseRequest,
   databaseRequest,
+  type FileRead,
   outOfMemory,
 } from "./database-protocol.ts";
 import { createDecodedFiles } from "./decoded-files.ts";
@@ -28,9 +30,10 @@ setInterval(() => {
 const [, , folder = "/"] = process.argv;
 // Not started there: this runtime must not read its settings from a workspace.
 process.chdir(folder);
-const { connection, isAsOpened } = await openLocked(folder);
+const { connection, looks, isAsOpened } = await openLocked(folder);
 const foreign = createForeignTables(connection, folder);
 const decoded = await createDecodedFiles(folder);
+const delimited = createDelimitedTables({ connection, looks }, folder);
 const lines = createInterface({ input: process.stdin });
 // The server is gone, possibly in the middle of a query.
 lines.once("close", () => process.exit(0));
@@ -47,15 +50,19 @@ async function answer(connection: DuckDBConnection, request: DatabaseRequest): P
   const timer = setTimeout(() => {
     timeout = true;
     connection.interrupt();
+    looks.interrupt();
   }, request.timeoutMs);
   try {
     const goOn = () => {
       if (timeout || performance.now() - begun > request.timeoutMs) throw new Error("interrupted");
     };
     const notes = await foreign.load(request.sql, goOn);
-    const { sql, ...of } = await decoded.decode(request.sql, goOn);
-    named = of.named;
-    return { ...(await query(connection, { ...request, sql }, () => timeout)), notes: [...notes, ...of.notes] };
+    const copies = await decoded.decode(request.sql, goOn);
+    named = copies.named;
+    const { sql, files, ...tables } = await delimited.find(copies.sql, goOn);
+    named = (text) => copies.named(tables.named(text));
+    notes.push(...copies.notes, ...tables.notes.map(named));
+    return { ...(await query(connection, { ...request, sql }, () => timeout)), notes, files: files.map(called(named)) };
   } catch (error) {
     const late = timeout || performance.now() - begun > request.timeoutMs;
     return { ok: false, message: named(error instanceof Error ? error.message : String(error)), timeout: late };
@@ -64,13 +71,18 @@ async function answer(connection: DuckDBConnection, request: DatabaseRequest): P
   }
 }
 
+/** The file as the statement named it. */
+function called(named: (text: string) => string): (file: FileRead) => FileRead {
+  return ({ dates, thousands: { columns, table } }) => ({ dates, thousands: { columns, table: named(table) } });
+}
+
 type AnsweredRows = Extract<DatabaseReply, { ok: true }>;
 
 async function query(
   connection: DuckDBConnection,
   { sql, maxCharacters }: DatabaseRequest,
   timedOut: () => boolean,
-): Promise<Omit<AnsweredRows, "notes">> {
+): Promise<Omit<AnsweredRows, "notes" | "files">> {
   const result = await run(connection, sql);
   const types = result.columnTypes();
   const columns: Column[] = result.columnNames().map((name, index) => ({ name, type: String(types[index]) }));

@@ -6,7 +6,7 @@ import type { DatabaseReply, DatabaseRequest } from "./database-protocol.ts";
 import { createDatabases } from "./databases.ts";
 
 const workspace = (root: string) => ({ root }) as never;
-const rows: DatabaseReply = { ok: true, columns: [], rows: [], total: 0, notes: [] };
+const rows: DatabaseReply = { ok: true, columns: [], rows: [], total: 0, notes: [], files: [] };
 const failed = (message: string): DatabaseReply => ({ ok: false, message, timeout: false });
 const { signal } = new AbortController();
 

@@ -4,7 +4,11 @@ import { type SqlToken, sqlStatements } from "./admit-sql.ts";
 type Place = { readonly text: string; readonly start: number; readonly end: number };
 
 /** A file that a statement reads as text, and the encoding that it says it has, if it says one. */
-export type NamedFile = Place & { readonly encoding: Place | undefined };
+export type NamedFile = Place & {
+  readonly encoding: Place | undefined;
+  /** Whether its bare name stands for a table: it is not what a call or a COPY reads. */
+  readonly isTable: boolean;
+};
 
 const beforeFile = new Set(["from", "join", "pivot", "unpivot", "summarize", "describe", "desc", "table"]);
 /** After these a comma parts no files. */
@@ -19,7 +23,11 @@ export function namedFiles(sql: string): readonly NamedFile[] {
   return (sqlStatements(sql) ?? []).flatMap((tokens) => {
     const found: NamedFile[] = [];
     const levels: Level[] = [{ names: "values", isCall: false, files: [] }];
-    const close = ({ files, encoding }: Level) => found.push(...files.map((file) => ({ ...file, encoding })));
+    const isCopy = (level: Level) => tokens[0]?.text === "copy" && level === levels[0];
+    const close = (level: Level) => {
+      const isTable = !level.isCall && !isCopy(level);
+      found.push(...level.files.map((file) => ({ ...file, encoding: level.encoding, isTable })));
+    };
     for (const [index, token] of tokens.entries()) {
       const level = levels.at(-1);
       if (level === undefined) break;

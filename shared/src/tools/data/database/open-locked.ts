@@ -6,11 +6,13 @@ const threads = 2;
 /**
  * An in-memory database that reads and writes files below `folder` only, loads and fetches no
  * extension, never spills to disk, and whose settings are locked. Symlinks are followed before a
- * path is checked. `isAsOpened` says whether no statement has changed how it works.
+ * path is checked. `looks` is a second connection to it. `isAsOpened` says whether no statement has changed how it works.
  */
-export async function openLocked(
-  folder: string,
-): Promise<{ readonly connection: DuckDBConnection; isAsOpened(): Promise<boolean> }> {
+export async function openLocked(folder: string): Promise<{
+  readonly connection: DuckDBConnection;
+  readonly looks: DuckDBConnection;
+  isAsOpened(): Promise<boolean>;
+}> {
   const instance = await DuckDBInstance.create(":memory:", { threads: String(threads), memory_limit: memoryLimit });
   const connection = await instance.connect();
   const settings = [
@@ -24,8 +26,8 @@ export async function openLocked(
   ];
   for (const setting of settings) await connection.run(`SET ${setting}`);
   // A separate connection, because the other may be in an aborted transaction.
-  const observer = await instance.connect();
-  return { connection, isAsOpened: () => logsNothing(observer) };
+  const looks = await instance.connect();
+  return { connection, looks, isAsOpened: () => logsNothing(looks) };
 }
 
 /**

@@ -5,18 +5,19 @@ import { foreignName } from "../foreign/foreign-name.ts";
 
 const longestLine = 1024 * 1024;
 const known = /\.(?:csv|tsv|txt|json|jsonl|ndjson|parquet)(?:\.(?:gz|zst))?$/i;
-const isDelimited = /\.(?:csv|tsv|txt)(?:\.(?:gz|zst))?$/i;
-const isPlainText = /\.txt(?:\.(?:gz|zst))?$/i;
+/** The name of a file of lines with delimiters. */
+export const isDelimited = /\.(?:csv|tsv|txt)(?:\.(?:gz|zst))?$/i;
+/** The name of such a file whose form the database does not tell by it. */
+export const isPlainText = /\.txt(?:\.(?:gz|zst))?$/i;
 
 /**
  * A data file as a FROM clause names it, and its size. `holder` is the workbook or SQLite file that
- * contains the sheet or table; `delimited` the name, quoted, of a file of lines with delimiters.
+ * contains the sheet or table.
  */
 export type TableSource = {
   readonly table: string;
   readonly bytes: number;
   readonly holder: string | undefined;
-  readonly delimited: string | undefined;
 };
 
 /**
@@ -31,7 +32,7 @@ export async function tableOf(workspace: Workspace, path: string): Promise<Table
   if (bytes === 0) throw new AppError("invalid_input", `${path} is empty.`);
   if (foreign) {
     const part = foreign.part === undefined ? "" : `/${foreign.part}`;
-    return { table: quoted(relative + part, "'"), bytes, holder: relative, delimited: undefined };
+    return { table: quoted(relative + part, "'"), bytes, holder: relative };
   }
   if (!known.test(path))
     throw new AppError(
@@ -47,9 +48,7 @@ export async function tableOf(workspace: Workspace, path: string): Promise<Table
       );
   }
   const name = quoted(relative, "'");
-  // Only of the other endings does the database tell the form by itself.
-  const table = isPlainText.test(path) ? `read_csv(${name})` : name;
-  return { table, bytes, holder: undefined, delimited: isDelimited.test(path) ? name : undefined };
+  return { table: name, bytes, holder: undefined };
 }
 
 /** A text or a name quoted for SQL. */

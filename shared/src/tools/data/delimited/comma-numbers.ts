@@ -1,90 +1,91 @@
 import { isNumberType } from "../database/column-types.ts";
-import type { Column } from "../database/database-protocol.ts";
+import type { Column, FileRead, QueryResult } from "../database/database-protocol.ts";
 import { quoted } from "../database/table-of.ts";
-import { type DelimitedFile, lookAtDelimited, orNothing, type Query, readText } from "./delimited-file.ts";
+import { type Ask, type ReadColumn, readText, type Sniffed } from "./sniff.ts";
 
 const comma = "'[-+]?(\\d{1,3}(\\.\\d{3})+|\\d+)(,\\d+)?'";
 const point = "'[-+]?(\\d{1,3}(,\\d{3})+|\\d+)(\\.\\d+)?'";
 /** No thousand begins with a nought. */
 const thousands = "'[-+]?([1-9]\\d{0,2}(\\.\\d{3})*|0)'";
 const whole = "'[^.]*'";
+/** As many rows as the database looks at to tell the types. */
+const sampleRows = 20_480;
 
-/**
- * What the database misread of a file whose numbers are written as 1.234,5 is, and the file as a
- * FROM clause names it to have them right.
- */
+/** What the database misreads of a file whose numbers are written as 1.234,5 is. */
 export type CommaNumbers = {
-  /** Columns that were kept as texts for their commas. */
-  readonly texts: readonly string[];
-  /** Columns whose thousands may have been taken for decimals. */
-  readonly thousands: readonly string[];
-  readonly table: string;
+  /** Columns that it would keep as texts for their commas. */
+  readonly commas: string[];
+  /** Columns whose thousands it may take for decimals; none where commas tell. */
+  readonly thousands: string[];
+  /** What `read_csv` takes to have both right. */
+  readonly options: readonly string[];
 };
 
 /**
  * Looks only into a file with another sign of such numbers, its delimiter or dates such as
- * 3.4.2026, and says nothing of one in which a point begins decimals.
+ * 3.4.2026, and finds none where a point begins decimals. `taken` is what `read_csv` takes so far.
  */
-export async function commaNumbers(
-  query: Query,
-  file: DelimitedFile,
-  columns: readonly Column[],
-): Promise<CommaNumbers> {
-  const asked = columns.filter(({ type }) => type === "VARCHAR" || isNumberType(type));
+export async function commaNumbers(ask: Ask, taken: readonly string[], file: Sniffed): Promise<CommaNumbers> {
+  const options = ["decimal_separator = ','", "thousands = '.'"];
+  const none = { commas: [], thousands: [], options };
+  const asked = file.columns.filter(({ type }) => type === "VARCHAR" || isNumberType(type));
   const isSuspect = file.delimiter !== "," || /^%d\.%m\./.test(file.dates.DATE ?? file.dates.TIMESTAMP ?? "");
-  const table = readText(file, ["decimal_separator = ','", "thousands = '.'"]);
-  const none = { texts: [], thousands: [], table };
   if (!isSuspect || asked.length === 0) return none;
-  const counts = asked.flatMap(({ name, type }) => {
-    const text = `trim(${quoted(name, '"')})`;
-    const [such, other] = type === "VARCHAR" ? [comma, point] : [thousands, whole];
-    return [such, other].map((form) => `count(*) FILTER (NOT regexp_full_match(${text}, ${form}))`);
-  });
-  const texts = readText(file, ["all_varchar = true"]);
-  const [row] = (await orNothing(query(`SELECT ${counts.join(", ")} FROM ${texts}`)))?.rows ?? [];
-  if (row === undefined) return none;
-  const found = asked.map(({ name, type }, index) => {
-    const [notSuch, notOther] = [Number(row[2 * index]), Number(row[2 * index + 1])];
-    return {
-      name,
-      isText: type === "VARCHAR",
-      isSuch: notSuch === 0 && notOther > 0,
-      isOther: notSuch > 0 && notOther > 0,
-    };
-  });
-  if (found.some(({ isText, isOther }) => !isText && isOther)) return none;
+  const texts = readText([...taken, "all_varchar = true"]);
+  const sample = await formsOf(ask, `(FROM ${texts} LIMIT ${sampleRows})`, asked);
+  if (!sample.some(({ isSuch }) => isSuch)) return none;
+  const found = await formsOf(ask, texts, asked);
+  if (found.some(({ type, isOther }) => type !== "VARCHAR" && isOther)) return none;
   const such = found.filter(({ isSuch }) => isSuch);
-  return {
-    texts: such.filter(({ isText }) => isText).map(({ name }) => name),
-    thousands: such.filter(({ isText }) => !isText).map(({ name }) => name),
-    table,
-  };
+  const commas = such.filter(({ type }) => type === "VARCHAR").map(({ name }) => name);
+  const others = such.map(({ name }) => name).filter((name) => !commas.includes(name));
+  const kept = await keptTexts(ask, readText([...taken, ...options]), file.columns, commas);
+  return { commas, thousands: commas.length === 0 ? others : [], options: [...options, ...kept] };
 }
 
-/** A sentence for columns whose thousands may have been taken for decimals; none without any. */
-function sayThousands({ table }: CommaNumbers, columns: readonly string[]): string[] {
-  const doubt = "read as decimals, though three digits follow every point, as where points part thousands";
-  return columns.length === 0 ? [] : [`${columns.join(", ")}: ${doubt}; if they do, FROM ${table} reads them so`];
+type Form = ReadColumn & { readonly isSuch: boolean; readonly isOther: boolean };
+
+/** Which columns are written as 1.234,5 throughout, and which are not. */
+async function formsOf(ask: Ask, table: string, columns: readonly ReadColumn[]): Promise<Form[]> {
+  const counts = columns.flatMap(({ name, type }, at) => {
+    const text = `trim(${quoted(name, '"')})`;
+    const forms = type === "VARCHAR" ? { such: comma, other: point } : { such: thousands, other: whole };
+    return Object.entries(forms).map(
+      ([kind, form]) => `count(*) FILTER (NOT regexp_full_match(${text}, ${form})) AS ${kind}${at}`,
+    );
+  });
+  const [row = {}] = await ask(`SELECT ${counts.join(", ")} FROM ${table}`);
+  return columns.map((column, at) => {
+    const [notSuch, notOther] = [Number(row[`such${at}`]), Number(row[`other${at}`])];
+    return { ...column, isSuch: notSuch === 0 && notOther > 0, isOther: notSuch > 0 && notOther > 0 };
+  });
 }
 
-/** The sentences for a whole file. */
-export function sayCommaNumbers(found: CommaNumbers): string[] {
-  const told = `numbers kept as text for their decimal commas; FROM ${found.table} reads them as numbers`;
-  const texts = found.texts.length === 0 ? [] : [`${found.texts.join(", ")}: ${told}`];
-  return [...texts, ...sayThousands(found, found.thousands)];
-}
-
-/** `sayThousands` for those of a file's columns that are used, as whole sentences. */
-export async function thousandsIn(
-  query: Query,
-  name: string | undefined,
-  { columns, used }: { readonly columns: readonly Column[]; readonly used: readonly string[] },
+/** The option that leaves other texts what they are: 1.2.3 is no number with thousands. */
+async function keptTexts(
+  ask: Ask,
+  table: string,
+  columns: readonly ReadColumn[],
+  commas: readonly string[],
 ): Promise<string[]> {
-  if (name === undefined || !columns.some((column) => used.includes(column.name) && column.type === "DOUBLE"))
-    return [];
-  const file = await lookAtDelimited(query, name, []);
-  if (file === undefined) return [];
-  const found = await commaNumbers(query, file, columns);
-  const doubted = found.thousands.filter((column) => used.includes(column));
-  return sayThousands(found, doubted).map((doubt) => `${doubt}.`);
+  const types = new Map((await ask(`DESCRIBE FROM ${table}`)).map((row) => [row.column_name, row.column_type]));
+  const kept = columns.filter(
+    ({ name, type }) => type === "VARCHAR" && types.get(name) !== "VARCHAR" && !commas.includes(name),
+  );
+  const fields = kept.map(({ name }) => `${quoted(name, "'")}: 'VARCHAR'`);
+  return fields.length === 0 ? [] : [`types = {${fields.join(", ")}}`];
+}
+
+/** Of those columns that are used, which may have been misread in a file, a sentence for each file. */
+export function sayThousands(
+  { files, columns }: Pick<QueryResult, "files"> & { readonly columns: readonly Column[] },
+  used: readonly string[] = columns.map(({ name }) => name),
+): string[] {
+  const isUsed = (name: string) =>
+    used.includes(name) && columns.some((column) => column.name === name && column.type === "DOUBLE");
+  return files.flatMap(({ thousands: { columns: all, table } }: FileRead) => {
+    const doubted = all.filter(isUsed);
+    const doubt = "read as decimals, though three digits follow every point, as where points part thousands";
+    return doubted.length === 0 ? [] : [`${doubted.join(", ")}: ${doubt}; if they do, FROM ${table} reads them so`];
+  });
 }

@@ -1,45 +1,47 @@
-import { AppError } from "../../../core/errors.ts";
-import type { Column, QueryResult } from "../database/database-protocol.ts";
+import { type CommaNumbers, commaNumbers } from "./comma-numbers.ts";
+import { type Ask, type ReadColumn, readText, type Sniffed, sniff } from "./sniff.ts";
 
-/** Asks the database. */
-export type Query = (sql: string) => Promise<QueryResult>;
-
-/**
- * A file of lines with delimiters: what `read_csv` takes to read its table, and how the database
- * found its values written.
- */
+/** The table in a file of lines with delimiters. */
 export type DelimitedFile = {
-  readonly source: string;
-  /** Lines above the table: titles and the like. */
-  readonly headings: number;
-  readonly delimiter: string;
-  /** The forms in which dates, and times of dates, were read; undefined for ISO 8601 and none. */
-  readonly dates: { readonly DATE: string | undefined; readonly TIMESTAMP: string | undefined };
+  /** What `read_csv` takes, beside the name, to read the table; nothing if it finds it by itself. */
+  readonly options: readonly string[];
+  /** What a reader of the table has to know of it, a sentence each, without the file's name. */
+  readonly notes: readonly string[];
+  readonly dates: Sniffed["dates"];
+  /** Columns whose thousands may have been taken for decimals, and the table in which they are not. */
+  readonly thousands: { readonly columns: string[]; readonly table: string };
 };
 
-/** A look at a file by its quoted name, with the columns it has when its first line names them. */
-export async function lookAtDelimited(
-  query: Query,
-  name: string,
-  columns: readonly Column[],
-): Promise<DelimitedFile | undefined> {
-  return await orNothing(look());
-
-  async function look(): Promise<DelimitedFile> {
-    const headings = await headingLines(query, name, columns);
-    const source = headings === 0 ? name : `${name}, skip = ${headings}`;
-    const sniffed = await query(`SELECT Delimiter, DateFormat, TimestampFormat FROM sniff_csv(${source})`);
-    const [delimiter, day, time] = (sniffed.rows[0] ?? []).map((cell) => (cell === null ? undefined : String(cell)));
-    return { source, headings, delimiter: delimiter ?? "", dates: { DATE: day, TIMESTAMP: time } };
-  }
+/**
+ * Decides what the table in a file is, by the file's quoted name: where it begins, what names its
+ * columns, and how its numbers are written. Rejects where the database cannot read the file.
+ */
+export async function lookAtDelimited(ask: Ask, name: string): Promise<DelimitedFile> {
+  const first = await sniff(ask, name);
+  const headings = await headingLines(ask, name, first.columns);
+  const skip = headings === 0 ? [] : [`skip = ${headings}`];
+  const below = headings === 0 ? first : await sniff(ask, [name, ...skip].join(", "));
+  const isNamed = below.hasHeader || !(await areYearsNames(ask, [name, ...skip].join(", "), below));
+  const start = isNamed ? skip : [...skip, "header = true"];
+  const found = isNamed ? below : await sniff(ask, [name, ...start].join(", "));
+  const numbers = await commaNumbers(ask, [name, ...start], found);
+  return {
+    options: [...start, ...(numbers.commas.length === 0 ? [] : numbers.options)],
+    notes: [...sayHeadings(headings, name), ...sayCommas(numbers)],
+    dates: found.dates,
+    thousands: { columns: numbers.thousands, table: readText([name, ...start, ...numbers.options]) },
+  };
 }
 
-/** What a look beside the question finds; undefined if the database cannot look. */
-export async function orNothing<T>(look: Promise<T>): Promise<T | undefined> {
-  return await look.catch((error: unknown) => {
-    if (error instanceof AppError && error.code === "rejected") return undefined;
-    throw error;
-  });
+function sayHeadings(lines: number, name: string): string[] {
+  const are = lines === 1 ? "line stands above the table and is" : "lines stand above the table and are";
+  return lines === 0 ? [] : [`${lines} ${are} left out; FROM read_csv(${name}) has ${lines === 1 ? "it" : "them"}`];
+}
+
+function sayCommas({ commas }: CommaNumbers): string[] {
+  return commas.length === 0
+    ? []
+    : [`numbers are read with decimal commas and points between thousands (${commas.join(", ")})`];
 }
 
 const maxHeadings = 20;
@@ -52,18 +54,18 @@ const mostlyFilled = 0.8;
  * How many lines stand above the one that names the columns; 0 if the first does, and where it is
  * not plain which one does.
  */
-async function headingLines(query: Query, name: string, columns: readonly Column[]): Promise<number> {
+async function headingLines(ask: Ask, name: string, columns: readonly ReadColumn[]): Promise<number> {
   const missing = columns.filter((column) => unnamed.test(column.name)).length;
   if (missing * 2 <= columns.length) return 0;
   // No file has this delimiter, so each line is one value.
   const whole = `auto_detect = false, delim = '\u0001', quote = '', escape = '', header = false, columns = {'line': 'VARCHAR'}`;
-  const { rows } = await query(`FROM read_csv(${name}, ${whole}) LIMIT ${maxHeadings + 1}`);
-  const lines = rows.map(([line]) => String(line ?? ""));
+  const rows = await ask(`FROM read_csv(${name}, ${whole}) LIMIT ${maxHeadings + 1}`);
+  const lines = rows.map(({ line }) => String(line ?? ""));
   const at = lines.findIndex((line) => delimiters.some((sign) => namesColumns(line.split(sign), columns.length)));
   if (at < 1) return 0;
-  const found = await query(`FROM read_csv(${name}, skip = ${at}) LIMIT 1`);
-  const left = found.columns.filter((column) => unnamed.test(column.name)).length;
-  return found.columns.length === columns.length && left < missing ? at : 0;
+  const found = (await sniff(ask, `${name}, skip = ${at}`)).columns;
+  const left = found.filter((column) => unnamed.test(column.name)).length;
+  return found.length === columns.length && left < missing ? at : 0;
 }
 
 function namesColumns(cells: readonly string[], count: number): boolean {
@@ -75,7 +77,22 @@ function namesColumns(cells: readonly string[], count: number): boolean {
   );
 }
 
-/** The table of the file as a FROM clause names it, with more options of `read_csv`. */
-export function readText({ source }: DelimitedFile, options: readonly string[] = []): string {
-  return `read_csv(${[source, ...options].join(", ")})`;
+const maxRead = 1000;
+const year = /^(?:1[5-9]|20|21)\d\d$/;
+
+/**
+ * Whether the first row names columns though it has numbers where the others have them: years, in
+ * columns of which nothing else is a year, beside texts that stand nowhere else.
+ */
+async function areYearsNames(ask: Ask, taken: string, { columns }: Sniffed): Promise<boolean> {
+  const isText = columns.map(({ type }) => type === "VARCHAR");
+  if (!isText.includes(true) || !isText.includes(false)) return false;
+  const rows = await ask(`FROM read_csv(${taken}, header = false, all_varchar = true) LIMIT ${maxRead}`);
+  const [names = [], ...others] = rows.map((row) => Object.values(row).map((cell) => String(cell ?? "").trim()));
+  if (others.length === 0 || new Set(names).size < columns.length) return false;
+  return names.every((cell, at) =>
+    isText[at] === true
+      ? /\p{L}/u.test(cell) && others.every((row) => row[at] !== cell)
+      : year.test(cell) && !others.some((row) => year.test(row[at] ?? "")),
+  );
 }

@@ -17,25 +17,34 @@ const describe = async (path: string, content: string) => {
 /** The rows of a table that an answer names. */
 const read = async (table = "") =>
   (await scene.databases.query(scene.workspace, `FROM ${table}`, { signal: AbortSignal.timeout(60_000) })).rows;
-const tableIn = (text: string, before: string) =>
-  new RegExp(`${before}[^\n]*FROM (read_csv\\(.*?\\))(?: reads|\\.\n)`).exec(text)?.[1];
 
-test("decimal commas and thousands are told with the table that reads them as numbers", async () => {
+test("decimal commas and thousands are read as numbers, and the answer says so", async () => {
   const text = await describe("de.csv", "Stadt;Einwohner;Kurs\nBonn;1.234;1.001,5\nKöln;12.500;2,75\nHof;950;\n");
-  expect(text).toContain("- Kurs: numbers kept as text for their decimal commas; FROM");
-  expect(text).toContain("- Einwohner: read as decimals, though three digits follow every point");
-  expect(text).not.toContain("need cleaning");
+  expect(text).toContain("Note: de.csv: numbers are read with decimal commas and points between thousands (Kurs).");
+  for (const doubt of ["need cleaning", "three digits follow every point"]) expect(text).not.toContain(doubt);
   const rows = [
     ["Bonn", "1234", 1001.5],
     ["Köln", "12500", 2.75],
     ["Hof", "950", null],
   ];
-  for (const column of ["Kurs", "Einwohner"]) expect(await read(tableIn(text, `- ${column}: `))).toEqual(rows);
+  expect(await read("'de.csv'")).toEqual(rows);
+});
+
+test("thousands without any comma are told with the table that reads them as such", async () => {
+  const text = await describe("towns of three.csv", "Stadt;Einwohner\nBonn;1.234\nKöln;12.500\n");
+  expect(await read("'towns of three.csv'")).toEqual([
+    ["Bonn", 1.234],
+    ["Köln", 12.5],
+  ]);
+  expect(await read(/- Einwohner: .*FROM (read_csv\(.*?\)) reads/.exec(text)?.[1])).toEqual([
+    ["Bonn", "1234"],
+    ["Köln", "12500"],
+  ]);
 });
 
 test.each<[string, string, boolean]>([
   ["points only, and a semicolon", "a;b\nx;1.234\ny;12.500\n", true],
-  ["dates with points", 'a,b,c\n03.04.2026,1.234,"1,5"\n13.04.2026,12.500,"2,5"\n', true],
+  ["dates with points", 'a,b,c\n03.04.2026,1.234,x\n13.04.2026,12.500,y\n', true],
   ["no other sign", "a,b\nx,1.234\ny,12.500\n", false],
   ["two digits behind one point", "a;b\nx;1.234\ny;12.50\n", false],
   ["a nought before the point", "a;b\nx;0.234\ny;12.500\n", false],
@@ -50,7 +59,7 @@ test.each<[string, string, boolean]>([
 test.each([
   ["English thousands", 'a;b\nx;"1,234"\ny;"12,500"\n'],
   ["articles", "a;b\nx;1,2,3\ny;1,5\n"],
-])("%s are not called decimal commas", async (name, content) => {
+])("%s are not read with decimal commas", async (name, content) => {
   expect(await describe(`${name}.csv`, content)).not.toContain("decimal commas");
 });
 
@@ -74,10 +83,12 @@ test.each<[string, string, number]>([
   ["a bank statement", "Konto 4711;;;\nZeitraum: Januar;;;\n;;;\nTag;Wer;Betrag;Saldo\n3.1.2026;Hof;1,5;2,5\n", 3],
   ["a blank line", "Sales,,\n\nName,Value,Text\na,1,x\nb,2,y\n", 2],
   ["a header without its last name", "Sales,,,,\nA,B,C,D,\n1,2,3,4,\n", 1],
-])("lines above the table are left out, and the answer says how: %s", async (name, content, headings) => {
+])("lines above the table are left out, and the answer says so: %s", async (name, content, headings) => {
   const text = await describe(`${name}.csv`, content);
-  expect(text).toContain(`Note: ${headings} ${headings === 1 ? "line stands" : "lines stand"} above the table.`);
-  const rows = await read(tableIn(text, "Note: "));
+  const lines =
+    headings === 1 ? "1 line stands above the table and is" : `${headings} lines stand above the table and are`;
+  expect(text).toContain(`Note: ${name}.csv: ${lines} left out; FROM read_csv('${name}.csv') has`);
+  const rows = await read(`'${name}.csv'`);
   expect(text).toContain(`${name}.csv: ${rows.length} rows`);
 });
 

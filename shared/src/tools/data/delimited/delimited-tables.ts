@@ -1,0 +1,90 @@
+import { realpath, stat } from "node:fs/promises";
+import { posix, resolve, sep } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import type { FileRead } from "../database/database-protocol.ts";
+import { namedFiles } from "../database/named-files.ts";
+import { isDelimited, isPlainText, quoted } from "../database/table-of.ts";
+import { type DelimitedFile, lookAtDelimited } from "./delimited-file.ts";
+import { type Ask, readText } from "./sniff.ts";
+
+/** A statement that reads the tables in the files it names, wherever in a file they are. */
+export type TablesStatement = {
+  readonly sql: string;
+  readonly notes: readonly string[];
+  readonly files: readonly FileRead[];
+  /** A text of the database with the files' names instead of the views'. */
+  readonly named: (text: string) => string;
+};
+
+/** The CSV, TSV and other text files below a folder, as the tables they hold. */
+export interface DelimitedTables {
+  /**
+   * Looks at each such file that the statement reads by its bare name, once until it changes. What
+   * the database would not find by itself it reads through a view. `goOn` stops it by throwing.
+   */
+  find(sql: string, goOn: () => void): Promise<TablesStatement>;
+}
+
+/** `looks` is another connection than `connection`, which may be in a transaction. */
+export function createDelimitedTables(
+  { connection, looks }: { readonly connection: DuckDBConnection; readonly looks: DuckDBConnection },
+  folder: string,
+): DelimitedTables {
+  const known = new Map<string, { readonly version: string; readonly file: DelimitedFile | undefined }>();
+  const schemas = new Map<string, string>();
+  const ask: Ask = async (sql) => (await looks.runAndReadAll(sql)).getRowObjectsJson();
+
+  async function fileOf(name: string, path: string, goOn: () => void): Promise<DelimitedFile | undefined> {
+    const { mtimeMs, size } = await stat(path);
+    const version = `${mtimeMs} ${size}`;
+    const before = known.get(name);
+    if (before?.version === version) return before.file;
+    const file = await lookAtDelimited(ask, quoted(name, "'")).catch(() => undefined);
+    goOn();
+    known.set(name, { version, file });
+    return file;
+  }
+
+  /** A view is called as the database calls the table of a file: by it statements name columns. */
+  async function viewOf(name: string, options: readonly string[]): Promise<string> {
+    const schema = schemas.get(name) ?? `memory.${quoted(`file ${schemas.size}`, '"')}`;
+    schemas.set(name, schema);
+    const view = `${schema}.${quoted(posix.basename(name).split(".")[0] ?? "", '"')}`;
+    await connection.run(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+    await connection.run(`CREATE OR REPLACE VIEW ${view} AS FROM ${readText([quoted(name, "'"), ...options])}`);
+    return view;
+  }
+
+  return {
+    async find(sql, goOn) {
+      const found = new Map<string, { readonly file: DelimitedFile | undefined; readonly view: string | undefined }>();
+      const read = namedFiles(sql).filter(({ text, isTable }) => isTable && isDelimited.test(text));
+      for (const name of new Set(read.map(({ text }) => text))) {
+        const path = await fileBelow(folder, name);
+        if (path === undefined) continue;
+        const file = await fileOf(name, path, goOn);
+        const isAsFound = (file?.options ?? []).length === 0 && !isPlainText.test(name);
+        found.set(name, { file, view: isAsFound ? undefined : await viewOf(name, file?.options ?? []) });
+      }
+      let changed = sql;
+      for (const { text, start, end } of read.toSorted((one, other) => other.start - one.start))
+        changed = changed.slice(0, start) + (found.get(text)?.view ?? sql.slice(start, end)) + changed.slice(end);
+      const all = [...found];
+      return {
+        sql: changed,
+        notes: all.flatMap(([name, { file }]) => (file?.notes ?? []).map((note) => `${name}: ${note}.`)),
+        files: all.flatMap(([, { file }]) =>
+          file === undefined ? [] : { dates: file.dates, thousands: file.thousands },
+        ),
+        named: (text) =>
+          all.reduce((rest, [name, { view }]) => (view ? rest.replaceAll(view, quoted(name, "'")) : rest), text),
+      };
+    },
+  };
+}
+
+async function fileBelow(folder: string, name: string): Promise<string | undefined> {
+  const path = await realpath(resolve(folder, name)).catch(() => undefined);
+  if (path === undefined || !path.startsWith(folder + sep)) return undefined;
+  return (await stat(path)).isFile() ? path : undefined;
+}
