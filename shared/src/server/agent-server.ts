@@ -135,7 +135,7 @@ function deletionsOf(engine: Engine, { artifacts }: Parts, { config, logger }: S
 }
 
 function logStart({ shared, model, browserMissing }: Parts, { config, logger, machine }: Start, url: string): void {
-  for (const said of [...config.notes, ...[shared.note].filter(isSaid)]) logger.warn(said);
+  for (const said of [...config.notes, ...[shared.note, machine.shortage].filter(isSaid)]) logger.warn(said);
   const facts = {
     model: model.name,
     sandbox: machine.sandbox.description,
