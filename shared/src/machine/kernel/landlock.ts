@@ -1,4 +1,4 @@
-import { type Pointer, ptr, read } from "bun:ffi";
+import { ptr, read } from "bun:ffi";
 import { closeSync } from "node:fs";
 import { getSystemErrorName } from "node:util";
 import { libc } from "./libc.ts";
@@ -66,7 +66,7 @@ export function restrictFiles(abi: number, rules: readonly OpenedRule[]): void {
 }
 
 /** The name of the last call's error, so that a shortage is told from what the kernel lacks. */
-function reasonAt(errnoAt: Pointer | null): string {
+function reasonAt(errnoAt: Parameters<typeof read.i32>[0] | null): string {
   const errno = errnoAt === null ? 0 : read.i32(errnoAt, 0);
   return errno === 0 ? "" : ` (${getSystemErrorName(-errno)})`;
 }
