@@ -1,10 +1,10 @@
 import { realpath } from "node:fs/promises";
 import { AppError, unlessMissing } from "../../core/errors.ts";
+import { isShortage } from "../../core/shortage.ts";
 import { traceVariables } from "../../core/trace.ts";
 import { type ControlGroups, openControlGroups } from "../memory/control-group.ts";
 import { type ConversationWatch, createConversationWatch } from "../memory/conversation-watch.ts";
 import { sandboxEnvironment } from "../process/environment.ts";
-import { isShortage } from "../process/shortage.ts";
 import { unprivilegedUser } from "../process/step-down.ts";
 import { letOwnerIn } from "../sandbox/guarded-names.ts";
 import { defaultLimits } from "../sandbox/limits.ts";
@@ -203,7 +203,9 @@ function withRead(paths: SandboxPaths = { read: [], write: [] }, path: string): 
   return { ...paths, read: [...paths.read, path] };
 }
 
-/** What stands for a sandbox where there is none: it runs nothing, and its `description` says why. */
+/**
+ * What stands for a sandbox where there is none: it runs nothing, and its `description` says why.
+ */
 export function noSandbox(reasons: readonly string[]): Sandbox {
   const description = `none: commands are switched off | ${reasons.join(" | ")}`;
   return {

@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, readlinkSync, writeSync } from "node:fs";
+import { isShortage } from "../../core/shortage.ts";
 import { type LandlockRule, landlockAbi, type OpenedRule, restrictFiles } from "../kernel/landlock.ts";
 import { restrictCalls, restrictCallsAsking } from "../kernel/seccomp.ts";
 import { sendDescriptors } from "../kernel/send-descriptors.ts";
 import { landlockFilter } from "../kernel/syscall-filter.ts";
 import { joinNewSessionKeyring, leaveTerminal, runProgram } from "../kernel/this-process.ts";
 import { unpacked } from "./environment.ts";
-import { isShortage } from "./shortage.ts";
 
 /**
  * Started as `launcher RULES keep|unpack refused|asked COMMAND…`: locks this process in for good,

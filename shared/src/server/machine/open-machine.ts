@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
 import type { Config } from "../../config/config.ts";
 import { unlessMissing } from "../../core/errors.ts";
+import { isShortage } from "../../core/shortage.ts";
 import { findProbeFolder } from "../../machine/confinement/probe-folder.ts";
 import { rememberedSandbox } from "../../machine/confinement/remembered-sandbox.ts";
-import { isShortage } from "../../machine/process/shortage.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import type { PythonLook } from "../../tools/python/find-python.ts";
 import { type FoundMachine, type MachineMemory, openMachineMemory } from "./remembered-machine.ts";
