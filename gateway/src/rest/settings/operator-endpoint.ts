@@ -4,9 +4,9 @@ import { AppError } from "manyhands/internal/core/errors";
 import { type EndpointAbout, endpoint, type RestEndpoint, type RestEnv } from "../endpoint.ts";
 
 /**
- * An endpoint for who operates the system, because it shows or changes how it is set up: callers
- * with the scope `admin`, themselves and not through an agent, and of browsers' pages only the
- * console, whatever origins may call otherwise.
+ * An endpoint that shows or changes how the system is set up, for its operator: only callers with
+ * the scope `admin`, themselves and not through an agent; of web pages only the console, whatever
+ * origins may call otherwise.
  */
 export function operatorEndpoint<Given extends EndpointAbout["request"]>(
   about: Omit<EndpointAbout, "request" | "scope" | "tag"> & { readonly request: Given },
