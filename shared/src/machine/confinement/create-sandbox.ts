@@ -1,6 +1,5 @@
 import { realpath } from "node:fs/promises";
-import { AppError, unlessMissing } from "../../core/errors.ts";
-import { isShortage } from "../../core/shortage.ts";
+import { AppError, isShortage, unlessMissing } from "../../core/errors.ts";
 import { traceVariables } from "../../core/trace.ts";
 import { type ControlGroups, openControlGroups } from "../memory/control-group.ts";
 import { type ConversationWatch, createConversationWatch } from "../memory/conversation-watch.ts";

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readlinkSync, writeSync } from "node:fs";
-import { isShortage } from "../../core/shortage.ts";
+import { isShortage } from "../../core/errors.ts";
 import { type LandlockRule, landlockAbi, type OpenedRule, restrictFiles } from "../kernel/landlock.ts";
 import { restrictCalls, restrictCallsAsking } from "../kernel/seccomp.ts";
 import { sendDescriptors } from "../kernel/send-descriptors.ts";

@@ -1,7 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { Config } from "../../config/config.ts";
-import { unlessMissing } from "../../core/errors.ts";
-import { isShortage } from "../../core/shortage.ts";
+import { isShortage, unlessMissing } from "../../core/errors.ts";
 import { findProbeFolder } from "../../machine/confinement/probe-folder.ts";
 import { rememberedSandbox } from "../../machine/confinement/remembered-sandbox.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
