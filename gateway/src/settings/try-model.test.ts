@@ -104,7 +104,7 @@ async function trialOf(given: {
     return { status: 200, models: listed.map((id) => ({ id, window: undefined })) };
   });
   // A second passes from each look at the clock to the next.
-  let second = 0;
+  let second = 5;
   using __ = spyOn(performance, "now").mockImplementation(() => second++ * 1_000);
   const asked: ModelRequest[] = [];
   using ___ = spyOn(making, "createModel").mockImplementation(((_: unknown, deps: { fetch: typeof fetch }) => ({
