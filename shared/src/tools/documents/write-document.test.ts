@@ -147,7 +147,7 @@ test("of a workbook the first cells are seen in their formats, with formulas; wh
   ];
   const { text, images, takenIn } = await write({ path: "seen.xlsx", sheets }, browser);
   expect(text).toContain(
-    "You see the first page of its cells as read back, as tables (at most 20 rows and 8 columns of the first 3 sheets; long cells are cut, formulas not computed)",
+    "You see the first page of its cells as read back, as tables (at most 20 rows and 8 columns of the first 3 sheets; long cells are cut, formulas not computed, charts not drawn)",
   );
   expect(images).toHaveLength(1);
   const shown = printed[0]?.text ?? "";
