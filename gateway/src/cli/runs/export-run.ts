@@ -1,3 +1,4 @@
+import { counted } from "manyhands/internal/core/text/counted";
 import { mkdir, open } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { AppError, errnoOf } from "manyhands/internal/core/errors";
@@ -44,7 +45,7 @@ export async function exportRun(
         }
       }
     }
-    context.terminal.say(`Wrote ${runs.length} runs to ${file}, and ${written.size} files to ${file}.files.`);
+    context.terminal.say(`Wrote ${counted(runs.length, "run")} to ${file}, and ${counted(written.size, "file")} to ${file}.files.`);
     return exitCodes.ok;
   });
 }

@@ -1,3 +1,4 @@
+import { counted } from "../../core/text/counted.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { mapBodies } from "../../core/runs/bodies.ts";
@@ -99,7 +100,7 @@ export function cancelChildrenRun(kind: string, peers: Peers): RunDefinition {
         away = still.away;
         since ??= typeof attempt === "number" ? undefined : at;
         if (at - (since ?? at) > patienceMs)
-          throw new AppError("unavailable", `${left} tasks at other agents could not be cancelled.`);
+          throw new AppError("unavailable", `${counted(left, "task")} at other agents could not be cancelled.`);
         await run.sleep(pauseMs, { until });
       }
     },

@@ -1,3 +1,4 @@
+import { counted } from "../text/counted.ts";
 import { AppError } from "../errors.ts";
 
 /** What a principal may use; an omitted limit does not apply. Days are those of UTC. */
@@ -56,5 +57,5 @@ export function checkQuota(quota: Quota, use: QuotaUse, now: number, starts: boo
   if (tokensPerDay !== undefined && use.tokens >= tokensPerDay)
     throw new QuotaError(`${tokensPerDay} tokens a day`, tomorrow);
   if (starts && runsAtOnce !== undefined && use.runs >= runsAtOnce)
-    throw new QuotaError(`${runsAtOnce} runs at once`, runEndsSeconds);
+    throw new QuotaError(`${counted(runsAtOnce, "run")} at once`, runEndsSeconds);
 }

@@ -124,11 +124,11 @@ test("what was seen of a workbook counts as taken in only where its cells are fr
 
 test("a Word document is written once it could be read back, with its title, in the task's time", async () => {
   using written = spyOn(writing, "writeWord").mockResolvedValue(Buffer.from("word"));
-  using read = spyOn(readingBack, "readBackWord").mockResolvedValue({ told: "1 headings", page: "<p>" });
+  using read = spyOn(readingBack, "readBackWord").mockResolvedValue({ told: "1 heading", page: "<p>" });
   const { signal } = new AbortController();
   const asked = { path: "a.DOCX", title: "T", markdown: "**x**" };
   expect((await write(asked, undefined, signal)).text).toBe(
-    "Written and read back: a.DOCX, 1 headings. How it looks was not checked: there is no browser here that draws it.",
+    "Written and read back: a.DOCX, 1 heading. How it looks was not checked: there is no browser here that draws it.",
   );
   const html = "<h1>T</h1>\n<p><strong>x</strong></p>\n";
   expect(written.mock.calls.map(([request]) => request)).toEqual([{ html, title: "T" }]);

@@ -153,7 +153,7 @@ test("a long dropdown is listed up to a bound, an empty and a closed one are tol
   expect(missing).toContain(`combobox "Colour" [${colour}] has no entry "Cut". It shows:`);
   expect(missing).toContain('\n"Paste"\n</web-content>');
   // It is open now, and a click would close it.
-  expect(await textOf("get_dropdown_options", { ref: colour })).toContain("has 1 entries:");
+  expect(await textOf("get_dropdown_options", { ref: colour })).toContain("has 1 entry:");
   expect(await textOf("select_dropdown_option", { ref: colour, text: "Copy" })).toStartWith('Chose "Copy"');
   expect(await title()).toBe("item");
   expect(await textOf("select_dropdown_option", { ref: colour, text: "Paste" })).toStartWith('Chose "Paste"');

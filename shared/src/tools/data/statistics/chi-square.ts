@@ -1,3 +1,4 @@
+import { counted } from "../../../core/text/counted.ts";
 import { AppError } from "../../../core/errors.ts";
 import { sizeOf } from "./compare-means.ts";
 import { chanceOfHits, chiSquareUpper } from "./distributions.ts";
@@ -28,7 +29,7 @@ export function contingency(one: readonly string[], other: readonly string[]): C
 function categories(names: readonly string[]): string[] {
   const all = [...new Set(names)].toSorted((one, other) => one.localeCompare(other, "en", { numeric: true }));
   if (all.length >= 2 && all.length <= mostCategories) return all;
-  throw new AppError("invalid_input", `A column has ${all.length} categories; 2 to ${mostCategories} are needed.`);
+  throw new AppError("invalid_input", `A column has ${counted(all.length, "category", "categories")}; 2 to ${mostCategories} are needed.`);
 }
 
 /** Pearson's chi-square of counts against those expected. */

@@ -1,7 +1,8 @@
+import { counted } from "../../../core/text/counted.ts";
 import PostalMime, { type Address, type Email } from "postal-mime";
 import { decodeText } from "../../page/decode.ts";
 import { htmlMarkdown } from "./html-markdown.ts";
-import { counted, numberRange } from "./number-range.ts";
+import { numberRange } from "./number-range.ts";
 import type { DocumentPiece, Reading } from "./reading.ts";
 
 const mostMessages = 50_000;

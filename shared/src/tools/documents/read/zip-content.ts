@@ -1,6 +1,7 @@
+import { counted } from "../../../core/text/counted.ts";
 import { fromBufferPromise } from "yauzl";
 import { AppError } from "../../../core/errors.ts";
-import { counted, numberRange } from "./number-range.ts";
+import { numberRange } from "./number-range.ts";
 import type { DocumentPiece, Reading } from "./reading.ts";
 
 const mostEntries = 20_000;

@@ -1,6 +1,6 @@
+import { counted } from "../../../core/text/counted.ts";
 import { type Cell, type CellValue, colToLetter, readXlsx, writeXlsx } from "hucre/xlsx";
 import { AppError } from "../../../core/errors.ts";
-import { counted } from "../read/number-range.ts";
 import { circleIn, type PlacedFormula } from "./circular-formulas.ts";
 import { columnWidths, isWrapped } from "./column-widths.ts";
 import { safeFormula } from "./safe-formula.ts";

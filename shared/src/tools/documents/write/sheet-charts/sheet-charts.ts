@@ -1,7 +1,7 @@
+import { counted } from "../../../../core/text/counted.ts";
 import type { Sheet, SheetChart, WriteSheet } from "hucre/xlsx";
 import { AppError } from "../../../../core/errors.ts";
 import { sanitizeLine } from "../../../../core/text/sanitize.ts";
-import { counted } from "../../read/number-range.ts";
 import type { ChartToWrite } from "../workbook-protocol.ts";
 import { type AxisText, axesOf, drawnAs, placesIn } from "./chart-look.ts";
 import {
