@@ -10,6 +10,7 @@ import {
   chartRange,
   formatOf,
   headingOf,
+  invalid,
   referenceTo,
   valuesIn,
   withoutFirst,
@@ -127,10 +128,6 @@ function isText(value: ChartValue): boolean {
 
 function isNumeric(value: ChartValue): boolean {
   return value === undefined || typeof value === "number" || value instanceof Date;
-}
-
-function invalid(why: string): AppError {
-  return new AppError("invalid_input", why);
 }
 
 /** XML has no place for every character. */
