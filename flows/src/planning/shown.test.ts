@@ -110,7 +110,7 @@ test("the whole task is held against every result, the files handed over and tho
 
 test("who plans sees the agents, the task and its files; who plans anew also what came of it and what is missing", async () => {
   const draft = { title: "Plan", steps: [{ text: "do it", agent: "one" }] };
-  const brief = { goal: "The task", agents, mostSteps: 3 };
+  const brief = { goal: "The task", agents, maxSteps: 3 };
   const revised = { verdict: "enough", reason: "so", steps: [] };
   const { flow, shown } = paperFlow({ agents, files: [given] }, { decided: [draft, revised] });
   const plan = await makePlan(flow, brief).catch((error: AppError) => error);
@@ -130,7 +130,7 @@ test("who plans sees the agents, the task and its files; who plans anew also wha
 
 const charts = [{ id: "charts", name: "Draw charts", description: "", tags: ["plot"], examples: [] }];
 const planners = [...agents, { ...agents[0], name: "two", skills: charts } as (typeof agents)[number]];
-const brief = { goal: "The task", agents: planners, mostSteps: 2 };
+const brief = { goal: "The task", agents: planners, maxSteps: 2 };
 const drafted = (agent: string, depends_on: readonly string[] = []) => ({
   ...{ text: "do it", agent, depends_on, expected: "", delivers: [] },
 });
@@ -195,7 +195,7 @@ async function work(
     stepDeadlineMs: undefined,
     isWhole: false,
     isCheckedAtOnce: () => false,
-    goesOnIn: undefined,
+    continues: undefined,
     ...options,
   });
   return { worked, asks: shown.asks, decisions: shown.decisions, told: shown.told };
@@ -251,7 +251,7 @@ test("a step that goes on in a conversation gets neither the task's files nor th
     {},
     [done, before],
     { asked: [paperAnswer("so")] },
-    { goesOnIn: "y", stepDeadlineMs: 9_000 },
+    { continues: "y", stepDeadlineMs: 9_000 },
   );
   expect(asks[0]?.parts).toEqual([{ type: "file", ...paperFile("a.csv") }]);
   expect(asks[0]?.options).toEqual({ contextId: "k", deadlineMs: 9_000 });

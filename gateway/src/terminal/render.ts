@@ -1,6 +1,6 @@
-import { counted } from "manyhands/internal/core/text/counted";
 import type { EventOf, ReadEvent } from "manyhands/internal/core/events/events";
 import type { Progress } from "manyhands/internal/core/events/progress";
+import { counted } from "manyhands/internal/core/text/counted";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { argumentsText, callText } from "./arguments-text.ts";
 import { flowLines, planLines } from "./flow-lines.ts";

@@ -1,7 +1,7 @@
-import { counted } from "../core/text/counted.ts";
 import { AppError } from "../core/errors.ts";
 import type { Run, StepContext } from "../core/runs/run.ts";
 import type { AgentInput } from "../core/runs/task.ts";
+import { counted } from "../core/text/counted.ts";
 import { type BudgetShare, type FlowState, workedMs } from "./flow-state.ts";
 
 /** What one ask may use: its budget, and the deadline after which it is abandoned. */

@@ -308,8 +308,8 @@ export const runsFaults: readonly Fault[] = [
   {
     id: "schema-of-nothing",
     file: "shared/src/runs/runs.ts",
-    find: "input.outputSchema !== undefined && !isAnswerSchema(input.outputSchema)",
-    becomes: "input.outputSchema === null",
+    find: "if (input.outputSchema !== undefined) answerSchema(input.outputSchema);\n",
+    becomes: "",
     harm: "A run starts with a schema that no answer can be checked against, and fails at its end.",
     tests: ["shared/src/runs", "gateway/src/rest", "gateway/src/server"],
   },
@@ -476,8 +476,8 @@ export const runsFaults: readonly Fault[] = [
   {
     id: "second-former-body-refused",
     file: "shared/src/core/runs/bodies.ts",
-    find: "  if (former.length > mostFormer) return",
-    becomes: "  if (former.length >= mostFormer) return",
+    find: "  if (former.length > maxFormer) return",
+    becomes: "  if (former.length >= maxFormer) return",
     harm: "A server with two former bodies of a kind, which are allowed, does not start.",
     tests: ["shared/src/core/runs/bodies.test"],
   },

@@ -1,8 +1,8 @@
-import { counted } from "manyhands/internal/core/text/counted";
 import type { Config } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { HomeFiles } from "manyhands/internal/core/runs/housekeeping";
+import { counted } from "manyhands/internal/core/text/counted";
 import { createDeletions } from "manyhands/internal/runs/deletions";
 import { sweep } from "manyhands/internal/runs/sweep";
 import { openHomeFiles } from "manyhands/internal/server/machine/open-workspaces";

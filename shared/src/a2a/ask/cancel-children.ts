@@ -1,9 +1,9 @@
-import { counted } from "../../core/text/counted.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { mapBodies } from "../../core/runs/bodies.ts";
 import { type Engine, terminalStatuses } from "../../core/runs/engine.ts";
 import type { Run, RunDefinition, StepContext } from "../../core/runs/run.ts";
+import { counted } from "../../core/text/counted.ts";
 import { cancelOpen, cancelRemoteTask, openAsks } from "./cancel-remote-tasks.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
 import type { AsksOfExecution } from "./under-way.ts";

@@ -1,6 +1,6 @@
-import { counted } from "../../core/text/counted.ts";
 import { AppError } from "../../core/errors.ts";
 import type { ToolCall } from "../../core/model.ts";
+import { counted } from "../../core/text/counted.ts";
 import type { ParsedArguments } from "../../models/arguments.ts";
 import type { AgentState } from "./agent-state.ts";
 

@@ -1,5 +1,5 @@
-import { counted } from "../text/counted.ts";
 import { AppError } from "../errors.ts";
+import { counted } from "../text/counted.ts";
 
 /** What a principal may use; an omitted limit does not apply. Days are those of UTC. */
 export type Quota = {

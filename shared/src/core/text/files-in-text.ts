@@ -5,7 +5,8 @@
 const extensions =
   "md|txt|log|csv|tsv|jsonl?|ya?ml|toml|xml|html?|pdf|docx?|pptx?|xlsx?|ods|odt|epub|ics|sql|sqlite|db|parquet|ipynb|py|ts|js|sh|patch|diff|png|jpe?g|gif|svg|webp|zip|tar|t?gz";
 /**
- * Nothing within a name begins one, and none is without end: a long text would be read for each.
+ * A match never begins inside a name, and its length is bounded: otherwise the rest of a long text
+ * would be read again for each.
  */
 const fileName = new RegExp(
   String.raw`(?<![\p{L}\p{N}_][./-]?)[\p{L}\p{N}_][\p{L}\p{N}_./-]{0,250}\.(?:${extensions})(?![\p{L}\p{N}_])`,
@@ -22,14 +23,14 @@ const makes =
 /** What asks to be told rather than to be done. */
 const asks = /[?？]\s*$|\b(?:how|why|what|which|explain|whether)\b|怎么|如何|什么|为什么/iu;
 
-/** What is longer goes on with what the task is about. */
-const mostText = 100_000;
+/** Only this much of a message is searched: in a longer one, material follows the request. */
+const maxText = 100_000;
 
 /**
  * The files that a text clearly asks to be made: it names them in a sentence that says to make
  * something and is no question. Misses some; what it finds, somebody waits for.
  */
 export function filesToMake(text: string): string[] {
-  const sentences = text.slice(0, mostText).split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/u);
+  const sentences = text.slice(0, maxText).split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/u);
   return [...new Set(sentences.filter((one) => makes.test(one) && !asks.test(one)).flatMap(namedFiles))];
 }

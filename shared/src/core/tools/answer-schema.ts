@@ -1,12 +1,13 @@
 import * as z from "zod";
+import { AppError } from "../errors.ts";
 import type { JsonSchema } from "../model.ts";
 import { LinearPattern } from "../text/linear-pattern.ts";
 import { inputSchemaOf } from "./tool-input.ts";
 
 /** The most subschemas of a schema, each counted as often as a reference leads to it. */
-const mostSubschemas = 2_000;
+const maxSubschemas = 2_000;
 /** The most times that a part of an answer meets a subschema, all alternatives included. */
-const mostMeetings = 200_000;
+const maxMeetings = 200_000;
 /** How deep an answer and the references to a schema's parts may be nested. */
 const deepest = 500;
 
@@ -15,10 +16,36 @@ const tooLong = "The answer is too long or too deep to be checked against the sc
 /**
  * The check of an answer by the JSON Schema that a caller gave. It ends, whatever schema and answer
  * are: a schema that unfolds without end is refused, its patterns take time in proportion to the
- * text, and an answer that would meet too many alternatives does not fit. Throws for a schema that
- * cannot be checked against.
+ * text, and an answer that would meet too many alternatives does not fit. Throws `invalid_input`
+ * with the reason for a schema that we cannot check against or show to a model.
  */
 export function answerSchema(schema: JsonSchema): z.ZodType {
+  try {
+    return checkOf(schema);
+  } catch (cause) {
+    const message = `not a JSON Schema that answers can be checked against: ${reasonIn(cause)}`;
+    throw new AppError("invalid_input", message, { cause, field: "outputSchema" });
+  }
+}
+
+/** Why answers cannot be required to fit this schema; undefined if they can. */
+export function refusalOf(schema: JsonSchema): string | undefined {
+  try {
+    checkOf(schema);
+    return undefined;
+  } catch (cause) {
+    return reasonIn(cause);
+  }
+}
+
+/** A reason may quote the schema, which may be long. */
+const maxReason = 300;
+
+function reasonIn(cause: unknown): string {
+  return (cause instanceof Error ? cause.message : String(cause)).slice(0, maxReason);
+}
+
+function checkOf(schema: JsonSchema): z.ZodType {
   requireFewSubschemas(schema);
   const inner = withLinearPatterns(() => z.fromJSONSchema(schema, { registry: withoutIds }));
   const bounded = z
@@ -27,17 +54,9 @@ export function answerSchema(schema: JsonSchema): z.ZodType {
       if (!endsSoon(schema, value)) issues.push({ code: "custom", input: value, message: tooLong });
     });
   // Without it the answer might be left out.
-  return z.nonoptional(bounded.pipe(inner as z.ZodType<unknown, unknown>));
-}
-
-/** Whether answers can be required to fit this schema: we can check it and show it to a model. */
-export function isAnswerSchema(schema: JsonSchema): boolean {
-  try {
-    inputSchemaOf(z.strictObject({ response: answerSchema(schema) }));
-    return true;
-  } catch {
-    return false;
-  }
+  const check = z.nonoptional(bounded.pipe(inner as z.ZodType<unknown, unknown>));
+  inputSchemaOf(z.strictObject({ response: check }));
+  return check;
 }
 
 /** Keeps what a schema says besides its checks; under an `id` it would be kept forever. */
@@ -72,10 +91,10 @@ const partsOfPattern = 10;
 
 /** A schema of few bytes can refer to its parts so often that converting it takes all memory. */
 function requireFewSubschemas(root: JsonSchema): void {
-  let left = mostSubschemas;
+  let left = maxSubschemas;
   const spend = (parts: number) => {
     left -= parts;
-    if (left < 0) throw new Error(`The schema has more than ${mostSubschemas} parts.`);
+    if (left < 0) throw new Error(`The schema has more than ${maxSubschemas} parts.`);
   };
   const visit = (schema: unknown, times: number, within: readonly string[]) => {
     spend(times);
@@ -98,7 +117,7 @@ function requireFewSubschemas(root: JsonSchema): void {
 
 /** Whether a check tries no more than it may: alternatives within alternatives multiply. */
 function endsSoon(root: JsonSchema, answer: unknown): boolean {
-  let left = mostMeetings;
+  let left = maxMeetings;
   const visit = (schema: unknown, value: unknown, depth: number): boolean => {
     left -= 1;
     if (left < 0 || depth > deepest) return false;

@@ -1,7 +1,7 @@
-import { counted } from "../../../core/text/counted.ts";
 import type { ElementHandle } from "playwright";
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
+import { counted } from "../../../core/text/counted.ts";
 import type { Tool } from "../../../core/tools/tool.ts";
 import { findWords } from "../../observation/in-page/find-words.ts";
 import { judgeClickAt, judgeClickOn, judgeDrag, judgePointing } from "../../risk/acts.ts";

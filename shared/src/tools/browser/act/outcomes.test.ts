@@ -280,7 +280,7 @@ test("a snapshot shows a part, the whole from a line on, or the places of a text
   expect(whole).toContain('textbox "Short"');
   expect(later).not.toContain('textbox "Short"');
   expect(later).toContain('textbox "Name"');
-  expect(await textOf("snapshot", { full: true, from: 900 })).toContain("none from 900 on.");
+  expect(await textOf("snapshot", { full: true, from: 900 })).toContain("is from 900 on.");
   const size = ref('combobox "Size"');
   expect(await textOf("snapshot", { expand: size })).not.toContain('textbox "Name"');
   expect(await refused("snapshot", { expand: "e99999" })).toBe(

@@ -1,5 +1,5 @@
-import { counted } from "../../../core/text/counted.ts";
 import { AppError } from "../../../core/errors.ts";
+import { counted } from "../../../core/text/counted.ts";
 import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";

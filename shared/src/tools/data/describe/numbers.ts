@@ -1,7 +1,7 @@
 import { counted } from "../../../core/text/counted.ts";
 import { isNumberType } from "../database/column-types.ts";
 import { sayNumber } from "../insights/say-finding.ts";
-import { type ColumnProfile, type Oddity } from "./oddity.ts";
+import type { ColumnProfile, Oddity } from "./oddity.ts";
 
 const reach = 3;
 const fewNegative = 0.05;

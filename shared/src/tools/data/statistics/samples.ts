@@ -1,6 +1,6 @@
-import { counted } from "../../../core/text/counted.ts";
 import { AppError } from "../../../core/errors.ts";
 import type { Json } from "../../../core/json.ts";
+import { counted } from "../../../core/text/counted.ts";
 import { writtenNumbers } from "../database/written-numbers.ts";
 import { mean } from "../insights/statistics.ts";
 
@@ -46,7 +46,7 @@ export function namesOf({ columns, rows }: Rows, name: string): string[] {
   return rows.map((row) => (typeof row[at] === "string" ? row[at] : JSON.stringify(row[at])));
 }
 
-const mostGroups = 50;
+const maxGroups = 50;
 
 /**
  * A measured column parted by a column of groups, in the order of their names. Throws
@@ -60,10 +60,10 @@ export function groupsOf(rows: Rows, measured: string, by: string): Sample[] {
     group.push(values[at] ?? Number.NaN);
     groups.set(name, group);
   }
-  if (groups.size < 2 || groups.size > mostGroups)
+  if (groups.size < 2 || groups.size > maxGroups)
     throw new AppError(
       "invalid_input",
-      `${by} has ${counted(groups.size, "different value")}; 2 to ${mostGroups} groups are needed.`,
+      `${by} has ${counted(groups.size, "different value")}; 2 to ${maxGroups} groups are needed.`,
     );
   const samples = [...groups].map(([name, own]) => ({ name, values: own }));
   return requireEach(samples.toSorted((one, other) => one.name.localeCompare(other.name, "en", { numeric: true })));
@@ -73,5 +73,8 @@ export function groupsOf(rows: Rows, measured: string, by: string): Sample[] {
 export function requireEach<Samples extends readonly Sample[]>(samples: Samples): Samples {
   const small = samples.find(({ values }) => values.length < 2);
   if (small === undefined) return samples;
-  throw new AppError("invalid_input", `${small.name} has ${counted(small.values.length, "value")}; at least 2 are needed.`);
+  throw new AppError(
+    "invalid_input",
+    `${small.name} has ${counted(small.values.length, "value")}; at least 2 are needed.`,
+  );
 }

@@ -1,5 +1,5 @@
-import { counted } from "../../../core/text/counted.ts";
 import { AppError } from "../../../core/errors.ts";
+import { counted } from "../../../core/text/counted.ts";
 
 /** The first and last of numbered things, both included. */
 export type NumberRange = { readonly first: number; readonly last: number };

@@ -1,5 +1,5 @@
-import { counted } from "../../../core/text/counted.ts";
 import { posix } from "node:path";
+import { counted } from "../../../core/text/counted.ts";
 import { htmlMarkdown } from "./html-markdown.ts";
 import { numberRange } from "./number-range.ts";
 import { fitsInMemory, type OfficeFile } from "./office/office-file.ts";

@@ -1,5 +1,5 @@
-import { counted } from "../../../core/text/counted.ts";
 import { AppError } from "../../../core/errors.ts";
+import { counted } from "../../../core/text/counted.ts";
 import { htmlPage } from "../../data/charts/html-page.ts";
 import { extractDocument } from "../extract-document.ts";
 
@@ -34,7 +34,10 @@ export async function readBackWord(
   };
   if (found.headings < wanted.headings || found.tables < wanted.tables || found.pictures < wanted.pictures)
     throw new AppError("internal", `Only ${inWords(found)} of the content could be read back.`);
-  return { told: `${inWords(found)}, ${counted(text.length, "character")}`, page: htmlPage("Document", "en", look + body) };
+  return {
+    told: `${inWords(found)}, ${counted(text.length, "character")}`,
+    page: htmlPage("Document", "en", look + body),
+  };
 }
 
 const look = "<style>td p, th p { margin: 0; }</style>";

@@ -1,5 +1,5 @@
-import { counted } from "../../../../core/text/counted.ts";
 import { posix } from "node:path";
+import { counted } from "../../../../core/text/counted.ts";
 import { markdownTable } from "../markdown-table.ts";
 import { numberRange } from "../number-range.ts";
 import { firstHeadings, outlineText } from "../outline.ts";

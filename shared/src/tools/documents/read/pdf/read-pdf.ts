@@ -1,6 +1,6 @@
-import { counted } from "../../../../core/text/counted.ts";
 import { getDocumentProxy, getMeta } from "unpdf";
 import { AppError } from "../../../../core/errors.ts";
+import { counted } from "../../../../core/text/counted.ts";
 import { numberRange } from "../number-range.ts";
 import { type Heading, outlineText } from "../outline.ts";
 import type { DocumentPiece, Reading, Scans } from "../reading.ts";

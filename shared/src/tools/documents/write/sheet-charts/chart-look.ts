@@ -8,14 +8,14 @@ type Axis = NonNullable<Axes["x"]> & NonNullable<Axes["y"]>;
 /** Rows and columns of a usual size that a chart covers, and rows between two charts. */
 const [tall, wide, gap] = [16, 8, 1];
 /** Characters that stand beside each other on a screen with room for a chart. */
-const mostBeside = 90;
+const maxBeside = 90;
 /** Rows below which nobody looks for a chart. */
-const mostAbove = 60;
+const maxAbove = 60;
 /** The accents of the theme that a workbook has. */
 const accents = ["4472C4", "ED7D31", "A5A5A5", "FFC000", "5B9BD5", "70AD47"];
 const themed = ["accent1", "accent2", "accent3", "accent4", "accent5", "accent6"] as const;
 /** With more points, a line has no marks. */
-const mostMarked = 40;
+const maxMarked = 40;
 
 /**
  * Where the charts of a sheet stand, one below the other: right of its cells, or below them where
@@ -23,7 +23,7 @@ const mostMarked = 40;
  */
 export function placesIn({ rows = [], columns = [], freezePane }: WriteSheet): (at: number) => SheetChart["anchor"] {
   const widths = columns.map(({ width = 8 }) => width);
-  const isBelow = widths.reduce((sum, width) => sum + width, 0) > mostBeside && rows.length <= mostAbove;
+  const isBelow = widths.reduce((sum, width) => sum + width, 0) > maxBeside && rows.length <= maxAbove;
   const top = isBelow ? rows.length + 1 : (freezePane?.rows ?? 0);
   const left = isBelow ? 0 : widths.length + 1;
   const right = isBelow ? columnsFor(widths) : left + wide;
@@ -49,7 +49,7 @@ export function drawnAs(kind: Kind, series: number, points: number): Partial<She
     return {
       color,
       stroke: { width: 2.25 },
-      marker: points > mostMarked ? { symbol: "none" } : { ...circle, size: 5 },
+      marker: points > maxMarked ? { symbol: "none" } : { ...circle, size: 5 },
     };
   // The library joins points by a line unless that cannot be seen.
   if (kind === "scatter")

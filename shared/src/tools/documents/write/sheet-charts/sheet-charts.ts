@@ -1,6 +1,6 @@
-import { counted } from "../../../../core/text/counted.ts";
 import type { Sheet, SheetChart, WriteSheet } from "hucre/xlsx";
 import { AppError } from "../../../../core/errors.ts";
+import { counted } from "../../../../core/text/counted.ts";
 import { sanitizeLine } from "../../../../core/text/sanitize.ts";
 import type { ChartToWrite } from "../workbook-protocol.ts";
 import { type AxisText, axesOf, drawnAs, placesIn } from "./chart-look.ts";
@@ -10,6 +10,7 @@ import {
   chartRange,
   formatOf,
   headingOf,
+  invalid,
   referenceTo,
   valuesIn,
   withoutFirst,
@@ -127,10 +128,6 @@ function isText(value: ChartValue): boolean {
 
 function isNumeric(value: ChartValue): boolean {
   return value === undefined || typeof value === "number" || value instanceof Date;
-}
-
-function invalid(why: string): AppError {
-  return new AppError("invalid_input", why);
 }
 
 /** XML has no place for every character. */
