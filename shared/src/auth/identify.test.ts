@@ -97,8 +97,9 @@ test("only an administrator may ask for another principal, who then has no say o
   const identify = identifyBy({ token: "the-token", store });
   const as = (secret: string, principal: string) =>
     Promise.resolve(identify(asked({ authorization: `Bearer ${secret}`, [principalHeader]: principal })));
-  for (const secret of ["the-token", "admins-token"])
-    expect(await as(secret, "alice")).toEqual({ ...callerNamed("alice", ["read", "run"]), relayed: true });
+  const alice = { ...callerNamed("alice", ["read", "run"]), relayed: true };
+  expect(await as("the-token", "alice")).toEqual(alice);
+  expect(await as("admins-token", "alice")).toEqual({ ...alice, stillCounts: expect.any(Function) });
   expect(await as("the-token", "local")).toEqual({ ...localCaller, relayed: true });
   await expect(as("alices-token", "bob")).rejects.toMatchObject({ code: "forbidden", scope: "admin" });
   await expect(as("alices-token", "alice")).rejects.toMatchObject({ code: "forbidden" });
