@@ -32,8 +32,8 @@ export function liveApp(deps: LiveDeps): Hono {
   const app = new Hono();
   app.onError((error) => {
     if (!(error instanceof AppError)) deps.report(error);
-    const told = publicError(error);
-    return Response.json(told, { status: errorCodes[told.code].status });
+    const failure = publicError(error);
+    return Response.json(failure, { status: errorCodes[failure.code].status });
   });
   const taskOf = async (request: Request, id: string, scope: Scope): Promise<RunRecord> => {
     const caller: Caller = await deps.identify(request);
