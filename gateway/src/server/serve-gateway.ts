@@ -63,12 +63,11 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
   const shared = await openShared(config, logger);
   const { model, close: closeModel } = await openModel(config.flows.model, { logger, ...limitsOf(shared) });
   const stored = await openEngine(config, { log: logger, port: server.port ?? config.gateway.port });
-  const { engine, metrics } = await openTelemetry(stored, config, {
-    ...{ name: "gateway", operation: "invoke_workflow", log: logger },
-  });
+  const traced = { name: "gateway", operation: "invoke_workflow", log: logger } as const;
+  const { engine, metrics } = await openTelemetry(stored, config, traced);
   const { guard, note } = await openLocalUsers(server);
   const authentication = await openAuthentication(config, shared, logger);
-  let gateway: Awaited<ReturnType<typeof open>> | undefined;
+  let gateway: OpenGateway | undefined;
   const stops = [startSweeping(config, { engine, log: logger }), startIndexing(engine, logger)];
   const grpc = await openGrpc(server.grpcPort ?? config.gateway.grpcPort, {
     hostname: server.host,
@@ -109,9 +108,8 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
   );
   const publicUrl = publicUrlOf(served.url, server.publicUrl, config.gateway);
   const url = reachable(served.url);
-  gateway = await open({
-    ...{ config, flows, engine, model, url, publicUrl, grpc, authentication, shared, metrics, logger, report },
-  });
+  const parts = { config, flows, engine, model, url, publicUrl, grpc, authentication, shared, metrics, logger, report };
+  gateway = await open(parts);
   for (const said of [...config.notes, ...[note, shared.note].filter(isSaid)]) logger.warn(said);
   logger.info({ url: served.url.href, model: model.name, engine: engineText(config.engine, home) }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
@@ -133,6 +131,9 @@ type Parts = {
   readonly report: (bug: unknown) => void;
 };
 
+/** `stop` ends what starts by itself; `close` releases the rest, once the engine is closed. */
+type OpenGateway = { readonly app: GatewayApp; stop(): void; close(): Promise<void> };
+
 /** Assembles the gateway: registry, flows, runs and their adapters. */
 async function open({
   config,
@@ -147,7 +148,7 @@ async function open({
   metrics,
   logger,
   report,
-}: Parts): Promise<{ app: GatewayApp; stop(): void; close(): Promise<void> }> {
+}: Parts): Promise<OpenGateway> {
   const artifacts = openArtifacts(config);
   const inside = insideAddress([...Object.values(config.agents), { url, publicUrl }]);
   const keys = await openHomeKeys(shared.signing);

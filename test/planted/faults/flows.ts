@@ -125,8 +125,8 @@ export const flowsFaults: readonly Fault[] = [
   {
     id: "citations-of-an-agent-unchecked",
     file: "flows/src/debate/judge.ts",
-    find: "const judged = await askInForm(flow, judge, { text: told, parts }, form);",
-    becomes: "const judged = await askInForm(flow, judge, { text: told, parts }, { schema: form.schema });",
+    find: "const judged = await askInForm(flow, judge, { text: request, parts }, form);",
+    becomes: "const judged = await askInForm(flow, judge, { text: request, parts }, { schema: form.schema });",
     harm: "A verdict rests on arguments that nobody made.",
     tests: flows,
   },
