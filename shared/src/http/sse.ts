@@ -1,4 +1,5 @@
 import { formatSSEErrorEvent, formatSSEEvent, SSE_HEADERS } from "@a2a-js/sdk";
+import { publicError } from "../core/errors.ts";
 
 /** One event of a stream; with an `id` a reader can resume after it by `Last-Event-ID`. */
 export type SseFrame = {
@@ -51,22 +52,20 @@ export async function sseResponse(frames: SseFrames, options: SseOptions): Promi
   }
   // If it fails before the reader asks for it, it fails for the reader.
   next.catch(() => undefined);
-  /**
-   * What came last, up to the frame that is sent next; the source has nothing after it if `isOver`.
-   */
-  let came: readonly SseFrame[] = [];
+  /** The newest batch of frames, of which `sent` are sent; nothing follows it if `isOver`. */
+  let batch: readonly SseFrame[] = [];
   let sent = 0;
   let isOver = false;
   const take = (item: Item | SseFrame): void => {
     next = undefined;
     isOver = "data" in item || item.done === true;
-    came = "data" in item ? [item] : item.done === true ? [] : [item.value].flat();
+    batch = "data" in item ? [item] : item.done === true ? [] : [item.value].flat();
     sent = 0;
   };
   const gathered = async (): Promise<string> => {
     const later = nextTurn();
     for (let text = ""; ; ) {
-      for (let frame = came[sent]; frame !== undefined && text.length < maxAtOnce; frame = came[++sent])
+      for (let frame = batch[sent]; frame !== undefined && text.length < maxAtOnce; frame = batch[++sent])
         text += frameText(frame);
       if (isOver || text.length >= maxAtOnce) return text;
       next = frames.next();
@@ -82,7 +81,7 @@ export async function sseResponse(frames: SseFrames, options: SseOptions): Promi
           isSilent = false;
           return controller.enqueue(Buffer.from(": open\n\n"));
         }
-        if (sent === came.length) {
+        if (sent === batch.length) {
           next ??= frames.next();
           const first = await orHeartbeat(next, options.heartbeatMs).catch(options.failure);
           if (first === "heartbeat") return controller.enqueue(Buffer.from(": keep-alive\n\n"));
@@ -104,6 +103,24 @@ export async function sseResponse(frames: SseFrames, options: SseOptions): Promi
     { highWaterMark: 0 },
   );
   return new Response(body, { headers: { ...SSE_HEADERS, ...options.headers } });
+}
+
+/**
+ * `sseResponse` for our own streams. The signal of the frames aborts when the reader is gone, which
+ * the stream or the request's own signal tells. A failure is the last frame: its code and sentence.
+ */
+export function sseAnswer(
+  request: AbortSignal,
+  heartbeatMs: number,
+  frames: (signal: AbortSignal) => SseFrames,
+): Promise<Response> {
+  const gone = new AbortController();
+  return sseResponse(frames(AbortSignal.any([request, gone.signal])), {
+    heartbeatMs,
+    release: () => gone.abort(),
+    failure: (error) => ({ data: publicError(error), error: true }),
+    headers: {},
+  });
 }
 
 /** What a pull gets of the source. */
