@@ -286,7 +286,7 @@ test("groups are in the order of their names, numbers by size, between 2 and 50 
   const many = (n: number) => rows(...Array.from({ length: 2 * n }, (_, at) => [at, `g${at % n}`]));
   expect(groupsOf(many(2), "y", "x")).toHaveLength(2);
   expect(groupsOf(many(50), "y", "x")).toHaveLength(50);
-  expect(() => groupsOf(many(51), "y", "x")).toThrow("x has 51 different value; 2 to 50 groups are needed.");
+  expect(() => groupsOf(many(51), "y", "x")).toThrow("x has 51 different values; 2 to 50 groups are needed.");
   expect(() => groupsOf(many(1), "y", "x")).toThrow("x has 1 different value");
   expect(() => groupsOf(rows([1, "a"], [2, "a"], [3, "b"]), "y", "x")).toThrow("b has 1 value");
 });
