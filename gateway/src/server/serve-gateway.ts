@@ -23,7 +23,7 @@ import { type OpenGrpc, openGrpc } from "manyhands/internal/server/protocols/ope
 import { openWebhooks } from "manyhands/internal/server/protocols/open-webhooks";
 import { publicUrlOf, reachable, runServer } from "manyhands/internal/server/run-server";
 import { startIndexing } from "manyhands/internal/server/storage/indexing";
-import { openArtifacts } from "manyhands/internal/server/storage/open-artifacts";
+import { bucketNote, openArtifacts } from "manyhands/internal/server/storage/open-artifacts";
 import { openEngine } from "manyhands/internal/server/storage/open-engine";
 import { openProfiles } from "manyhands/internal/server/storage/open-profiles";
 import { isSaid, limitsOf, openShared, type Shared } from "manyhands/internal/server/storage/open-shared";
@@ -110,7 +110,7 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
   const url = reachable(served.url);
   const parts = { config, flows, engine, model, url, publicUrl, grpc, authentication, shared, metrics, logger, report };
   gateway = await open(parts);
-  for (const said of [...config.notes, ...[note, shared.note].filter(isSaid)]) logger.warn(said);
+  for (const said of [...config.notes, ...[note, shared.note, bucketNote(config)].filter(isSaid)]) logger.warn(said);
   logger.info({ url: served.url.href, model: model.name, engine: engineText(config.engine, home) }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
 }
