@@ -44,7 +44,7 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "settings-for-any-page",
-    file: "gateway/src/rest/settings/operator-endpoint.ts",
+    file: "gateway/src/rest/personal-endpoint.ts",
     find: "if (!isFromOwnPage(c.req.raw.headers))",
     becomes: 'if (c.req.raw.headers.has("Manyhands-Never"))',
     harm: "A page of another site that may call the API reads and changes the settings.",
@@ -52,7 +52,7 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "settings-for-a-run",
-    file: "gateway/src/rest/settings/operator-endpoint.ts",
+    file: "gateway/src/rest/personal-endpoint.ts",
     find: 'if (c.get("caller").relayed)',
     becomes: 'if (c.get("caller").principal === "")',
     harm: "An agent that works for the operator changes the settings in the operator's name.",
@@ -804,11 +804,11 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "revoked-link-streams-on",
-    file: "gateway/src/shares/while-counts.ts",
+    file: "shared/src/http/while-counts.ts",
     find: "    reader.cancel().catch(() => undefined);",
     becomes: "",
     harm: "A link that was revoked shows on what it had open.",
-    tests: ["gateway/src/shares/while-counts"],
+    tests: ["shared/src/http/while-counts"],
   },
   {
     id: "key-for-another-port",
@@ -1044,11 +1044,11 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "revoked-but-open",
-    file: "gateway/src/shares/while-counts.ts",
+    file: "shared/src/http/while-counts.ts",
     find: "(still) => still || stop()",
     becomes: "(still) => still",
     harm: "Whoever has a revoked link open goes on reading what the run does.",
-    tests: ["gateway/src/shares"],
+    tests: ["shared/src/http/while-counts", "gateway/src/shares"],
   },
   {
     id: "changes-of-everybody",
