@@ -222,7 +222,7 @@ export function importsOf(source: string): string[] {
 /**
  * A reader takes in a folder of about twenty files and folders; tests lie beside what they test.
  */
-const mostEntries = 22;
+const maxEntries = 22;
 
 /** The folders above these paths that hold more than a reader can take in. */
 export function fullFolders(paths: readonly string[]): string[] {
@@ -233,7 +233,7 @@ export function fullFolders(paths: readonly string[]): string[] {
       entries.set(folder, (entries.get(folder) ?? new Set()).add(at));
     }
   return [...entries]
-    .filter(([, inside]) => inside.size > mostEntries)
+    .filter(([, inside]) => inside.size > maxEntries)
     .map(([folder, inside]) => `${folder} has ${inside.size} entries`);
 }
 

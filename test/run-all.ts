@@ -28,7 +28,7 @@ const testMs = 180_000;
  */
 const workers = 6;
 /** More failed files than these are no accident. */
-const mostAgain = 6;
+const maxAgain = 6;
 const onlyOnce = /crash|kill|attacks\/|faults\/|conformance\/|planted\/|principals\//;
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-tests-"));
@@ -80,7 +80,7 @@ async function bunTest(args: readonly string[]): Promise<TestCounts> {
 async function secondTry(first: TestCounts, failed: readonly FailedTest[]): Promise<TestCounts> {
   const again = failed.filter(({ file }) => !onlyOnce.test(file));
   const files = [...new Set(again.map(({ file }) => file))];
-  if (files.length === 0 || files.length > mostAgain || failed.length !== first.failed) return first;
+  if (files.length === 0 || files.length > maxAgain || failed.length !== first.failed) return first;
   process.stderr.write(`\nOnce more, alone: ${files.join(", ")}\n`);
   const second = await bunTest(files.map((file) => `./${file}`));
   if (second.failed === 0)

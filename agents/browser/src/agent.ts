@@ -1,6 +1,6 @@
 import { type AgentSource, defineAgent, type Skill } from "manyhands";
 import { askHuman, browser as browserTools, documents, editor, planning, terminate, web } from "manyhands/tools";
-import { instructions } from "./prompt.ts";
+import { instructionsFor } from "./prompt.ts";
 
 /**
  * Browser, the agent that operates web pages. Without a browser, its card and its prompt say so.
@@ -13,7 +13,7 @@ export const browser = (({ plans, browserMissing: missing, readsWeb }) => {
     description: browses
       ? "Operates web pages in a browser of its own: opens and reads them, fills forms with the data it is given, uploads and downloads files, and reports what it found and did."
       : `Cannot operate web pages now: ${missing}${readsWeb ? " It reads the web without a browser." : ""}`,
-    instructions: instructions({ plans, browses, readsWeb }),
+    instructions: instructionsFor({ plans, browses, readsWeb }),
     tools: [planning(), browserTools({ atOnce: true }), web(), editor(), documents(), askHuman(), terminate],
     limits: { steps: 80 },
     skills: [...(browses ? [operate, extract] : []), ...(readsWeb ? [research] : [])],

@@ -37,7 +37,7 @@ const withoutAnything = `You are Browser, an agent for web pages. This machine h
  * The agent's instructions for every task of a server, without tools that are missing. Stable, so
  * that provider caches hit.
  */
-export function instructions({
+export function instructionsFor({
   plans,
   browses,
   readsWeb,

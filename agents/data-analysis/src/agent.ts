@@ -1,6 +1,6 @@
 import { type AgentSource, defineAgent } from "manyhands";
 import { askHuman, data, documents, editor, images, planning, python, shell, terminate } from "manyhands/tools";
-import { instructions } from "./prompt.ts";
+import { instructionsFor } from "./prompt.ts";
 
 /** DataAnalysis, the agent that answers questions with data, charts and a report. */
 export const dataAnalysis = (({ plans, pythonLibraries: libraries }) =>
@@ -9,7 +9,7 @@ export const dataAnalysis = (({ plans, pythonLibraries: libraries }) =>
     title: "DataAnalysis",
     description:
       "Analyses data files (CSV, Parquet, JSON, Excel, SQLite): describes and queries them with SQL, computes findings, draws charts and writes a report as HTML and Markdown.",
-    instructions: instructions({ plans, libraries }),
+    instructions: instructionsFor({ plans, libraries }),
     tools: [planning(), shell(), python(), data(), editor(), images(), documents(), askHuman(), terminate],
     skills: [
       {

@@ -26,7 +26,7 @@ const part = {
  * The agent's instructions for every task on this machine: stable, and without tools that are
  * missing. `libraries` are those that Python has; undefined without Python.
  */
-export function instructions({
+export function instructionsFor({
   plans,
   libraries,
 }: {

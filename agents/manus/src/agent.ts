@@ -1,4 +1,4 @@
-import { type AgentSource, defineAgent } from "manyhands";
+import { type AgentSource, defineAgent, type Skill } from "manyhands";
 import {
   askHuman,
   browser,
@@ -39,44 +39,35 @@ export const manus = ((offers) => {
       terminate,
     ],
     skills: [
-      {
-        id: "general-task",
-        name: "General task",
-        description: "Takes a task in plain words, plans it, does it step by step and reports what was done and found.",
-        tags: ["general", "planning"],
-        examples: [
-          "Compare these two contracts and list every difference that matters.",
-          "Turn my notes into a one-page brief.",
-        ],
-      },
-      {
-        id: "write-files",
-        name: "Write and edit files",
-        description: "Creates and edits text files in the task's workspace and returns them as artifacts.",
-        tags: ["files", "writing"],
-        examples: ["Write report.md with a table of the results."],
-      },
+      generalTask,
+      writeFiles,
       ...(readsWeb ? [research] : []),
       ...(browses ? [browse] : []),
-      ...(runsCode
-        ? [
-            {
-              id: "run-code",
-              name: "Run code",
-              description: "Writes and runs shell commands and Python in a sandbox, on the files it was given.",
-              tags: ["shell", "python", "data"],
-              examples: [
-                "Summarise sales.csv by region and check the totals.",
-                "Find out why this script fails and fix it.",
-              ],
-            },
-          ]
-        : []),
+      ...(runsCode ? [runCode] : []),
     ],
   });
 }) satisfies AgentSource;
 
-const browse = {
+const generalTask: Skill = {
+  id: "general-task",
+  name: "General task",
+  description: "Takes a task in plain words, plans it, does it step by step and reports what was done and found.",
+  tags: ["general", "planning"],
+  examples: [
+    "Compare these two contracts and list every difference that matters.",
+    "Turn my notes into a one-page brief.",
+  ],
+};
+
+const writeFiles: Skill = {
+  id: "write-files",
+  name: "Write and edit files",
+  description: "Creates and edits text files in the task's workspace and returns them as artifacts.",
+  tags: ["files", "writing"],
+  examples: ["Write report.md with a table of the results."],
+};
+
+const browse: Skill = {
   id: "browse",
   name: "Operate web pages",
   description:
@@ -85,7 +76,7 @@ const browse = {
   examples: ["Look up the opening hours on their site and put them into a table."],
 };
 
-const research = {
+const research: Skill = {
   id: "web-research",
   name: "Research on the web",
   description: "Searches the web, reads pages and PDF documents, and reports what it found with the addresses.",
@@ -94,4 +85,12 @@ const research = {
     "Which three databases have the best support for vector search, and what do they cost?",
     "Summarise this page and list its sources.",
   ],
+};
+
+const runCode: Skill = {
+  id: "run-code",
+  name: "Run code",
+  description: "Writes and runs shell commands and Python in a sandbox, on the files it was given.",
+  tags: ["shell", "python", "data"],
+  examples: ["Summarise sales.csv by region and check the totals.", "Find out why this script fails and fix it."],
 };

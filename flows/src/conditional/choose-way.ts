@@ -56,7 +56,7 @@ async function applyRules(flow: Flow, ways: readonly Way[]): Promise<Choice | un
 }
 
 /** How often the person is asked if an answer names no way. */
-const mostQuestions = 3;
+const maxQuestions = 3;
 
 /**
  * Asks the person behind the task to choose, by number or name. If the model may interpret other
@@ -71,7 +71,7 @@ async function askWay(
   const list = ways.map(({ name, when }, index) => `${index + 1}. ${name}${when === "" ? "" : `: ${when}`}`).join("\n");
   const said: string[] = [];
   let fault = "";
-  for (let asked = 0; asked < mostQuestions; asked++) {
+  for (let asked = 0; asked < maxQuestions; asked++) {
     const question = `${fault}Which way should this task go? ${why}\n\n${list}\n\nAnswer with a number or a name.`;
     const answer = (await flow.askPerson(question)).trim();
     const way = wayNamed(answer, ways);

@@ -8,7 +8,7 @@ import type { Choice, Unsure, Way } from "./way.ts";
 export const noWay = "none";
 
 /** How many characters of the task's data the model sees. */
-const mostData = 4_000;
+const maxData = 4_000;
 
 const classifier = `You choose which branch a task goes to; you do not do the task. Answer by calling choose_branch.
 Choose the one branch whose description fits what the task wants, or ${noWay} when none does. confidence is how sure you are: below 0.5 when another branch fits as well.
@@ -58,6 +58,6 @@ async function choose(flow: Flow, ways: readonly Way[], said: readonly string[])
 async function taskText(flow: Flow): Promise<string> {
   const excerpts = await flow.excerpts(flow.files.filter((part) => part.type === "file"));
   const files = excerpts.map(({ name, text }) => marked("file", text ?? "[not shown]", { name }));
-  const data = flow.files.flatMap((part) => (part.type === "data" ? [cut(JSON.stringify(part.data), mostData)] : []));
+  const data = flow.files.flatMap((part) => (part.type === "data" ? [cut(JSON.stringify(part.data), maxData)] : []));
   return marked("task", [wholeGoal(flow), ...data, ...files].join("\n"));
 }

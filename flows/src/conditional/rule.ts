@@ -47,12 +47,12 @@ export type Rule = z.output<typeof rule>;
 type RuleFacts = { readonly goal: string; readonly files: readonly Part[] };
 
 /** How many characters of the task rules examine. */
-const mostText = 100_000;
+const maxText = 100_000;
 
 /** Why a rule holds, in a sentence; undefined if it does not. */
 export function ruleReason({ keywords, regex, file, data }: Rule, facts: RuleFacts): string | undefined {
   const reasons: (string | undefined)[] = [];
-  const text = facts.goal.slice(0, mostText);
+  const text = facts.goal.slice(0, maxText);
   if (keywords !== undefined) reasons.push(keywordReason(keywords, text));
   if (regex !== undefined) reasons.push(compile(regex).matcher(text).find() ? `The task fits ${regex}.` : undefined);
   if (file !== undefined) reasons.push(fileReason(file, facts.files));

@@ -112,7 +112,7 @@ const commandForm = z.object({
 });
 
 /** How many characters of a command's output become feedback: its end, where errors are. */
-const mostOutput = 4_000;
+const maxOutput = 4_000;
 
 async function runCommand(
   flow: Flow,
@@ -128,6 +128,6 @@ async function runCommand(
   const ran = await askInForm(flow, agent, { text, parts }, { schema: commandForm }, conversation);
   if ("fault" in ran) throw new AppError("task_failed", `The check could not be made: ${ran.fault}`);
   const { exit_code, output } = ran.value;
-  const feedback = `The command ended with exit code ${exit_code}: ${command}\n${output.slice(-mostOutput)}`.trim();
+  const feedback = `The command ended with exit code ${exit_code}: ${command}\n${output.slice(-maxOutput)}`.trim();
   return { passed: exit_code === 0, feedback };
 }

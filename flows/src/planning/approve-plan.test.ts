@@ -4,7 +4,7 @@ import { entryForTest } from "manyhands/internal/testing/flow";
 import { approvePlan, readAnswer } from "./approve-plan.ts";
 
 const agents = [entryForTest("swe", "http://a"), entryForTest("data-analysis", "http://b")];
-const read = (text: string) => readAnswer(text, { agents, finished: [], mostSteps: 5 });
+const read = (text: string) => readAnswer(text, { agents, finished: [], maxSteps: 5 });
 
 test("yes and no are short; any longer text is a change request", () => {
   for (const text of ["yes", "Y", " OK! ", "go ahead", "approved", "yes, please."])
@@ -102,7 +102,7 @@ function approving(...answers: readonly string[]) {
       };
     },
   } as unknown as Flow;
-  return { questions, planned, done: approvePlan(flow, plan, { goal: "G", agents, mostSteps: 5 }) };
+  return { questions, planned, done: approvePlan(flow, plan, { goal: "G", agents, maxSteps: 5 }) };
 }
 
 test("a person reads the plan as lines that they could send back", async () => {

@@ -14,7 +14,7 @@ export type PlanReply =
   | { readonly verdict: "unclear"; readonly fault: string };
 
 /** How often a plan is shown to a person. */
-const mostQuestions = 10;
+const maxQuestions = 10;
 
 const howTo = `Answer yes to begin or no to stop; say what should be different; or send the plan as you want it: lines like those above, or JSON
 {"steps": [{"id": "1", "text": "…", "agent": "…", "depends_on": [], "expected": "…", "delivers": []}]}.`;
@@ -30,7 +30,7 @@ export async function approvePlan(flow: Flow, made: TaskPlan, brief: PlanBrief):
   let plan = made;
   let { goal } = brief;
   let fault = "";
-  for (let asked = 0; asked < mostQuestions; asked++) {
+  for (let asked = 0; asked < maxQuestions; asked++) {
     const lines = planLines(plan);
     const question = `${fault}This is the plan:\n\n${plan.title}\n${lines}\n\n${howTo}`;
     const answer = readAnswer(await flow.askPerson(question, "approval"), { ...brief, finished: [] });

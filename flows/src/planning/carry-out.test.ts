@@ -86,7 +86,7 @@ async function carried(
     { decided, written: ["the report", "the report", "the report"] },
   );
   const board = { mark: () => undefined, post: (_, __, note) => void posted.push(note) } as Board;
-  const brief: Brief = { goal: "The goal", agents: [agent("one"), agent("bad")], mostSteps: 5 };
+  const brief: Brief = { goal: "The goal", agents: [agent("one"), agent("bad")], maxSteps: 5 };
   const options = { concurrency: 2, attempts: 1, replans, stepDeadlineMs: 5_000 };
   const end = await carry(flow, first, brief, board, options).catch((error: unknown) => error as Error);
   return { end, shown, handedOn, expected, posted, held };

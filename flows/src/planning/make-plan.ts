@@ -11,7 +11,7 @@ export type PlanBrief = {
   /** The task, with later additions. */
   readonly goal: string;
   readonly agents: readonly AgentEntry[];
-  readonly mostSteps: number;
+  readonly maxSteps: number;
   /** What is told of the files that came with the task; their names if left out. */
   readonly files?: string;
 };
@@ -109,8 +109,8 @@ function namesOf({ files }: Flow): string {
   return names.length === 0 ? "" : ` ${names.join(", ")}`;
 }
 
-const mostFiles = 50;
-const mostCharacters = 400;
+const maxFiles = 50;
+const maxCharacters = 400;
 
 /**
  * The files that came with the task, with kind and size and how those begin that can be read,
@@ -119,11 +119,11 @@ const mostCharacters = 400;
 export async function lookAtFiles(flow: Flow): Promise<string> {
   const files = flow.files.filter((part) => part.type === "file");
   const excerpts = await flow.excerpts(files);
-  const lines = files.slice(0, mostFiles).map(({ name, mediaType, size }, index) => {
-    const begins = (excerpts[index]?.text ?? "").slice(0, mostCharacters).trim();
+  const lines = files.slice(0, maxFiles).map(({ name, mediaType, size }, index) => {
+    const begins = (excerpts[index]?.text ?? "").slice(0, maxCharacters).trim();
     return `\n- ${name} (${mediaType}, ${size} bytes)${begins === "" ? "" : `\n${marked("file", begins, { name })}`}`;
   });
-  const more = files.length > mostFiles ? `\n- … ${files.length - mostFiles} more` : "";
+  const more = files.length > maxFiles ? `\n- … ${files.length - maxFiles} more` : "";
   return `${lines.join("")}${more}`;
 }
 

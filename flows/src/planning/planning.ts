@@ -61,7 +61,7 @@ export const planning = defineFlow({
 function planned(carry: typeof carryOut, look?: typeof lookAtFiles) {
   return async (flow: Flow, options: Options): Promise<FlowResult> => {
     const files = look && { files: await look(flow) };
-    const brief = { goal: wholeGoal(flow), agents: distinct(flow), mostSteps: options.maxSteps, ...files };
+    const brief = { goal: wholeGoal(flow), agents: distinct(flow), maxSteps: options.maxSteps, ...files };
     const board = createBoard();
     const made = await makePlan(flow, brief);
     const unasked = { plan: made, goal: brief.goal };

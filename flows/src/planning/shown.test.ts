@@ -110,7 +110,7 @@ test("the whole task is held against every result, the files handed over and tho
 
 test("who plans sees the agents, the task and its files; who plans anew also what came of it and what is missing", async () => {
   const draft = { title: "Plan", steps: [{ text: "do it", agent: "one" }] };
-  const brief = { goal: "The task", agents, mostSteps: 3 };
+  const brief = { goal: "The task", agents, maxSteps: 3 };
   const revised = { verdict: "enough", reason: "so", steps: [] };
   const { flow, shown } = paperFlow({ agents, files: [given] }, { decided: [draft, revised] });
   const plan = await makePlan(flow, brief).catch((error: AppError) => error);
@@ -130,7 +130,7 @@ test("who plans sees the agents, the task and its files; who plans anew also wha
 
 const charts = [{ id: "charts", name: "Draw charts", description: "", tags: ["plot"], examples: [] }];
 const planners = [...agents, { ...agents[0], name: "two", skills: charts } as (typeof agents)[number]];
-const brief = { goal: "The task", agents: planners, mostSteps: 2 };
+const brief = { goal: "The task", agents: planners, maxSteps: 2 };
 const drafted = (agent: string, depends_on: readonly string[] = []) => ({
   ...{ text: "do it", agent, depends_on, expected: "", delivers: [] },
 });

@@ -6,8 +6,8 @@ import { readDraft, type TaskStep } from "./task-plan.ts";
 const charts = [{ id: "charts", name: "Draw charts", description: "", tags: ["plot"], examples: [] }];
 const agents = [entryForTest("swe", "http://a"), { ...entryForTest("data-analysis", "http://b"), skills: charts }];
 const done: TaskStep = { id: "1", text: "Done", agent: "swe", dependsOn: [], expected: "", delivers: [] };
-const read = (steps: object[], finished: readonly TaskStep[] = [], mostSteps = 4) =>
-  readDraft(draftSteps.parse(steps), { agents, finished, mostSteps });
+const read = (steps: object[], finished: readonly TaskStep[] = [], maxSteps = 4) =>
+  readDraft(draftSteps.parse(steps), { agents, finished, maxSteps });
 const fault = (...args: Parameters<typeof read>) => {
   const draft = read(...args);
   return "fault" in draft ? draft.fault : "";

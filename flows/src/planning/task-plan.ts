@@ -31,7 +31,7 @@ export type DraftBounds = {
   readonly agents: readonly AgentEntry[];
   /** Steps that are already done and stay. */
   readonly finished: readonly TaskStep[];
-  readonly mostSteps: number;
+  readonly maxSteps: number;
 };
 
 /**
@@ -39,7 +39,7 @@ export type DraftBounds = {
  * by its skill after `skill:`; steps without ids; the order. Everything else that is wrong is
  * reported at once as `fault`: unknown agents, missing or duplicate ids, cyclic dependencies.
  */
-export function readDraft(draft: DraftSteps, { agents, finished, mostSteps }: DraftBounds): ReadDraft {
+export function readDraft(draft: DraftSteps, { agents, finished, maxSteps }: DraftBounds): ReadDraft {
   const steps: TaskStep[] = [];
   const chosen: Chosen[] = [];
   const faults: string[] = [];
@@ -59,7 +59,7 @@ export function readDraft(draft: DraftSteps, { agents, finished, mostSteps }: Dr
     const missing = dependsOn.filter((other) => !taken.has(other));
     if (missing.length > 0) faults.push(`Step ${id} depends on ${missing.join(", ")}, which no step is.`);
   }
-  if (steps.length > mostSteps) faults.push(`The plan has ${steps.length} steps; ${mostSteps} is the most.`);
+  if (steps.length > maxSteps) faults.push(`The plan has ${steps.length} steps; ${maxSteps} is the most.`);
   const { ordered, ring } = inOrder(steps, taken, new Set(finished.map(({ id }) => id)));
   if (ring.length > 0) {
     const ids = ring.map(({ id }) => id).join(", ");

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([browser?.close(), gateway?.[Symbol.asyncDispose]()]));
 
 /** More presses of Tab than any page needs. */
-const mostTabs = 60;
+const maxTabs = 60;
 
 /** The name of what has the focus, as assistive software reads it. */
 const focused = (page: Page): Promise<string> =>
@@ -25,7 +25,7 @@ const focused = (page: Page): Promise<string> =>
 /** Goes on with Tab until what has the focus is named so. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {
   const passed: string[] = [];
-  while (passed.length < mostTabs) {
+  while (passed.length < maxTabs) {
     await page.keyboard.press("Tab");
     const here = (await focused(page)).trim();
     if (name.test(here)) return;

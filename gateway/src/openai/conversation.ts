@@ -9,7 +9,7 @@ import type { ChatMessage } from "./chat-request.ts";
 const chatKey = "openai/chat";
 
 /** How many of a caller's newest runs are searched for a chat. */
-const mostRuns = 100;
+const maxRuns = 100;
 
 const started = z.looseObject({
   message: z.looseObject({ metadata: z.looseObject({ [chatKey]: z.string() }) }),
@@ -27,7 +27,7 @@ export async function runOfChat(
 ): Promise<RunRecord | undefined> {
   const prefixes = messages.flatMap(({ role }, at) => (role === "assistant" ? [digest(messages.slice(0, at))] : []));
   if (prefixes.length === 0) return undefined;
-  const page = await runs.list({ of: runnable, limit: mostRuns }, principal);
+  const page = await runs.list({ of: runnable, limit: maxRuns }, principal);
   return page.runs.find((run) => {
     const chat = started.safeParse(run.input).data?.message.metadata[chatKey];
     return chat !== undefined && prefixes.includes(chat);

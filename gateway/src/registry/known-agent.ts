@@ -71,7 +71,7 @@ export interface KnownAgent {
 }
 
 const lookMs = 5_000;
-const mostChanges = 20;
+const maxChanges = 20;
 
 /** An agent that was not checked yet. */
 export function knownAgent(address: AgentAddress, deps: KnownAgentDeps): KnownAgent {
@@ -104,7 +104,7 @@ export function knownAgent(address: AgentAddress, deps: KnownAgentDeps): KnownAg
   };
   const remember = (what: readonly string[]) => {
     changes.push({ at: Date.now(), what });
-    if (changes.length > mostChanges) changes.shift();
+    if (changes.length > maxChanges) changes.shift();
   };
 
   return {

@@ -13,7 +13,7 @@ export interface Strangers {
 }
 
 const cardAgeMs = 60_000;
-const mostRemembered = 200;
+const maxRemembered = 200;
 
 /**
  * Nobody is remembered yet. `resolveAgent` makes what is known of an address, before anything was
@@ -28,7 +28,7 @@ export function createStrangers(resolveAgent: (url: string) => KnownAgent): Stra
       known.delete(url);
       known.set(url, agent);
       const oldest = known.keys().next().value;
-      if (known.size > mostRemembered && oldest !== undefined) known.delete(oldest);
+      if (known.size > maxRemembered && oldest !== undefined) known.delete(oldest);
       if (agent.unseenMs() > cardAgeMs) await agent.look(signal);
       return agent.connect(signal);
     },

@@ -38,7 +38,7 @@ export type ShareStore = {
 };
 
 /** Links a principal may have at once. */
-const mostShares = 200;
+const maxShares = 200;
 
 /** Opens the links in a text; what has expired goes with the next change. */
 export function openShares(text: KeptText, now: () => number = Date.now): ShareStore {
@@ -50,8 +50,8 @@ export function openShares(text: KeptText, now: () => number = Date.now): ShareS
       const share = { id: crypto.randomUUID(), runId, principal, createdAt: at, expiresAt: at + lifeMs };
       await text.change((stored) => {
         const shares = counting(stored);
-        if (shares.filter((one) => one.principal === principal).length >= mostShares)
-          throw new AppError("conflict", `You have ${mostShares} links to runs. Revoke one that is no longer needed.`);
+        if (shares.filter((one) => one.principal === principal).length >= maxShares)
+          throw new AppError("conflict", `You have ${maxShares} links to runs. Revoke one that is no longer needed.`);
         return JSON.stringify({ shares: [...shares, { ...share, hash: hashOf(secret) }] });
       });
       return { ...share, secret };

@@ -70,7 +70,7 @@ export type StartState = z.output<typeof state>;
 export type StartBook = z.output<typeof kept>;
 
 /** Firings of each that are kept. */
-const mostFirings = 20;
+const maxFirings = 20;
 
 /** The book in a text that all gateways of a system share. */
 export type BookStore = {
@@ -106,7 +106,7 @@ export function withFiring(state: StartState, firing: Firing): StartState {
   if (state.firings.some((one) => (firing.runId === undefined ? isOfItsTime(one) : one.runId === firing.runId)))
     return state;
   const others = state.firings.filter((one) => one.runId !== undefined || !isOfItsTime(one));
-  return { ...state, firings: [...others, firing].slice(-mostFirings) };
+  return { ...state, firings: [...others, firing].slice(-maxFirings) };
 }
 
 function bookIn(text: string | undefined): StartBook {

@@ -19,9 +19,9 @@ export interface Terminal {
   /**
    * Everything piped in; undefined when input is a keyboard. With `patienceMs`, also undefined when
    * nothing arrives in that time: the parent program may hold the pipe open and never write.
-   * Rejects with `invalid_input` once more than `mostBytes` have come.
+   * Rejects with `invalid_input` once more than `maxBytes` have come.
    */
-  read(mostBytes: number, patienceMs?: number): Promise<Uint8Array | undefined>;
+  read(maxBytes: number, patienceMs?: number): Promise<Uint8Array | undefined>;
 }
 
 /** The terminal of this process. */
@@ -46,7 +46,7 @@ export function processTerminal(env: Readonly<Record<string, string | undefined>
   };
 }
 
-async function readPiped(mostBytes: number, patienceMs?: number): Promise<Uint8Array | undefined> {
+async function readPiped(maxBytes: number, patienceMs?: number): Promise<Uint8Array | undefined> {
   const about = fstatSync(0, { throwIfNoEntry: false });
   if (about === undefined || !(about.isFIFO() || about.isFile() || about.isSocket())) return undefined;
   const silent = new AbortController();
@@ -58,7 +58,7 @@ async function readPiped(mostBytes: number, patienceMs?: number): Promise<Uint8A
       clearTimeout(timer);
       pieces.push(piece);
       size += piece.length;
-      if (size > mostBytes) throw new AppError("invalid_input", `Standard input has more than ${mostBytes / 1e6} MB.`);
+      if (size > maxBytes) throw new AppError("invalid_input", `Standard input has more than ${maxBytes / 1e6} MB.`);
     }
   } catch (error) {
     if (!silent.signal.aborted) throw error;

@@ -100,4 +100,4 @@ export const metadataKeys = {
 } as const;
 
 /** The most URLs a request may give. */
-export const mostGiven = 100;
+export const maxGiven = 100;

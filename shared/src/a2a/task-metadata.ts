@@ -1,6 +1,6 @@
 import type { Task } from "@a2a-js/sdk";
 import * as z from "zod";
-import { longestName, mostSources, type TakenIn } from "../core/taken-in.ts";
+import { longestName, maxSources, type TakenIn } from "../core/taken-in.ts";
 import type { TaskUsage } from "../core/usage.ts";
 import { metadataKeys } from "./extensions.ts";
 
@@ -17,7 +17,7 @@ export function taskUsage({ metadata }: Pick<Task, "metadata">): TaskUsage | und
 }
 
 /** The sources a task has taken in, as carried in metadata. */
-export const takenInSchema = z.array(z.string().max(longestName)).max(mostSources);
+export const takenInSchema = z.array(z.string().max(longestName)).max(maxSources);
 
 /**
  * The sources a task reports it had taken in when it answered; undefined if the agent does not

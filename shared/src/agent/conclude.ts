@@ -20,7 +20,7 @@ type ConcludeDeps = {
  * `./answer`.
  */
 const reservedNames = ["answer", "partial-answer"];
-const mostFiles = 50;
+const maxFiles = 50;
 const largestFile = 100 * 1024 * 1024;
 
 /**
@@ -105,7 +105,7 @@ async function collect(
   const isUnchanged = await unchangedSinceBaseline(workspace);
   const stored: StoredFile[] = [];
   for (const path of changedFiles(before, { ...after, files: fit })) {
-    if (stored.length === mostFiles) break;
+    if (stored.length === maxFiles) break;
     if (await isUnchanged(path)) continue;
     const file = await storeFile(workspace, artifacts, path).catch((error: unknown) => {
       if (error instanceof AppError) return undefined;

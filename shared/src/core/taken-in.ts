@@ -33,4 +33,4 @@ export function holdsPrivate(takenIn: TakenIn): boolean {
 /** Limits on what one agent reports of this to another. */
 export const longestName = 100;
 /** How many sources one agent reports to another. */
-export const mostSources = 100;
+export const maxSources = 100;

@@ -20,7 +20,7 @@ export type FormedAnswer<Value> = { readonly outcome: AskOutcome } & (
 );
 
 /** How often an agent may correct its answer. */
-const mostRepairs = 2;
+const maxRepairs = 2;
 
 /**
  * Asks an agent for an answer that fits the schema; one that does not goes back with what is wrong,
@@ -39,7 +39,7 @@ export async function askInForm<Value>(
     if (outcome.state !== "completed") return { outcome, fault: outcomeText(outcome) };
     const read = readAnswer(outcome, form);
     if ("value" in read) return { outcome, value: read.value };
-    if (repairs === mostRepairs) return { outcome, fault: `${outcome.agent} gave no usable answer: ${read.fault}` };
+    if (repairs === maxRepairs) return { outcome, fault: `${outcome.agent} gave no usable answer: ${read.fault}` };
     const again = `Your answer cannot be used: ${read.fault}\nGive it once more, as a whole.`;
     const { contextId, remembers } = outcome;
     outcome = await flow.ask(

@@ -12,9 +12,9 @@ import { cut } from "./cut.ts";
 import type { FlowState } from "./flow-state.ts";
 
 /** How often the model may correct its answer. */
-const mostRepairs = 2;
+const maxRepairs = 2;
 /** How many characters of its other output (such as a refusal) go into the error. */
-const mostSaid = 2_000;
+const maxSaid = 2_000;
 
 /**
  * Has the model answer with the one tool it gets, and checks the answer; one that does not fit goes
@@ -98,9 +98,9 @@ async function repaired<Schema extends z.ZodObject, Value>(
     const reply = await ask(messages, tool, !makesCalls);
     const read = readAs(reply);
     if ("value" in read) return read.value;
-    if (repairs === mostRepairs) {
+    if (repairs === maxRepairs) {
       const said =
-        reply.toolCalls.length > 0 || reply.text.trim() === "" ? "" : ` It said: ${cut(reply.text, mostSaid)}`;
+        reply.toolCalls.length > 0 || reply.text.trim() === "" ? "" : ` It said: ${cut(reply.text, maxSaid)}`;
       throw new AppError("task_failed", `The model gave no usable answer to ${name}: ${read.fault}${said}`);
     }
     makesCalls = reply.toolCalls.length > 0;

@@ -16,9 +16,9 @@ export type EarlierFlow = {
 /**
  * How many tasks are included, characters of each message in them, and bytes of files passed along.
  */
-const mostTasks = 5;
+const maxTasks = 5;
 const longestText = 4_000;
-const mostBytes = 4 * 1024 * 1024;
+const maxBytes = 4 * 1024 * 1024;
 
 /**
  * What this flow has done earlier in this conversation. Only for use inside a step. Leaves out
@@ -29,7 +29,7 @@ export async function earlierFlowTasks(
   kind: string,
   engine: Pick<Engine, "list" | "events">,
 ): Promise<EarlierFlow> {
-  const { runs } = await engine.list({ contextId, principal, kind, statuses: ["completed"], limit: mostTasks });
+  const { runs } = await engine.list({ contextId, principal, kind, statuses: ["completed"], limit: maxTasks });
   const [newest] = runs;
   const takenIn = await Promise.all(runs.map((run) => takenInBy(run, engine)));
   return {
@@ -62,7 +62,7 @@ async function filesOf({ id }: RunRecord, engine: Pick<Engine, "events">): Promi
   const added = events.flatMap((event) => (event.type === "artifact-added" ? event.parts : []));
   const newest = new Map(added.flatMap((part) => (part.type === "file" ? [[part.name, part] as const] : [])));
   const files: StoredFile[] = [];
-  let room = mostBytes;
+  let room = maxBytes;
   for (const { sha256, name, mediaType, size } of newest.values()) {
     if (size > room) continue;
     room -= size;

@@ -8,11 +8,11 @@ import type { ArtifactStore, StoredFile } from "../core/workspace.ts";
  * How many files are opened, and how many bytes of a text or characters of a document are read of
  * each: of a longer text so many of its end.
  */
-const mostFiles = 8;
-const mostShown = 4_000;
+const maxFiles = 8;
+const maxShown = 4_000;
 const bytesOfEnd = 1_000;
 /** A document that is larger or takes longer to read is only named. */
-const mostBytes = 20 * 2 ** 20;
+const maxBytes = 20 * 2 ** 20;
 const documentMs = 20_000;
 
 /**
@@ -39,7 +39,7 @@ export async function readExcerpts(
     const excerpts: Excerpt[] = [];
     // One after another: each document has a process of its own.
     for (const [index, file] of files.entries()) {
-      const text = index < mostFiles ? await beginning(file, deps, run.abortSignal) : undefined;
+      const text = index < maxFiles ? await beginning(file, deps, run.abortSignal) : undefined;
       excerpts.push({ name: file.name, size: file.size, ...(text !== undefined && { text }) });
     }
     return excerpts;
@@ -54,11 +54,11 @@ async function beginning(
 ): Promise<string | undefined> {
   const content = await artifacts.get(file.sha256);
   if (content === undefined) return undefined;
-  const isLong = content.size > mostShown;
-  const begins = await content.slice(0, isLong ? mostShown - bytesOfEnd : mostShown).bytes();
+  const isLong = content.size > maxShown;
+  const begins = await content.slice(0, isLong ? maxShown - bytesOfEnd : maxShown).bytes();
   const ends = isLong ? await content.slice(-bytesOfEnd).bytes() : new Uint8Array();
-  if (isText(begins, file) && !ends.includes(0)) return textOf(begins, ends, content.size - mostShown);
-  if (file.mediaType.startsWith("image/") || content.size > mostBytes) return undefined;
+  if (isText(begins, file) && !ends.includes(0)) return textOf(begins, ends, content.size - maxShown);
+  if (file.mediaType.startsWith("image/") || content.size > maxBytes) return undefined;
   return readDocument && documentText(readDocument, file, content, signal);
 }
 
@@ -83,7 +83,7 @@ async function documentText(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(documentMs)]);
-  const request = { name, from: 0, characters: mostShown, scans: "name" } as const;
+  const request = { name, from: 0, characters: maxShown, scans: "name" } as const;
   try {
     const { about, text, next } = await read(content, request, bounded);
     return `(${about})\n${sanitize(text)}${next === undefined ? "" : "\n[cut off]"}`;

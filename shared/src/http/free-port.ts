@@ -1,6 +1,6 @@
 /** Below the ports that Linux and macOS give to outgoing connections and to listeners on port 0. */
 const [first, count] = [10_000, 22_000];
-const mostTries = 100;
+const maxTries = 100;
 
 /**
  * A port that nobody listens on now, picked at random where the kernel picks none, so that it stays
@@ -13,7 +13,7 @@ export function freePort(host = "127.0.0.1"): number {
       Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
       return port;
     } catch (error) {
-      if (tries === mostTries) throw error;
+      if (tries === maxTries) throw error;
     }
   }
 }

@@ -26,7 +26,7 @@ export type SseOptions = {
  * The most characters of frames that are sent at once. Frames that are there together go out
  * together, since each piece of a body costs more than a short frame.
  */
-const mostAtOnce = 32 * 1024;
+const maxAtOnce = 32 * 1024;
 
 /** How long the first frames are waited for. Milliseconds. */
 const firstFrameMs = 200;
@@ -66,9 +66,9 @@ export async function sseResponse(frames: SseFrames, options: SseOptions): Promi
   const gathered = async (): Promise<string> => {
     const later = nextTurn();
     for (let text = ""; ; ) {
-      for (let frame = came[sent]; frame !== undefined && text.length < mostAtOnce; frame = came[++sent])
+      for (let frame = came[sent]; frame !== undefined && text.length < maxAtOnce; frame = came[++sent])
         text += frameText(frame);
-      if (isOver || text.length >= mostAtOnce) return text;
+      if (isOver || text.length >= maxAtOnce) return text;
       next = frames.next();
       const item = await Promise.race([next, later]).catch(options.failure);
       if (item === undefined) return text;

@@ -48,7 +48,7 @@ export interface MemoryStore {
 }
 
 /** How many words of a question are looked for. */
-const mostAsked = 60;
+const maxAsked = 60;
 
 /** The entries in these rows. */
 export function createMemoryStore(rows: MemoryRows, bounds: MemoryBounds, now: () => number = Date.now): MemoryStore {
@@ -95,7 +95,7 @@ export function createMemoryStore(rows: MemoryRows, bounds: MemoryBounds, now: (
     },
     clear: (principal) => rows.remove(principal),
     async search(principal, text, most) {
-      const terms = termsOf(text).slice(0, mostAsked);
+      const terms = termsOf(text).slice(0, maxAsked);
       if (terms.length === 0) return [];
       const [ids, all] = await Promise.all([rows.match(principal, terms, most), rows.all(principal)]);
       return ids.flatMap((id) => all.find((entry) => entry.id === id) ?? []);

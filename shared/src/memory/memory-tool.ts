@@ -18,7 +18,7 @@ const input = z.strictObject({
 
 type MemoryInput = z.output<typeof input>;
 
-const mostFound = 20;
+const maxFound = 20;
 
 /** The tool over this principal's memory. */
 export function memoryTool(store: MemoryStore, principal: string): Tool {
@@ -65,8 +65,8 @@ function riskOf({ command, text = "", id }: MemoryInput, takenIn: TakenIn): stri
 
 /** The entries that have these words, or the newest; of one kind, if it is given. */
 async function search(store: MemoryStore, principal: string, { text, kind }: MemoryInput): Promise<ToolResult> {
-  const all = text === undefined ? await store.list(principal) : await store.search(principal, text, mostFound);
-  const found = all.filter((entry) => kind === undefined || entry.kind === kind).slice(0, mostFound);
+  const all = text === undefined ? await store.list(principal) : await store.search(principal, text, maxFound);
+  const found = all.filter((entry) => kind === undefined || entry.kind === kind).slice(0, maxFound);
   if (found.length === 0)
     return said(
       text === undefined ? "There are no such entries." : "No entry has these words. Leave out text to list all.",

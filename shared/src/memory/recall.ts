@@ -21,7 +21,7 @@ export type RecallDeps = {
 /** Of a model's window, the most that recalled entries fill. */
 const windowShare = 0.05;
 /** How much of a long message says what it is about. */
-const mostAsked = 4_000;
+const maxAsked = 4_000;
 const embeddingMs = 5_000;
 /** Candidates of each way of finding. */
 const candidates = 30;
@@ -41,7 +41,7 @@ export function createRecall({ store, bounds, isOn, embedder }: RecallDeps): Rec
     const isKnown = ({ id, text }: MemoryEntry) => there.some((one) => one.id === id && one.text === text);
     const open = all.filter((entry) => !isKnown(entry));
     if (open.length === 0) return undefined;
-    const words = said.slice(0, mostAsked).toWellFormed();
+    const words = said.slice(0, maxAsked).toWellFormed();
     const others = open.filter(({ kind }) => kind !== "preference");
     const byWords = (await store.search(principal, words, candidates)).map(({ id }) => id);
     const meaning = embedder && others.length > 0 ? await byMeaning(principal, words, others) : undefined;

@@ -15,7 +15,7 @@ const common = new Set(
 );
 
 const shortestWord = 3;
-const mostTerms = 400;
+const maxTerms = 400;
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
 /**
@@ -27,7 +27,7 @@ export function termsOf(text: string): readonly string[] {
   const words = plain.match(/[\p{L}\p{N}]+/gu) ?? [];
   return [...new Set(words.flatMap((word) => (unspaced.test(word) ? pairsOf(word) : spacedTerm(word))))].slice(
     0,
-    mostTerms,
+    maxTerms,
   );
 }
 

@@ -4,7 +4,7 @@ import type { MemoryStore } from "./memory-store.ts";
 import { memoryTool, memoryToolName } from "./memory-tool.ts";
 
 /** How many principals' tools stay as they are, so that a prompt's description is made once. */
-const mostKept = 1_000;
+const maxKept = 1_000;
 
 /** Words of the user by which it may be about something to be kept, in the languages we know. */
 const speaksOfIt =
@@ -21,7 +21,7 @@ export function withMemory(more: MoreTools, store: MemoryStore, isOn: (principal
     const tool = made.get(principal) ?? memoryTool(store, principal);
     made.set(principal, tool);
     const [oldest] = made.keys();
-    if (made.size > mostKept && oldest !== undefined) made.delete(oldest);
+    if (made.size > maxKept && oldest !== undefined) made.delete(oldest);
     return tool;
   };
   return {

@@ -137,7 +137,7 @@ export function sizeOf({ mediaType, data }: ImagePart): Size | undefined {
   }
 }
 
-const mostKept = 32;
+const maxKept = 32;
 
 /**
  * Ensures that no image is sent larger than its model's provider uses. An image that cannot be
@@ -162,7 +162,7 @@ export function createImageFit(rule: ImageRule, shrink: ShrinkImage | undefined)
     const fitted: ImagePart = smaller === undefined ? image : { type: "image", ...smaller };
     kept.set(key, fitted);
     const [oldest] = kept.keys();
-    if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
+    if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
     return fitted;
   }
 

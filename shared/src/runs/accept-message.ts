@@ -162,7 +162,7 @@ export async function continueRun(
 }
 
 /** A run that tells so much that it is never still is waiting for no answer. */
-const mostLooks = 20;
+const maxLooks = 20;
 
 /**
  * Delivers an answer while its question is the open one: what happens meanwhile is looked at before
@@ -173,7 +173,7 @@ async function deliverAnswer(
   questionEvent: number,
   deliver: (ifLast: number) => ReturnType<Engine["deliver"]>,
 ): Promise<"stored" | "duplicate"> {
-  for (let look = 0; look < mostLooks; look++) {
+  for (let look = 0; look < maxLooks; look++) {
     const projection = await run.projections.current(await run.current());
     if (projection.askedBy !== questionEvent) break;
     const outcome = await deliver(projection.seq);

@@ -41,7 +41,7 @@ export type FamilyPlace = {
 };
 
 /** Runs followed at once at most. */
-const mostFollowed = 200;
+const maxFollowed = 200;
 
 /**
  * The events of a run and of every run that it asked for, wherever those run: of each run in order,
@@ -103,7 +103,7 @@ function createSources(rootId: string) {
   };
   return {
     has: (id: string) => sources.has(id),
-    isFull: () => sources.size >= mostFollowed,
+    isFull: () => sources.size >= maxFollowed,
     follow(id: string, pages: AsyncIterable<readonly FollowItem[]>): void {
       const source = pages[Symbol.asyncIterator]();
       sources.set(id, source);

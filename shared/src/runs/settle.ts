@@ -24,17 +24,17 @@ function isSettled({ end, question, paused }: TaskProjection, run?: RunRecord): 
 
 /**
  * Waits until the run has ended, is paused or waits for its caller, until `caller` aborts, or for
- * `mostMs`.
+ * `maxMs`.
  */
 export async function untilSettled(
   watched: Watched,
   run: RunRecord,
   caller: AbortSignal,
-  mostMs?: number,
+  maxMs?: number,
 ): Promise<void> {
   const known = watched.projections.known(run.id);
-  if (mostMs === 0 || isSettled(known.seq < run.lastEvent ? emptyProjection : known, run)) return;
-  await watchUntil(watched, run, known, within(caller, mostMs), () => false);
+  if (maxMs === 0 || isSettled(known.seq < run.lastEvent ? emptyProjection : known, run)) return;
+  await watchUntil(watched, run, known, within(caller, maxMs), () => false);
 }
 
 /** Like `untilSettled`, but returns as soon as there is something to watch. */
@@ -42,19 +42,19 @@ export function whileQuiet(
   watched: Watched,
   run: RunRecord,
   caller: AbortSignal,
-  mostMs: number | undefined,
+  maxMs: number | undefined,
 ): Promise<void> {
   return watchUntil(
     watched,
     run,
     emptyProjection,
-    within(caller, mostMs),
+    within(caller, maxMs),
     (item) => item.kind === "progress" || !quiet.has(item.event.type),
   );
 }
 
-function within(caller: AbortSignal, mostMs: number | undefined): AbortSignal {
-  return mostMs === undefined ? caller : AbortSignal.any([caller, AbortSignal.timeout(mostMs)]);
+function within(caller: AbortSignal, maxMs: number | undefined): AbortSignal {
+  return maxMs === undefined ? caller : AbortSignal.any([caller, AbortSignal.timeout(maxMs)]);
 }
 
 /** What it has seen of the run is in the cache afterwards, for those who read it then. */

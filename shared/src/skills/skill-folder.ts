@@ -18,9 +18,9 @@ export type SkillFolder = SkillText & {
 };
 
 const skillFile = "SKILL.md";
-const mostTextBytes = 64 * 1024;
-const mostBytes = 5 * 1024 ** 2;
-const mostFiles = 200;
+const maxTextBytes = 64 * 1024;
+const maxBytes = 5 * 1024 ** 2;
+const maxFiles = 200;
 const deepest = 4;
 /** No hidden names: nothing that a shell, an editor or git takes for its own. */
 const safeName = /^[A-Za-z0-9_][A-Za-z0-9_. +-]{0,99}$/;
@@ -43,8 +43,8 @@ export async function readSkillFolder(root: string, name: string): Promise<Skill
   await readFolder([name], reading);
   const text = reading.files.find(({ path }) => path === skillFile);
   if (text === undefined) throw new AppError("invalid_input", `It has no ${skillFile}.`);
-  if (text.content.length > mostTextBytes)
-    throw new AppError("invalid_input", `Its ${skillFile} has more than ${mostTextBytes / 1024} KB.`);
+  if (text.content.length > maxTextBytes)
+    throw new AppError("invalid_input", `Its ${skillFile} has more than ${maxTextBytes / 1024} KB.`);
   return {
     ...readSkillText(text.content, name),
     files: reading.files,
@@ -74,18 +74,17 @@ async function readFolder(folders: readonly string[], reading: Reading): Promise
 }
 
 async function readContent(folder: HeldFolder, name: string, path: string, reading: Reading): Promise<Uint8Array> {
-  if (reading.files.length === mostFiles) refuse(`It has more than ${mostFiles} files.`);
+  if (reading.files.length === maxFiles) refuse(`It has more than ${maxFiles} files.`);
   const { handle } = await openRegular(folder, name, path, reading.owner);
   try {
     // What is there now, not what it said it had: a file may grow meanwhile.
-    const buffer = Buffer.alloc(Math.min(mostBytes - reading.bytes, (await handle.stat()).size) + 1);
+    const buffer = Buffer.alloc(Math.min(maxBytes - reading.bytes, (await handle.stat()).size) + 1);
     let length = 0;
     for (;;) {
       const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
       length += bytesRead;
       if (bytesRead === 0) break;
-      if (length === buffer.length)
-        refuse(`It has more than ${mostBytes / 1024 ** 2} MB, or changes while it is read.`);
+      if (length === buffer.length) refuse(`It has more than ${maxBytes / 1024 ** 2} MB, or changes while it is read.`);
     }
     reading.bytes += length;
     return buffer.subarray(0, length);

@@ -60,7 +60,7 @@ export type SkillPlaces = {
 
 const ours = join(import.meta.dir, "shipped");
 /** More folders than this in one place are not read. */
-const mostSkills = 200;
+const maxSkills = 200;
 
 /** The skills in these places. Of two with one name the earlier place's counts. */
 export function createSkillLibrary({ home, project, pins: kept, shipped = ours }: SkillPlaces): SkillLibrary {
@@ -132,7 +132,7 @@ async function namesIn(root: string): Promise<readonly string[]> {
   return folders
     .map(({ name }) => name)
     .sort()
-    .slice(0, mostSkills);
+    .slice(0, maxSkills);
 }
 
 type Found = { readonly source: SkillSource; readonly root: string; readonly name: string };

@@ -21,7 +21,7 @@ export type SkillText = {
 /** Names of skills, as the convention has them. */
 export const skillName = /^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
-const mostFrontMatter = 8 * 1024;
+const maxFrontMatter = 8 * 1024;
 const longestDescription = 1024;
 /** An anchor or alias of YAML, by which few lines unfold to many. */
 const reference = /(?:[:[{,-]\s*|^\s*)[&*][\w-]/m;
@@ -42,8 +42,8 @@ export function readSkillText(content: Uint8Array, folder: string): SkillText {
   const text = decode(content);
   const [, head, instructions = ""] = /^---\n([\s\S]*?)\n---[ \t]*(?:\n([\s\S]*))?$/.exec(text) ?? [];
   if (head === undefined) throw new AppError("invalid_input", "Its SKILL.md does not begin with a front matter.");
-  if (head.length > mostFrontMatter)
-    throw new AppError("invalid_input", `Its front matter has more than ${mostFrontMatter / 1024} KB.`);
+  if (head.length > maxFrontMatter)
+    throw new AppError("invalid_input", `Its front matter has more than ${maxFrontMatter / 1024} KB.`);
   if (reference.test(head)) throw new AppError("invalid_input", "Its front matter refers to parts of itself.");
   const parsed = frontMatter.safeParse(parseYaml(head));
   if (!parsed.success)

@@ -23,7 +23,7 @@ const input = z.strictObject({ name: z.string().min(1).max(64) });
 
 const about = "Gives you the instructions of a skill; call it before work that one of these is for:";
 /** Characters of all descriptions together; about 600 tokens. */
-const mostCharacters = 2_400;
+const maxCharacters = 2_400;
 /** Characters of one. */
 const longestLine = 160;
 /** How long the prompt may lag behind the folders, which are not read for every turn. */
@@ -120,7 +120,7 @@ function wordsOf(text: string): readonly string[] {
 
 /** A line for each skill; where there are too many, the last have their names only. */
 function linesOf(skills: readonly Described[]): string {
-  let left = mostCharacters;
+  let left = maxCharacters;
   return skills
     .map(({ name, skill }) => {
       const { description = "" } = skill ?? {};

@@ -31,7 +31,7 @@ const eventsAtOnce = 512;
 const spansAtOnce = 512;
 const runsAtOnce = 100;
 /** A run that is not remembered is read from its first event when it goes on. */
-const mostReadings = 1_000;
+const maxReadings = 1_000;
 /**
  * How long closing waits for the collector; what is not sent by then is sent after the next start.
  */
@@ -164,7 +164,7 @@ async function* newSpans(
 /** Those that have not changed for longest. */
 function forgetOldest(readings: Map<string, Reading>): void {
   for (const id of readings.keys()) {
-    if (readings.size <= mostReadings) return;
+    if (readings.size <= maxReadings) return;
     readings.delete(id);
   }
 }

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
+import { version } from "../core/release.ts";
 import { otlpExporter } from "./otlp-exporter.ts";
 import type { Span } from "./run-spans.ts";
 
@@ -6,6 +7,8 @@ type Sent = { readonly path: string; readonly key: string | null; readonly body:
 
 let sent: Sent[] = [];
 let status = 200;
+/** What the collector asks to wait for, in seconds. */
+let retryAfter = "";
 let collector: ReturnType<typeof Bun.serve>;
 beforeAll(() => {
   collector = Bun.serve({
@@ -14,7 +17,7 @@ beforeAll(() => {
     async fetch(request) {
       const { pathname: path } = new URL(request.url);
       sent.push({ path, key: request.headers.get("x-key"), body: await request.json() });
-      return Response.json({}, { status });
+      return Response.json({}, { status, headers: retryAfter === "" ? {} : { "Retry-After": retryAfter } });
     },
   });
 });
@@ -37,9 +40,12 @@ test("spans arrive below the collector's address with their kind, parent, times,
   await exporter.close();
   const [{ path, key, body } = {} as Sent, ...more] = sent;
   expect([path, key, more]).toEqual(["/base/v1/traces", "let me", []]);
-  const [{ resource, scopeSpans }] = (body as { resourceSpans: [{ resource: object; scopeSpans: [{ spans: [] }] }] })
-    .resourceSpans;
-  expect(JSON.stringify(resource)).toContain('{"key":"service.name","value":{"stringValue":"manyhands-manus"}}');
+  type Body = { resourceSpans: [{ resource: object; scopeSpans: [{ scope: object; spans: [] }] }] };
+  const [{ resource, scopeSpans }] = (body as Body).resourceSpans;
+  const service = { "service.name": "manyhands-manus", "service.namespace": "manyhands", "service.version": version };
+  const attributes = Object.entries(service).map(([key, stringValue]) => ({ key, value: { stringValue } }));
+  expect(resource).toEqual({ attributes, droppedAttributesCount: 0 });
+  expect(scopeSpans[0].scope).toEqual({ name: "manyhands", version });
   const nanos = (text: string) => `${text}000000`;
   // The kinds are OTLP's: 2 is a server, 3 a client. Bit 9 of the flags: the parent is elsewhere.
   expect(scopeSpans[0].spans).toMatchObject([
@@ -62,6 +68,24 @@ test("what the collector refuses is not taken for sent", async () => {
   sent = [];
   await exporter.send([root]);
   expect(sent).toHaveLength(1);
+  await exporter.close();
+});
+
+test("a sending is repeated within ten seconds of its beginning, whatever the environment says", async () => {
+  process.env.OTEL_EXPORTER_OTLP_TIMEOUT = "60000";
+  const exporter = otlpExporter(collector.url.origin, {}, "manyhands-manus");
+  delete process.env.OTEL_EXPORTER_OTLP_TIMEOUT;
+  // The collector takes nine seconds, and then a millisecond; each time it asks to wait for
+  // another.
+  const times = [0, 9_000, 9_001].map((ms) => 1_700_000_000_000 + ms);
+  const { setTimeout: usual } = globalThis;
+  using _ = spyOn(Date, "now").mockImplementation(() => times[sent.length] ?? 0);
+  using __ = spyOn(globalThis, "setTimeout").mockImplementation(((work: () => void, ms: number) =>
+    usual(work, ms === 1_000 ? 0 : ms)) as typeof setTimeout);
+  [sent, status, retryAfter] = [[], 503, "1"];
+  await expect(exporter.send([root])).rejects.toThrow();
+  expect(sent).toHaveLength(2);
+  [status, retryAfter] = [200, ""];
   await exporter.close();
 });
 

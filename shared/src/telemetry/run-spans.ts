@@ -49,7 +49,7 @@ type Tracing = {
 };
 
 /** The most moments of a run that are told; OpenTelemetry's own default. */
-const mostMoments = 128;
+const maxMoments = 128;
 
 /**
  * The spans of a run, by OpenTelemetry's semantic conventions for generative AI. What was said,
@@ -195,7 +195,7 @@ function count({ used }: Tracing, ...usages: readonly (Usage | undefined)[]): vo
 }
 
 function noted({ moments }: Tracing, name: string, at: number, attributes: Attributes = {}): [] {
-  if (moments.length < mostMoments) moments.push({ name, at, attributes });
+  if (moments.length < maxMoments) moments.push({ name, at, attributes });
   return [];
 }
 

@@ -20,7 +20,7 @@ const bounds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
  * A model may invent names of tools; later ones count as `other`. Those never succeed, so they take
  * no place from tools that do.
  */
-const mostNames = 200;
+const maxNames = 200;
 /** What no tool can be called counts as `other` too: it may be of any length. */
 const toolName = /^[\w-]{1,64}$/;
 
@@ -208,7 +208,7 @@ function series<Value>(create: () => Value) {
   return {
     of(labels: Labels): Value {
       const isNew = !all.has(JSON.stringify(labels));
-      const isFull = isNew && this.all().filter((one) => one.labels.outcome === labels.outcome).length >= mostNames;
+      const isFull = isNew && this.all().filter((one) => one.labels.outcome === labels.outcome).length >= maxNames;
       const counted = isFull ? { ...labels, ...others(labels) } : labels;
       const key = JSON.stringify(counted);
       const found = all.get(key) ?? { labels: counted, value: create() };

@@ -371,8 +371,8 @@ export const a2aAskFaults: readonly Fault[] = [
   {
     id: "too-many-files-sent",
     file: "shared/src/a2a/ask/send-ask.ts",
-    find: "sum + size, 0) > mostBytes) {",
-    becomes: "sum + size, 0) > 100 * mostBytes) {",
+    find: "sum + size, 0) > maxBytes) {",
+    becomes: "sum + size, 0) > 100 * maxBytes) {",
     harm: "Files larger than an agent takes are read into memory and sent, and the ask fails as if the agent were broken.",
     tests: ["shared/src/a2a/ask/sent-ask.test"],
   },

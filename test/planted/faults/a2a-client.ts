@@ -69,7 +69,7 @@ export const a2aClientFaults: readonly Fault[] = [
   {
     id: "lists-without-end",
     file: "shared/src/a2a/client/find-task.ts",
-    find: "for (let pages = 0; pages < mostPages; pages++) {",
+    find: "for (let pages = 0; pages < maxPages; pages++) {",
     becomes: "for (;;) {",
     harm: "An agent that lists tasks without end holds its asker for as long as it likes.",
     tests: [...asking, "test/a2a/client"],
@@ -198,8 +198,8 @@ export const a2aClientFaults: readonly Fault[] = [
   {
     id: "leaked-key-still-signs",
     file: "shared/src/a2a/signing/home-keys.ts",
-    find: "keys: dropFormer ? [] : former.slice(0, mostFormer)",
-    becomes: "keys: former.slice(0, mostFormer)",
+    find: "keys: dropFormer ? [] : former.slice(0, maxFormer)",
+    becomes: "keys: former.slice(0, maxFormer)",
     harm: "A key that became known is trusted for a week after the operator has dropped it.",
     tests: signing,
   },
@@ -318,8 +318,8 @@ export const a2aClientFaults: readonly Fault[] = [
   {
     id: "few-signatures-looked-at",
     file: "shared/src/a2a/signing/card-policy.ts",
-    find: "const mostSignatures = 16;",
-    becomes: "const mostSignatures = 1;",
+    find: "const maxSignatures = 16;",
+    becomes: "const maxSignatures = 1;",
     harm: "A card that is signed by two keys is refused if the trusted one comes second.",
     tests: signing,
   },

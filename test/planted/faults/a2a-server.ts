@@ -93,8 +93,8 @@ export const a2aServerFaults: readonly Fault[] = [
   {
     id: "full-and-not-replaced",
     file: "shared/src/a2a/push/receivers.ts",
-    find: "known.length - same.length >= mostReceivers",
-    becomes: "known.length >= mostReceivers",
+    find: "known.length - same.length >= maxReceivers",
+    becomes: "known.length >= maxReceivers",
     harm: "A task that has ten receivers cannot have the address of one of them changed.",
     tests: ["test/a2a/push"],
   },
@@ -398,8 +398,8 @@ export const a2aServerFaults: readonly Fault[] = [
   {
     id: "receivers-without-end",
     file: "shared/src/a2a/push/receivers.ts",
-    find: "known.length - same.length >= mostReceivers || ever.length >= mostEver",
-    becomes: "known.length - same.length >= mostReceivers",
+    find: "known.length - same.length >= maxReceivers || ever.length >= maxEver",
+    becomes: "known.length - same.length >= maxReceivers",
     harm: "A caller that replaces receivers all the time fills the store with them.",
     tests: ["shared/src/a2a/push", "test/a2a/push"],
   },

@@ -45,7 +45,7 @@ export const browserToolsFaults: readonly Fault[] = [
   {
     id: "page-without-end",
     file: "shared/src/tools/browser/extract/extract-content.ts",
-    find: "askPieces(all.slice(0, mostPieces), about, context)",
+    find: "askPieces(all.slice(0, maxPieces), about, context)",
     becomes: "askPieces(all, about, context)",
     harm: "One call of a tool has the model read a page of any length, which uses up the task's budget.",
     tests: ["shared/src/tools/browser/extract"],
@@ -78,7 +78,7 @@ export const browserToolsFaults: readonly Fault[] = [
     id: "uploads-without-bound",
     file: "shared/src/tools/browser/act/files.ts",
     find: "left -= buffer.length;",
-    becomes: "left = mostBytes - buffer.length;",
+    becomes: "left = maxBytes - buffer.length;",
     harm: "Any number of large files is read into the server's memory for one upload.",
     tests: ["shared/src/tools/browser/act/outcomes"],
   },

@@ -125,7 +125,7 @@ export const dataFaults: readonly Fault[] = [
   {
     id: "unordered-is-out-of-order",
     file: "shared/src/tools/data/describe/dates.ts",
-    find: 'back > 0 && back <= seen("filled") * mostSteps',
+    find: 'back > 0 && back <= seen("filled") * maxSteps',
     becomes: "back > 0",
     harm: "A file that was never sorted is told as having hundreds of rows out of order.",
     tests: ["shared/src/tools/data/describe/oddities"],
@@ -141,7 +141,7 @@ export const dataFaults: readonly Fault[] = [
   {
     id: "many-outliers",
     file: "shared/src/tools/data/insights/outliers.ts",
-    find: "suspects.length > Math.max(1, values.length * mostShare)",
+    find: "suspects.length > Math.max(1, values.length * maxShare)",
     becomes: "suspects.length > values.length",
     harm: "A third of all values is reported as unlike the others.",
     tests: ["shared/src/tools/data/insights/bounds"],
@@ -253,8 +253,8 @@ export const dataFaults: readonly Fault[] = [
   {
     id: "exact-despite-ties",
     file: "shared/src/tools/data/statistics/compare-ranks.ts",
-    find: "if (ties === 0 && Math.min(n, m) <= mostExact",
-    becomes: "if (Math.min(n, m) <= mostExact",
+    find: "if (ties === 0 && Math.min(n, m) <= maxExact",
+    becomes: "if (Math.min(n, m) <= maxExact",
     harm: "Ranks that are tied get a p value from a table for ranks that are not.",
     tests: ["shared/src/tools/data/statistics"],
   },
@@ -326,8 +326,8 @@ export const dataFaults: readonly Fault[] = [
   {
     id: "half-of-the-rows-tested",
     file: "shared/src/tools/data/statistics.ts",
-    find: "total > mostRows || rows.length < total",
-    becomes: "total > mostRows",
+    find: "total > maxRows || rows.length < total",
+    becomes: "total > maxRows",
     harm: "A test is computed of the rows that fit, and says nothing of the others.",
     tests: ["shared/src/tools/data/statistics.test"],
   },
@@ -390,8 +390,8 @@ export const dataFaults: readonly Fault[] = [
   {
     id: "more-pictures-of-charts",
     file: "shared/src/tools/data/data-visualization.ts",
-    find: "mostShown = 4",
-    becomes: "mostShown = 40",
+    find: "maxShown = 4",
+    becomes: "maxShown = 40",
     harm: "Twenty charts in one call fill the model's window with pictures.",
     tests: ["shared/src/tools/data/data-visualization-call"],
   },
@@ -430,8 +430,8 @@ export const dataFaults: readonly Fault[] = [
   {
     id: "rows-cut-in-silence",
     file: "shared/src/tools/data/statistics.ts",
-    find: "total > mostRows || rows.length < total",
-    becomes: "total > mostRows",
+    find: "total > maxRows || rows.length < total",
+    becomes: "total > maxRows",
     harm: "A test is computed on the first part of the rows, and nothing says so.",
     tests: ["shared/src/tools/data/statistics-request"],
   },

@@ -69,7 +69,7 @@ export const documentsFaults: readonly Fault[] = [
   {
     id: "archive-of-any-size",
     file: "shared/src/tools/documents/read/zip-content.ts",
-    find: "if (unpackedBytes <= mostBytes) return;",
+    find: "if (unpackedBytes <= maxBytes) return;",
     becomes: "if (unpackedBytes > 0) return;",
     harm: "Every small zip bomb costs a process of 1.5 GB.",
     tests: documents,
@@ -125,8 +125,8 @@ export const documentsFaults: readonly Fault[] = [
   {
     id: "bomb-in-an-entry",
     file: "shared/src/tools/documents/read/zip-content.ts",
-    find: "entry.uncompressedSize > mostTextBytes",
-    becomes: "entry.uncompressedSize > mostTextBytes * 1024",
+    find: "entry.uncompressedSize > maxTextBytes",
+    becomes: "entry.uncompressedSize > maxTextBytes * 1024",
     harm: "A file of a few kilobytes unpacks to gigabytes in memory.",
     tests: ["shared/src/tools/documents/read/zip-content"],
   },
@@ -205,8 +205,8 @@ export const documentsFaults: readonly Fault[] = [
   {
     id: "pages-without-end",
     file: "shared/src/tools/documents/extract-document.ts",
-    find: "mostPictures = 4",
-    becomes: "mostPictures = 400",
+    find: "maxPictures = 4",
+    becomes: "maxPictures = 400",
     harm: "A scan of many pages fills the model's window with pictures.",
     tests: ["shared/src/tools/documents/extract-document"],
   },

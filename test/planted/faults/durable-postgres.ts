@@ -285,7 +285,7 @@ export const durablePostgresFaults: readonly Fault[] = [
   {
     id: "followed-runs-without-end",
     file: "shared/src/durable/postgres/shared-progress.ts",
-    find: "      if (!isOver && this.#wanted.size <= mostRemembered) break;",
+    find: "      if (!isOver && this.#wanted.size <= maxRemembered) break;",
     becomes: "      if (!isOver) break;",
     harm: "Every run that anybody ever followed elsewhere is remembered.",
     tests: ["shared/src/durable/postgres/shared-progress.test"],

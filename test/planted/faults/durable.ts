@@ -597,7 +597,7 @@ export const durableFaults: readonly Fault[] = [
   {
     id: "search-cut-at-the-index",
     file: "shared/src/durable/sqlite/tables/search-table.ts",
-    find: "      if (found.length > mostFound) return undefined;\n",
+    find: "      if (found.length > maxFound) return undefined;\n",
     becomes: "",
     harm: "A search for a common word leaves out all but some thousand runs.",
     tests: ["shared/src/durable/sqlite/tables/tables"],
@@ -629,7 +629,7 @@ export const durableFaults: readonly Fault[] = [
   {
     id: "large-store-rewritten",
     file: "shared/src/durable/sqlite/housekeeping.ts",
-    find: "        const isDue = unscrubbed > 0 && (evenLarge || (await stat(path)).size <= mostScrubbed);",
+    find: "        const isDue = unscrubbed > 0 && (evenLarge || (await stat(path)).size <= maxScrubbed);",
     becomes: "        const isDue = unscrubbed > 0;",
     harm: "Deleting a run holds up a server with a large store for as long as it takes to rewrite it.",
     tests: ["shared/src/durable/sqlite/housekeeping.test"],
@@ -669,7 +669,7 @@ export const durableFaults: readonly Fault[] = [
   {
     id: "runs-under-way-not-found",
     file: "shared/src/durable/sqlite/tables/search-table.ts",
-    find: "const found = notEntered.all(mostFound + 1);",
+    find: "const found = notEntered.all(maxFound + 1);",
     becomes: "const found: { n: number }[] = [];",
     harm: "A search finds nothing of runs under way, nor of those that have just ended.",
     tests: ["shared/src/durable/sqlite/embedded-engine"],

@@ -317,8 +317,8 @@ export const gatewayCommandsFaults: readonly Fault[] = [
   {
     id: "too-much-piped-in",
     file: "gateway/src/terminal/terminal.ts",
-    find: "if (size > mostBytes) throw",
-    becomes: "if (size > mostBytes * 2) throw",
+    find: "if (size > maxBytes) throw",
+    becomes: "if (size > maxBytes * 2) throw",
     harm: "What is piped in fills the memory before it is refused.",
     tests: ["gateway/src/terminal/terminal.test"],
   },

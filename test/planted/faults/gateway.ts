@@ -589,7 +589,7 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "strangers-without-end",
     file: "gateway/src/registry/strangers.ts",
-    find: "      if (known.size > mostRemembered && oldest !== undefined) known.delete(oldest);",
+    find: "      if (known.size > maxRemembered && oldest !== undefined) known.delete(oldest);",
     becomes: "",
     harm: "Each address that a task names is kept in memory for ever.",
     tests: ["gateway/src/registry/strangers.test"],
@@ -1567,8 +1567,8 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "chat-of-another-model",
     file: "gateway/src/openai/conversation.ts",
-    find: "runs.list({ of: runnable, limit: mostRuns }, principal)",
-    becomes: `runs.list({ ...(runnable.type === "flow" && { of: runnable }), limit: mostRuns }, principal)`,
+    find: "runs.list({ of: runnable, limit: maxRuns }, principal)",
+    becomes: `runs.list({ ...(runnable.type === "flow" && { of: runnable }), limit: maxRuns }, principal)`,
     harm: "A chat that is sent to another agent goes on in the first one's conversation, or answers its question.",
     tests: ["gateway/src/openai/chats.test"],
   },
@@ -1927,8 +1927,8 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "end-told-as-the-question",
     file: "gateway/src/starts/notify/notify-run.ts",
-    find: "hasEnded || questions >= mostQuestions",
-    becomes: "questions >= mostQuestions",
+    find: "hasEnded || questions >= maxQuestions",
+    becomes: "questions >= maxQuestions",
     harm: "The end of a run comes under the id of a question before it, and is taken for that.",
     tests: ["gateway/src/starts/notify/notify-run"],
   },

@@ -61,7 +61,7 @@ export const machineBrowserFaults: readonly Fault[] = [
   {
     id: "hold-without-end",
     file: "shared/src/machine/live/holds.ts",
-    find: "now - hold.usedAt > idleMs || now - hold.since > mostMs",
+    find: "now - hold.usedAt > idleMs || now - hold.since > maxMs",
     becomes: "now - hold.usedAt > idleMs",
     harm: "A person keeps an agent from its page for as long as they move the mouse.",
     tests: ["shared/src/machine/live"],

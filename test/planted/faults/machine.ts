@@ -957,8 +957,8 @@ export const machineFaults: readonly Fault[] = [
   {
     id: "packs-never-anew",
     file: "shared/src/machine/workspace/checkpoint/pack-changes.ts",
-    find: "const mostPacks = 50;",
-    becomes: "const mostPacks = 5_000_000;",
+    find: "const maxPacks = 50;",
+    becomes: "const maxPacks = 5_000_000;",
     harm: "To take over a long conversation thousands of packs are fetched.",
     tests: ["shared/src/machine/workspace/checkpoint/packs"],
   },
@@ -1102,7 +1102,7 @@ export const machineFaults: readonly Fault[] = [
   {
     id: "secret-of-any-length",
     file: "shared/src/machine/secrets/secret-source.ts",
-    find: "    maxBuffer: mostBytes,\n",
+    find: "    maxBuffer: maxBytes,\n",
     becomes: "",
     harm: "A program that prints without end in place of a secret fills the server's memory.",
     tests: ["shared/src/machine/secrets"],

@@ -301,7 +301,7 @@ export const mcpFaults: readonly Fault[] = [
   {
     id: "server-sets-its-own-share",
     file: "shared/src/mcp/client/sampling.ts",
-    find: "Math.min(maxTokens, mostTokens)",
+    find: "Math.min(maxTokens, maxAnswerTokens)",
     becomes: "maxTokens",
     harm: "One request of an MCP server uses up the tokens of a task.",
     tests: ["shared/src/mcp/client/sampling"],
@@ -717,8 +717,8 @@ export const mcpFaults: readonly Fault[] = [
   {
     id: "large-file-in-an-answer",
     file: "shared/src/mcp/server/resources.ts",
-    find: "if (file.size > mostBytes)",
-    becomes: "if (file.size > 1_000 * mostBytes)",
+    find: "if (file.size > maxBytes)",
+    becomes: "if (file.size > 1_000 * maxBytes)",
     harm: "A file of any size is read into memory and sent as one answer.",
     tests: ["shared/src/mcp/server/resources"],
   },

@@ -429,8 +429,8 @@ export const modelsFaults: readonly Fault[] = [
   {
     id: "traced-runs-kept-for-ever",
     file: "shared/src/telemetry/export-traces.ts",
-    find: "    if (readings.size <= mostReadings) return;",
-    becomes: "    if (readings.size <= 1_000 * mostReadings) return;",
+    find: "    if (readings.size <= maxReadings) return;",
+    becomes: "    if (readings.size <= 1_000 * maxReadings) return;",
     harm: "A server remembers every run that it ever traced until its memory is full.",
     tests: ["shared/src/telemetry/export-traces.test"],
   },

@@ -109,7 +109,7 @@ export const observationFaults: readonly Fault[] = [
   {
     id: "pages-told-are-kept-for-ever",
     file: "shared/src/tools/observation/observe.ts",
-    find: "  if (looks.told.size > mostTold) looks.told.delete(oldest);\n",
+    find: "  if (looks.told.size > maxTold) looks.told.delete(oldest);\n",
     becomes: "",
     harm: "A long conversation keeps every page it has seen in memory.",
     tests: ["shared/src/tools/observation/observe.test"],

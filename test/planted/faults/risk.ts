@@ -285,8 +285,8 @@ export const riskFaults: readonly Fault[] = [
   {
     id: "one-finding-kept",
     file: "shared/src/tools/risk/judging.ts",
-    find: "const mostFindings = 1_000;",
-    becomes: "const mostFindings = 1;",
+    find: "const maxFindings = 1_000;",
+    becomes: "const maxFindings = 1;",
     harm: "Of calls that are judged together all but the last reveal what they like for nothing.",
     tests: ["shared/src/tools/risk/judging"],
   },

@@ -476,8 +476,8 @@ export const runsFaults: readonly Fault[] = [
   {
     id: "second-former-body-refused",
     file: "shared/src/core/runs/bodies.ts",
-    find: "  if (former.length > mostFormer) return",
-    becomes: "  if (former.length >= mostFormer) return",
+    find: "  if (former.length > maxFormer) return",
+    becomes: "  if (former.length >= maxFormer) return",
     harm: "A server with two former bodies of a kind, which are allowed, does not start.",
     tests: ["shared/src/core/runs/bodies.test"],
   },

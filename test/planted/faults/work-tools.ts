@@ -566,7 +566,7 @@ export const workToolsFaults: readonly Fault[] = [
   {
     id: "every-failure-named",
     file: "shared/src/tools/code/test-run/run-tests.ts",
-    find: "...failures.slice(0, mostFailures).map(",
+    find: "...failures.slice(0, maxFailures).map(",
     becomes: "...failures.map(",
     harm: "A thousand failures fill the model's context.",
     tests: ["shared/src/tools/code/test-run"],
@@ -694,8 +694,8 @@ export const workToolsFaults: readonly Fault[] = [
   {
     id: "large-pack-refused",
     file: "shared/src/tools/code/git/upload-pack.ts",
-    find: "{ timeoutMs: fetchMs, maxBytes: mostPack }",
-    becomes: "{ timeoutMs: askMs, maxBytes: mostAnswer }",
+    find: "{ timeoutMs: fetchMs, maxBytes: maxPack }",
+    becomes: "{ timeoutMs: askMs, maxBytes: maxAnswer }",
     harm: "No repository of more than 5 MB can be cloned.",
     tests: ["shared/src/tools/code/clone-repository"],
   },
@@ -846,7 +846,7 @@ export const workToolsFaults: readonly Fault[] = [
   {
     id: "map-cut-untold",
     file: "shared/src/tools/code/repo-map/repo-map.ts",
-    find: "all: paths.length <= mostFiles",
+    find: "all: paths.length <= maxFiles",
     becomes: "all: true",
     harm: "A map of the first 2,000 files passes for one of all.",
     tests: ["shared/src/tools/code/repo-map/ranked-map"],
@@ -910,7 +910,7 @@ export const workToolsFaults: readonly Fault[] = [
   {
     id: "whole-file-to-show-some",
     file: "shared/src/tools/files/view-file.ts",
-    find: "to === Number.POSITIVE_INFINITY && keptBytes >= mostBytes",
+    find: "to === Number.POSITIVE_INFINITY && keptBytes >= maxBytes",
     becomes: "false",
     harm: "Viewing a huge log reads all of it.",
     tests: ["shared/src/tools/files/view-file"],
@@ -918,7 +918,7 @@ export const workToolsFaults: readonly Fault[] = [
   {
     id: "noise-as-png",
     file: "shared/src/tools/files/image-worker.ts",
-    find: "png !== undefined && png.length <= mostShownBytes;",
+    find: "png !== undefined && png.length <= maxShownBytes;",
     becomes: "png !== undefined;",
     harm: "A picture is larger than any model takes.",
     tests: ["shared/src/tools/files/see-image"],
@@ -1158,8 +1158,8 @@ export const workToolsFaults: readonly Fault[] = [
   {
     id: "edit-bound-oldest",
     file: "shared/src/tools/files/edit-history.ts",
-    find: "let kept = changes.slice(-mostChanges);",
-    becomes: "let kept = changes.slice(0, mostChanges);",
+    find: "let kept = changes.slice(-maxChanges);",
+    becomes: "let kept = changes.slice(0, maxChanges);",
     harm: "After a hundred edits of a file none of the later ones can be undone.",
     tests: ["shared/src/tools/files/edit-history.test"],
   },

@@ -9,7 +9,7 @@ import type { OutgoingFile } from "../../tasks/agent-client.ts";
 const piped = "-";
 
 /** A request may have 10 MB, and base64 makes files a third larger. */
-const mostBytes = 7_000_000;
+const maxBytes = 7_000_000;
 
 /**
  * When a task is given, a pipe silent for this long is ignored: it was meant for another program.
@@ -29,7 +29,7 @@ export async function readTask(
   const isPiped = words === piped || words.trim() === "";
   if (isPiped && paths.includes(piped))
     throw new AppError("invalid_input", "Standard input can be the task or a file, not both.");
-  const input = await terminal.read(mostBytes, isPiped || paths.includes(piped) ? undefined : patienceMs);
+  const input = await terminal.read(maxBytes, isPiped || paths.includes(piped) ? undefined : patienceMs);
   const text = isPiped ? new TextDecoder().decode(input) : words;
   if (text.trim() === "") throw new AppError("invalid_input", "The task is empty: describe in plain words what to do.");
   const files = await readFiles(
@@ -63,7 +63,7 @@ export async function readFiles(paths: readonly string[], cwd: string, others = 
     const file = Bun.file(resolve(cwd, path));
     if (!(await file.exists())) throw new AppError("invalid_input", `There is no file ${path}.`);
     total += file.size;
-    if (total > mostBytes) throw new AppError("invalid_input", `The files exceed ${mostBytes / 1e6} MB in total.`);
+    if (total > maxBytes) throw new AppError("invalid_input", `The files exceed ${maxBytes / 1e6} MB in total.`);
     files.push({ name: basename(path), mediaType: file.type.split(";")[0] ?? "", bytes: await file.bytes() });
   }
   return files;

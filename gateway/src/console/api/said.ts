@@ -1,7 +1,7 @@
 import { words } from "../app/words/words.ts";
 
 /** The largest request, with room for what base64 adds. */
-const mostBytes = 7_000_000;
+const maxBytes = 7_000_000;
 
 /** A caller's message as the API takes it. */
 export type Said = {
@@ -15,7 +15,7 @@ export type Said = {
  */
 export async function saidOf(text: string, files: readonly File[]): Promise<Said> {
   const size = files.reduce((sum, file) => sum + file.size, 0);
-  if (size > mostBytes) throw new Error(words().filesTooLarge);
+  if (size > maxBytes) throw new Error(words().filesTooLarge);
   const given = await Promise.all(
     files.map(async (file) => ({
       name: file.name,

@@ -70,7 +70,7 @@ function readingRoutes({ open, isOn }: MemoryRoutesDeps): RestEndpoint[] {
     ownEndpoint(list, async ({ query: { q } }, c) => {
       const { principal } = c.get("caller");
       const store = await open();
-      const found = q === undefined ? await store.list(principal) : await store.search(principal, q, mostFound);
+      const found = q === undefined ? await store.list(principal) : await store.search(principal, q, maxFound);
       return c.json({ on: isOn(principal), entries: found.map(shown) });
     }),
     ownEndpoint(show, async ({ params: { id } }, c) =>
@@ -79,7 +79,7 @@ function readingRoutes({ open, isOn }: MemoryRoutesDeps): RestEndpoint[] {
   ];
 }
 
-const mostFound = 100;
+const maxFound = 100;
 
 function changingRoutes({ open, isOn }: MemoryRoutesDeps): RestEndpoint[] {
   const add = {

@@ -7,7 +7,7 @@ import { endpoint, type RestEndpoint } from "../endpoint.ts";
 import { inert, type WorkspaceRoutesDeps, workspacesOf } from "./workspace-routes.ts";
 
 /** The most bytes of files in an archive. */
-const mostBytes = 512 * 1024 * 1024;
+const maxBytes = 512 * 1024 * 1024;
 
 /** `GET /runs/{id}/archive`: everything a run handed over and its agents have, in one file. */
 export function archiveRoute(
@@ -18,7 +18,7 @@ export function archiveRoute(
     path: "/runs/{id}/archive",
     tag: "runs",
     summary: "The files of a run and of the workspaces of those it asked for, as one compressed tar archive",
-    description: `Results are in the folder \`results\`, each workspace in one named like its agent. At most ${mostBytes / 1024 / 1024} MB, and 2,000 files of each workspace; \`NOT-INCLUDED.txt\` in it names what was left out and why.`,
+    description: `Results are in the folder \`results\`, each workspace in one named like its agent. At most ${maxBytes / 1024 / 1024} MB, and 2,000 files of each workspace; \`NOT-INCLUDED.txt\` in it names what was left out and why.`,
     request: { params: z.object({ id: z.string().min(1).max(200) }) },
     answers: { 200: { description: "The archive.", body: z.string(), mediaType: "application/gzip" } },
     problems: [404],
@@ -39,7 +39,7 @@ export function archiveRoute(
     if (files.length === 0) throw new AppError("not_found", "This run has no files.");
     const isWhole = found.every(({ complete }) => complete);
     const notListed = isWhole ? undefined : "Files of workspaces with more than are listed";
-    return new Response(await archiveStream(files, { mostBytes, notListed }), {
+    return new Response(await archiveStream(files, { maxBytes, notListed }), {
       headers: {
         ...inert,
         "Content-Type": "application/gzip",

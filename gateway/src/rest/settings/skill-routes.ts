@@ -9,7 +9,7 @@ export type SkillSettings = Pick<SkillLibrary, "list" | "approve" | "remove">;
 
 const params = z.object({ name: z.string().min(1).max(64) });
 /** Longer files are named, not shown. */
-const mostShown = 256 * 1024;
+const maxShown = 256 * 1024;
 
 const listedFields = {
   name: z.string(),
@@ -127,7 +127,7 @@ function shownView(listed: ListedSkill) {
 }
 
 function textOf(content: Uint8Array): { readonly text?: string } {
-  if (content.length > mostShown) return {};
+  if (content.length > maxShown) return {};
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(content);
     return text.includes("\0") ? {} : { text };

@@ -45,7 +45,7 @@ const defaultBounds: NotifyBounds = {
 };
 
 /** Questions of one run that are told. */
-const mostQuestions = 20;
+const maxQuestions = 20;
 
 /** How far it is: the last question that was told. */
 type Told = {
@@ -104,7 +104,7 @@ async function tell(
     const run = await engine.get(taskId);
     if (run === undefined) return { after, isOver: true };
     const hasEnded = terminalStatuses.includes(run.status);
-    const asked = hasEnded || questions >= mostQuestions ? undefined : await lastQuestion(engine, taskId, after);
+    const asked = hasEnded || questions >= maxQuestions ? undefined : await lastQuestion(engine, taskId, after);
     const news = hasEnded || asked !== undefined ? newsOf(await runs.view(run), publicUrl) : undefined;
     if (news !== undefined) {
       const target = targets.find((one) => mayName(one, config.url.slice(targetScheme.length), principal));

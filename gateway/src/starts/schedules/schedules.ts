@@ -46,7 +46,7 @@ export type SchedulesDeps = DecideDeps & {
 };
 
 /** Schedules a principal may add. */
-const mostSchedules = 100;
+const maxSchedules = 100;
 
 /** Opens them. Throws `config_invalid` for one of the settings whose times cannot be read. */
 export function openSchedules(deps: SchedulesDeps): Schedules {
@@ -143,8 +143,8 @@ function withAdded(from: StartBook, added: AddedSchedule, { all }: KnownSchedule
   const own = all(from).filter(({ principal }) => principal === added.principal);
   if (own.some(({ name }) => name === added.name))
     throw new AppError("conflict", `There is a schedule ${added.name}. Remove it first, or take another name.`);
-  if (own.length >= mostSchedules)
-    throw new AppError("conflict", `You have ${mostSchedules} schedules. Remove one that is no longer needed.`);
+  if (own.length >= maxSchedules)
+    throw new AppError("conflict", `You have ${maxSchedules} schedules. Remove one that is no longer needed.`);
   const begun = withState(from, idOf(added), () => ({ until: added.createdAt, firings: [] }));
   return { ...begun, schedules: [...from.schedules, added] };
 }

@@ -7,13 +7,13 @@ export type Timetable = {
   next(after: number): number | undefined;
   /**
    * The times after `after`, up to and including `until`: the newest, and how many they are, of
-   * which no more than `mostCounted` are counted.
+   * which no more than `maxCounted` are counted.
    */
   due(after: number, until: number): { readonly newest: number; readonly count: number } | undefined;
 };
 
 /** A count of as much means that there may be more. */
-export const mostCounted = 100;
+export const maxCounted = 100;
 
 /**
  * Reads five fields (or `@daily` and the like). A time that the clocks skip is due at the moment
@@ -31,7 +31,7 @@ export function timetable(cron: string, timeZone: string): Timetable {
       for (let time = next(after); time !== undefined && time <= until; time = next(time)) {
         newest = time;
         count++;
-        if (count === mostCounted)
+        if (count === maxCounted)
           return { newest: pattern.previousRuns(1, new Date(until + 1))[0]?.getTime() ?? newest, count };
       }
       return newest === undefined ? undefined : { newest, count };

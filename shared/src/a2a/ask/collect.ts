@@ -76,7 +76,7 @@ function faultIn(task: Task, name: string, state: "failed" | "canceled" | "rejec
 }
 
 /** Most characters of an answer, and of its data as JSON. */
-const mostCharacters = 256 * 1024;
+const maxCharacters = 256 * 1024;
 
 /** Another agent's answer: text and possibly data. `fault` is set if part of it was too large. */
 export type TaskAnswer = { readonly text: string; readonly data?: Json; readonly fault?: Fault };
@@ -91,12 +91,12 @@ export function answerOf(task: Task): TaskAnswer {
   const data = sources.flatMap(({ parts }) =>
     parts.flatMap(({ content }) => (content?.$case === "data" ? [content.value as Json] : [])),
   )[0];
-  const isLong = text.length > mostCharacters;
-  const isHuge = data !== undefined && JSON.stringify(data).length > mostCharacters;
+  const isLong = text.length > maxCharacters;
+  const isHuge = data !== undefined && JSON.stringify(data).length > maxCharacters;
   const what = [...(isLong ? ["text"] : []), ...(isHuge ? ["data"] : [])].join(" and ");
-  const message = `The ${what} of the answer is longer than the ${mostCharacters} characters that are taken.`;
+  const message = `The ${what} of the answer is longer than the ${maxCharacters} characters that are taken.`;
   return {
-    text: (isLong ? `${text.slice(0, mostCharacters)}\n[cut off]` : text).toWellFormed(),
+    text: (isLong ? `${text.slice(0, maxCharacters)}\n[cut off]` : text).toWellFormed(),
     ...(data !== undefined && !isHuge && { data }),
     ...(what !== "" && { fault: { code: "too_large" as const, message } }),
   };

@@ -9,7 +9,7 @@ import type { Ask } from "./ask.ts";
 import { type SeenCall, seenCall } from "./peer-calls.ts";
 
 /** Most progress lines stored per ask, and how long a step's first line waits for others. */
-const mostLines = 100;
+const maxLines = 100;
 const gatherMs = 2_000;
 
 /** Characters of the name of a call. */
@@ -17,7 +17,7 @@ const longestName = 100;
 
 /** Most characters of live output shown at once, and per ask in one step. */
 const longestOutput = 400;
-const mostOutput = 200_000;
+const maxOutput = 200_000;
 
 /** Whether each type of event of an agent of ours is worth a progress line at the asker. */
 const telling: { readonly [Type in ReadEvent["type"]]: boolean } = {
@@ -86,12 +86,12 @@ export function remoteNotes(
   const whose = { askId, ...(isAnswer && { isAnswer }) };
   const show = (text: string) => {
     shown += text.length;
-    if (shown > mostOutput || text.trim() === "") return;
+    if (shown > maxOutput || text.trim() === "") return;
     step.progress({ type: "agent-output", askId, agent, text } satisfies Progress);
   };
   const say = (text: string, about: ProgressFacts = {}) => {
     const short = sanitizeLine(text);
-    if (short === "" || short === last || count >= mostLines) return;
+    if (short === "" || short === last || count >= maxLines) return;
     last = short;
     if (count++ === before.told) setTimeout(() => due.abort(), gatherMs).unref();
     step.emit({

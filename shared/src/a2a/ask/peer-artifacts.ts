@@ -10,8 +10,8 @@ import type { StoredFile } from "../../core/workspace.ts";
 const answerNames = ["answer", "partial-answer"];
 
 /** Most artifacts that are taken, and most characters of them all as JSON. */
-const mostArtifacts = 50;
-const mostCharacters = 256 * 1024;
+const maxArtifacts = 50;
+const maxCharacters = 256 * 1024;
 
 /** The artifacts that the answer is read from: the one named so, else all of them. */
 export function answerSources({ artifacts }: Task): readonly Artifact[] {
@@ -29,13 +29,13 @@ export function peerArtifacts(
 ): { readonly artifacts: readonly PeerArtifact[]; readonly fault?: Fault } {
   const taken: PeerArtifact[] = [];
   const names = new Set<string>();
-  let room = mostCharacters;
+  let room = maxCharacters;
   for (const artifact of task.artifacts.filter((one) => !isAnswer(one, task) && !isFiles(one, files))) {
     const name = unusedName(artifact, names);
     const made = peerArtifact(name, artifact, files);
     room -= JSON.stringify(made).length;
-    if (taken.length === mostArtifacts || room < 0) {
-      const message = `There are more artifacts than the ${mostArtifacts}, of ${mostCharacters} characters, that are taken.`;
+    if (taken.length === maxArtifacts || room < 0) {
+      const message = `There are more artifacts than the ${maxArtifacts}, of ${maxCharacters} characters, that are taken.`;
       return { artifacts: taken, fault: { code: "too_large", message } };
     }
     names.add(name);

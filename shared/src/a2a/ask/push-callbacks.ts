@@ -33,7 +33,7 @@ export interface PushCallbacks {
 }
 
 /** How many subscribed asks are remembered. */
-const mostKnown = 10_000;
+const maxKnown = 10_000;
 
 /**
  * Creates callbacks reachable at `url`. Tokens derive from the secret and stay valid as long as it
@@ -72,7 +72,7 @@ export function createPushCallbacks({
       const told = known.get(askId)?.told ?? (await tell(client, taskId, askId, signal));
       known.set(askId, { told, agentUrl });
       const oldest = known.keys().next().value;
-      if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
+      if (known.size > maxKnown && oldest !== undefined) known.delete(oldest);
       return told;
     },
     next(askId) {

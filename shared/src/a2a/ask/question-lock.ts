@@ -14,7 +14,7 @@ export type QuestionLock = {
 };
 
 /** Most runs whose holder is remembered; a run cancelled while it asked never releases its lock. */
-const mostRuns = 1_000;
+const maxRuns = 1_000;
 const lookMs = 20;
 
 /** Creates the locks of one process, one for each run. */
@@ -24,7 +24,7 @@ export function createQuestionLock(): QuestionLock {
     holders.delete(runId);
     holders.set(runId, askId);
     const oldest = holders.keys().next().value;
-    if (holders.size > mostRuns && oldest !== undefined) holders.delete(oldest);
+    if (holders.size > maxRuns && oldest !== undefined) holders.delete(oldest);
   };
   return {
     hold,

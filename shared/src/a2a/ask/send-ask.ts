@@ -113,7 +113,7 @@ function accepted({ askId, agent }: Ask, { taskId, contextId }: Sent) {
  * Most bytes of files in one message: an agent of ours accepts requests of 10 MB, and base64 adds a
  * third.
  */
-const mostBytes = 7 * 1024 * 1024;
+const maxBytes = 7 * 1024 * 1024;
 
 /**
  * Converts parts for a message, with files inline. Rejects with `too_large`, or with `not_found` if
@@ -121,7 +121,7 @@ const mostBytes = 7 * 1024 * 1024;
  */
 async function outgoingParts(parts: readonly Part[], artifacts: ArtifactStore): Promise<WirePart[]> {
   const files = parts.flatMap((part) => (part.type === "file" ? [part.size] : []));
-  if (files.reduce((sum, size) => sum + size, 0) > mostBytes) {
+  if (files.reduce((sum, size) => sum + size, 0) > maxBytes) {
     throw new AppError("too_large", "The files are larger than the 7 MB that a message to another agent can carry.");
   }
   return Promise.all(parts.map(async (part) => withFittingType(await outgoingPart(part, artifacts))));

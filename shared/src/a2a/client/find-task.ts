@@ -5,7 +5,7 @@ import { type ClientRetry, retrying } from "./client-retry.ts";
 
 const pageSize = 100;
 /** Pages read at most: an agent may list without end. */
-const mostPages = 10;
+const maxPages = 10;
 
 /**
  * Looks for the task that a message started in the agent's list of tasks; undefined if it is not
@@ -19,7 +19,7 @@ export async function findTask(
 ): Promise<Task | undefined> {
   let pageToken = "";
   try {
-    for (let pages = 0; pages < mostPages; pages++) {
+    for (let pages = 0; pages < maxPages; pages++) {
       const request = { tenant: "", contextId, status: 0, pageSize, pageToken, statusTimestampAfter: undefined };
       const page = await retrying(retry, options.signal, () => sdk.listTasks(request, options));
       const found = page.tasks.find(({ history }) => history.some((message) => message.messageId === messageId));

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { foreignTask, mostSources } from "../../core/taken-in.ts";
-import { hitlExtension, mostGiven } from "../extensions.ts";
+import { foreignTask, maxSources } from "../../core/taken-in.ts";
+import { hitlExtension, maxGiven } from "../extensions.ts";
 import { sendRequest } from "./outgoing-message.ts";
 
 const list = (count: number) => Array.from({ length: count }, (_, n) => `n${n}`);
@@ -13,15 +13,15 @@ test("of the user's words the newest twenty are sent, each as far as it may be l
 });
 
 test("as many addresses are sent as a request may carry, and none if there are none", () => {
-  expect(told({ given: list(mostGiven + 1) })).toEqual({ "manyhands/given": list(mostGiven) });
+  expect(told({ given: list(maxGiven + 1) })).toEqual({ "manyhands/given": list(maxGiven) });
   expect(told({ given: [] })).toEqual({});
 });
 
 test("a task's sources are all sent or, if they are too many, with one that stands for any other", () => {
   expect(told({ takenIn: [] })).toEqual({ "manyhands/takenIn": [] });
-  expect(told({ takenIn: list(mostSources) })).toEqual({ "manyhands/takenIn": list(mostSources) });
-  expect(told({ takenIn: list(mostSources + 1) })).toEqual({
-    "manyhands/takenIn": [...list(mostSources - 1), foreignTask],
+  expect(told({ takenIn: list(maxSources) })).toEqual({ "manyhands/takenIn": list(maxSources) });
+  expect(told({ takenIn: list(maxSources + 1) })).toEqual({
+    "manyhands/takenIn": [...list(maxSources - 1), foreignTask],
   });
 });
 

@@ -1,7 +1,7 @@
 import { Role, type SendMessageRequest, type Part as WirePart } from "@a2a-js/sdk";
 import { type AgentInput, type FlowSettings, settingsMetadata } from "../../core/runs/task.ts";
-import { foreignTask, mostSources, type TakenIn } from "../../core/taken-in.ts";
-import { hitlExtension, metadataKeys, mostGiven } from "../extensions.ts";
+import { foreignTask, maxSources, type TakenIn } from "../../core/taken-in.ts";
+import { hitlExtension, maxGiven, metadataKeys } from "../extensions.ts";
 import type { HitlResponse } from "../hitl.ts";
 import { textPart } from "../wire-part.ts";
 
@@ -45,7 +45,7 @@ export function sendRequest(message: OutgoingMessage, returnImmediately: boolean
   const metadata = {
     ...(budget === undefined ? {} : { [metadataKeys.budget]: budget }),
     ...(said === undefined ? {} : { [metadataKeys.said]: bounded(said) }),
-    ...(given === undefined || given.length === 0 ? {} : { [metadataKeys.given]: given.slice(0, mostGiven) }),
+    ...(given === undefined || given.length === 0 ? {} : { [metadataKeys.given]: given.slice(0, maxGiven) }),
     ...(takenIn === undefined ? {} : { [metadataKeys.takenIn]: boundedSources(takenIn) }),
     ...(hops === undefined ? {} : { [metadataKeys.hops]: hops }),
     ...(outputSchema === undefined ? {} : { [metadataKeys.outputSchema]: outputSchema }),
@@ -75,5 +75,5 @@ function bounded(said: readonly string[]): string[] {
 
 /** As many sources as metadata may name; one stands for any others. */
 function boundedSources(takenIn: TakenIn): TakenIn {
-  return takenIn.length <= mostSources ? takenIn : [...takenIn.slice(0, mostSources - 1), foreignTask];
+  return takenIn.length <= maxSources ? takenIn : [...takenIn.slice(0, maxSources - 1), foreignTask];
 }

@@ -57,7 +57,7 @@ const defaultBounds: PushBounds = {
 export const gaveUp = "receiver-given-up";
 
 /** Notifications per recorded position: up to this many are resent after a crash. */
-const mostUnrecorded = 20;
+const maxUnrecorded = 20;
 
 /** The kind of the runs that notify the receivers of tasks of `kind`. */
 export function pushKind(kind: string): string {
@@ -152,7 +152,7 @@ async function tell(
     if (refusal !== undefined) return { after, isOver: false, refusal };
     known.projection = projection;
     after = item.seq;
-    if (projection.end !== undefined || after - from >= mostUnrecorded) break;
+    if (projection.end !== undefined || after - from >= maxUnrecorded) break;
   }
   signal.throwIfAborted();
   const isOver = projection.end !== undefined;

@@ -29,8 +29,8 @@ export interface Receivers {
 }
 
 /** Most receivers of a task, at once and in total. */
-const mostReceivers = 10;
-const mostEver = 100;
+const maxReceivers = 10;
+const maxEver = 100;
 const stopMs = 5_000;
 
 /** Receivers as runs of an engine; a `pushRun` of the same kind executes each. */
@@ -44,7 +44,7 @@ export function createReceivers(deps: {
 
   /** Every receiver the task ever had, newest first. */
   const all = async ({ id, principal }: RunRecord): Promise<readonly Receiver[]> => {
-    const { runs } = await engine.list({ kind, principal, contextId: id, limit: mostEver });
+    const { runs } = await engine.list({ kind, principal, contextId: id, limit: maxEver });
     return runs.map((run) => ({ run, config: (run.input as PushInput).config }));
   };
   const current = async (task: RunRecord) => (await all(task)).filter(isCurrent);
@@ -74,8 +74,8 @@ export function createReceivers(deps: {
       const known = ever.filter(isCurrent);
       const same = known.filter((one) => one.config.id === config.id);
       if (same.some((one) => Bun.deepEquals(one.config, config))) return pushConfigView(task.id, config);
-      if (known.length - same.length >= mostReceivers || ever.length >= mostEver)
-        throw new FieldViolationsError([{ field: "id", description: `a task has at most ${mostReceivers} receivers` }]);
+      if (known.length - same.length >= maxReceivers || ever.length >= maxEver)
+        throw new FieldViolationsError([{ field: "id", description: `a task has at most ${maxReceivers} receivers` }]);
       await Promise.all(same.map(stop));
       const snapshot = terminalStatuses.includes(task.status) || task.waiting !== undefined;
       const input: PushInput = { taskId: task.id, config, after: task.lastEvent, snapshot };

@@ -11,7 +11,7 @@ const defaultPageSize = 50;
  * Most pages of the engine read for one page of ours, if the requested state is finer than the
  * engine's status.
  */
-const mostReads = 20;
+const maxReads = 20;
 
 /**
  * The caller's tasks at this agent, newest status first. A page may have fewer than `pageSize`
@@ -27,7 +27,7 @@ export async function listTasks(
   const tasks: Task[] = [];
   let cursor: string | undefined = request.pageToken || undefined;
   let totalSize = 0;
-  for (let reads = 0; reads < mostReads && tasks.length < pageSize; reads++) {
+  for (let reads = 0; reads < maxReads && tasks.length < pageSize; reads++) {
     const page = { ...filter, limit: pageSize - tasks.length, ...(cursor === undefined ? {} : { cursor }) };
     const found = await deps.engine.list(page).catch((error) => {
       throw cursor === request.pageToken ? asPageTokenFault(error) : error;

@@ -102,7 +102,7 @@ export function createRequestHandler(deps: RequestHandlerDeps): RequestHandler {
       const started = await accept(request, context);
       const accepted = deps.projections.ended(started.id) ?? started;
       const isOver = terminalStatuses.includes(accepted.status);
-      if (!isOver) await (wait.isWatched ? whileQuiet : untilSettled)(deps, accepted, call.signal, wait.mostMs);
+      if (!isOver) await (wait.isWatched ? whileQuiet : untilSettled)(deps, accepted, call.signal, wait.maxMs);
       const run = isOver ? accepted : await ownTask(deps, accepted.id, call.principal);
       const task = await view(run, context, request.configuration?.historyLength);
       return wait.wantsTask ? task : (bareReply(run, task) ?? task);
@@ -155,8 +155,8 @@ function waitFor(request: SendMessageRequest, { journal }: Pick<ReturnType<typeo
   const isWatched = returnImmediately && mayMs > 0 && journal;
   // Whether the caller has a task of the message already, or is told about it.
   const isOnTask = message?.taskId !== "" || receiver !== undefined;
-  const mostMs = returnImmediately ? mayMs : undefined;
-  return { isWatched, mostMs, wantsTask: isOnTask || (returnImmediately && !isWatched) };
+  const maxMs = returnImmediately ? mayMs : undefined;
+  return { isWatched, maxMs, wantsTask: isOnTask || (returnImmediately && !isWatched) };
 }
 
 /**

@@ -2,12 +2,12 @@ import { UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import * as z from "zod";
 import type { AgentInput } from "../../core/runs/task.ts";
 import { isAnswerSchema } from "../../core/tools/answer-schema.ts";
-import { metadataKeys, mostGiven } from "../extensions.ts";
+import { maxGiven, metadataKeys } from "../extensions.ts";
 import { takenInSchema } from "../task-metadata.ts";
 import { checked, messageId } from "./request-schema.ts";
 
 /** Most agents a task may pass through; ends a cycle of agents that call each other. */
-const mostHops = 8;
+const maxHops = 8;
 
 const longestWaitMs = 10_000;
 
@@ -25,7 +25,7 @@ const options = z.object({
     .refine(isAnswerSchema, "is not a JSON Schema we can check")
     .optional(),
   [metadataKeys.said]: z.array(z.string().max(20_000)).max(20).optional(),
-  [metadataKeys.given]: z.array(z.string().max(8_000)).max(mostGiven).optional(),
+  [metadataKeys.given]: z.array(z.string().max(8_000)).max(maxGiven).optional(),
   [metadataKeys.takenIn]: takenInSchema.optional(),
   [metadataKeys.hops]: z.int().min(0).default(0),
 });
@@ -41,7 +41,7 @@ export function taskOptions(
   const found = checked(options, metadata);
   const budget = found[metadataKeys.budget];
   const hops = found[metadataKeys.hops];
-  if (hops > mostHops) throw new UnsupportedOperationError(`The task has passed through more than ${mostHops} agents`);
+  if (hops > maxHops) throw new UnsupportedOperationError(`The task has passed through more than ${maxHops} agents`);
   const outputSchema = found[metadataKeys.outputSchema];
   const said = found[metadataKeys.said];
   const takenIn = found[metadataKeys.takenIn];

@@ -55,7 +55,7 @@ export function cardPolicy({ trust, own, keySets, now = Date.now }: CardPolicyDe
     const { demand } = trust(agent.name);
     if (demand === "unsigned" || (demand === "signed-if-present" && card.signatures.length === 0)) return;
     const reasons: string[] = [];
-    for (const signature of card.signatures.slice(0, mostSignatures)) {
+    for (const signature of card.signatures.slice(0, maxSignatures)) {
       const reason = await problemOf(signature, card, agent);
       if (reason === undefined) return;
       reasons.push(reason);
@@ -69,7 +69,7 @@ export function cardPolicy({ trust, own, keySets, now = Date.now }: CardPolicyDe
 }
 
 /** Signatures of one card that are looked at. */
-const mostSignatures = 16;
+const maxSignatures = 16;
 
 /** The keys of a JWK set file. Rejects with `config_invalid`. */
 export async function readKeyFile(path: string): Promise<readonly PublicKey[]> {

@@ -38,7 +38,7 @@ export interface HomeKeys {
 export type KeyTexts = { readonly current: KeptText; readonly former: KeptText };
 
 /** Replaced keys that are still used and published; the oldest make room. */
-const mostFormer = 3;
+const maxFormer = 3;
 /** How long a replaced key is still used and published. Milliseconds. */
 const keptMs = 7 * 24 * 3_600_000;
 const rereadMs = 1_000;
@@ -94,7 +94,7 @@ export function rotateHomeKey(
     // In this order a crash between the two leaves the current key as it was.
     await texts.former.change((text) => {
       const former = [{ pem, until: now + keptMs }, ...formerKeys(text, now)];
-      return JSON.stringify({ keys: dropFormer ? [] : former.slice(0, mostFormer) });
+      return JSON.stringify({ keys: dropFormer ? [] : former.slice(0, maxFormer) });
     });
     await texts.current.change(() => newPem(options.algorithm ?? current.alg));
     return readRing(texts, now);

@@ -34,7 +34,7 @@ type Known = { readonly at: number; readonly keys: Promise<readonly PublicKey[]>
 
 const timeoutMs = 5_000;
 const maxBytes = 100_000;
-const mostSets = 200;
+const maxSets = 200;
 
 /**
  * Key sets over https, or http on loopback. A set is read from its own address alone, without
@@ -48,7 +48,7 @@ export function createKeySets(options: KeySetsOptions): KeySets {
     known.delete(url.href);
     known.set(url.href, found);
     const oldest = known.keys().next().value;
-    if (known.size > mostSets && oldest !== undefined) known.delete(oldest);
+    if (known.size > maxSets && oldest !== undefined) known.delete(oldest);
     return found;
   };
   return {

@@ -144,7 +144,7 @@ function spentOf({ usage, discarded, milliseconds }: CalledModel): SpentCall {
   return { usage, ...(discarded && { discarded }), milliseconds };
 }
 
-const mostFiles = 20;
+const maxFiles = 20;
 
 /**
  * The summary followed by the files with the full text of what was cut, now and in earlier
@@ -157,7 +157,7 @@ function withFiles(summary: string, older: readonly TaskMessage[], files: readon
   const pathOf = (line: string) => line.split(": ")[0];
   const all = [...before, ...files]
     .filter((line, at, lines) => !lines.slice(at + 1).some((later) => pathOf(later) === pathOf(line)))
-    .slice(-mostFiles);
+    .slice(-maxFiles);
   const [own = ""] = summary.split(filesHeading);
   return all.length === 0 ? summary : [`${own.trimEnd()}\n\n${filesHeading}`, ...all].join("\n- ");
 }

@@ -6,7 +6,7 @@ import { messageTokens } from "./prompt-tokens.ts";
  * Of the model's window, what the user's own words may take up word for word; beyond that the
  * oldest are summed up.
  */
-const mostShare = 0.3;
+const maxShare = 0.3;
 
 /**
  * What a compaction made of a conversation. `pinned` is how many of the user's messages stayed
@@ -53,7 +53,7 @@ export function pinnable(
   let count = 0;
   for (const message of messages.filter((each) => each !== goal && isUsers(each)).toReversed()) {
     const size = messageTokens(message);
-    if (tokens + size > contextWindow * mostShare) break;
+    if (tokens + size > contextWindow * maxShare) break;
     tokens += size;
     count++;
   }

@@ -1,6 +1,6 @@
 import type { Part } from "../../core/message.ts";
 import type { ImagePart, ModelMessage, TextPart, ToolCall } from "../../core/model.ts";
-import { isAgentNotes, mostNotesBytes, presentAgentNotes } from "../../core/text/agent-notes.ts";
+import { isAgentNotes, maxNotesBytes, presentAgentNotes } from "../../core/text/agent-notes.ts";
 import type { ArtifactStore, StoredFile } from "../../core/workspace.ts";
 import type { OpenView, SeenObservation, TaskMessage } from "../task/agent-state.ts";
 
@@ -117,7 +117,7 @@ async function userParts(part: Part, options: ConversionOptions): Promise<(TextP
 async function notesOf(file: StoredFile, { artifacts }: ConversionOptions): Promise<string> {
   if (!isAgentNotes(file.name)) return "";
   const content = await artifacts.get(file.sha256);
-  return content === undefined ? "" : presentAgentNotes(file.name, await content.slice(0, mostNotesBytes).text());
+  return content === undefined ? "" : presentAgentNotes(file.name, await content.slice(0, maxNotesBytes).text());
 }
 
 /** Without this, a text-only model would assume, and claim, that it had looked. */

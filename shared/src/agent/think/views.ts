@@ -12,7 +12,7 @@ const turnsShown = 5;
  * Tokens of changes after which an observation is made whole again, so that the changes can be
  * folded.
  */
-const mostChanges = 3_000;
+const maxChanges = 3_000;
 
 /**
  * For how many turns a long output that a file holds whole is worth its tokens, and how many
@@ -60,7 +60,7 @@ function markToContinue(seen: readonly SeenObservation[]): string | undefined {
     if (one.mark === undefined || one.mark !== wanted) continue;
     if (one.since === undefined) return newest;
     changes += messageTokens(one);
-    if (changes > mostChanges) return undefined;
+    if (changes > maxChanges) return undefined;
     wanted = one.since;
   }
   return undefined;

@@ -1,7 +1,7 @@
 import { AppError } from "../errors.ts";
 import type { RunBody, RunDefinition } from "./run.ts";
 
-const mostFormer = 2;
+const maxFormer = 2;
 
 /** The version of the bodies of runs that began before bodies had versions. */
 export const firstBody = 1;
@@ -57,7 +57,7 @@ export function bodyFault(body: number | undefined, former: readonly { readonly 
   const all = [body ?? firstBody, ...former.map((one) => one.body)];
   if (!all.every((one) => Number.isSafeInteger(one) && one >= firstBody))
     return "needs whole numbers from 1 as versions of its body";
-  if (former.length > mostFormer) return `has ${former.length} former bodies; ${mostFormer} are the most`;
+  if (former.length > maxFormer) return `has ${former.length} former bodies; ${maxFormer} are the most`;
   if (all.some((one, index) => index > 0 && one >= (all[index - 1] ?? 0)))
     return "needs its bodies in order, the newest first, each with its own version";
   return undefined;

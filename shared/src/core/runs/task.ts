@@ -62,11 +62,11 @@ export function takenInAtStart({ hops, takenIn }: Pick<AgentInput, "hops" | "tak
  */
 export const flowSettingsKey = "manyhands/flow";
 
-const mostAgents = 50;
+const maxAgents = 50;
 
 /** Schema of what a caller may set for a flow: its agents and its options. */
 export const flowSettings = z.strictObject({
-  agents: z.array(z.string().trim().min(1)).min(1).max(mostAgents).exactOptional(),
+  agents: z.array(z.string().trim().min(1)).min(1).max(maxAgents).exactOptional(),
   options: z.record(z.string(), z.json()).exactOptional(),
 });
 

@@ -23,13 +23,13 @@ const makes =
 const asks = /[?？]\s*$|\b(?:how|why|what|which|explain|whether)\b|怎么|如何|什么|为什么/iu;
 
 /** What is longer goes on with what the task is about. */
-const mostText = 100_000;
+const maxText = 100_000;
 
 /**
  * The files that a text clearly asks to be made: it names them in a sentence that says to make
  * something and is no question. Misses some; what it finds, somebody waits for.
  */
 export function filesToMake(text: string): string[] {
-  const sentences = text.slice(0, mostText).split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/u);
+  const sentences = text.slice(0, maxText).split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/u);
   return [...new Set(sentences.filter((one) => makes.test(one) && !asks.test(one)).flatMap(namedFiles))];
 }

@@ -4,9 +4,9 @@ import { LinearPattern } from "../text/linear-pattern.ts";
 import { inputSchemaOf } from "./tool-input.ts";
 
 /** The most subschemas of a schema, each counted as often as a reference leads to it. */
-const mostSubschemas = 2_000;
+const maxSubschemas = 2_000;
 /** The most times that a part of an answer meets a subschema, all alternatives included. */
-const mostMeetings = 200_000;
+const maxMeetings = 200_000;
 /** How deep an answer and the references to a schema's parts may be nested. */
 const deepest = 500;
 
@@ -72,10 +72,10 @@ const partsOfPattern = 10;
 
 /** A schema of few bytes can refer to its parts so often that converting it takes all memory. */
 function requireFewSubschemas(root: JsonSchema): void {
-  let left = mostSubschemas;
+  let left = maxSubschemas;
   const spend = (parts: number) => {
     left -= parts;
-    if (left < 0) throw new Error(`The schema has more than ${mostSubschemas} parts.`);
+    if (left < 0) throw new Error(`The schema has more than ${maxSubschemas} parts.`);
   };
   const visit = (schema: unknown, times: number, within: readonly string[]) => {
     spend(times);
@@ -98,7 +98,7 @@ function requireFewSubschemas(root: JsonSchema): void {
 
 /** Whether a check tries no more than it may: alternatives within alternatives multiply. */
 function endsSoon(root: JsonSchema, answer: unknown): boolean {
-  let left = mostMeetings;
+  let left = maxMeetings;
   const visit = (schema: unknown, value: unknown, depth: number): boolean => {
     left -= 1;
     if (left < 0 || depth > deepest) return false;

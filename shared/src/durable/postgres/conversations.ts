@@ -20,7 +20,7 @@ const firstPauseMs = 50;
 const longestPauseMs = 1_000;
 const storeAgainMs = 5_000;
 const longestStorePauseMs = 5 * 60_000;
-const mostGone = 100;
+const maxGone = 100;
 
 type Entry = {
   /** Runs of it that are executed here. */
@@ -112,7 +112,7 @@ export class HeldConversations implements Conversations {
 
   async gone(): Promise<readonly string[]> {
     const rows = await this.#options.database.query<{ folder: string }>(
-      `SELECT folder FROM gone_folders LIMIT ${mostGone}`,
+      `SELECT folder FROM gone_folders LIMIT ${maxGone}`,
     );
     return rows.map(({ folder }) => folder);
   }

@@ -8,7 +8,7 @@ const naming = ["conversations", "gone_folders", "file_runs", "files", "run_gram
 /**
  * Beyond this a thorough deletion rewrites tables only when asked: meanwhile others wait for them.
  */
-const mostScrubbed = 64 * 1024 ** 2;
+const maxScrubbed = 64 * 1024 ** 2;
 
 /** Housekeeping.scrub; `need` says that a thorough deletion left something to do. */
 export function createScrubber(database: Database, log: Log): Pick<Housekeeping, "scrub"> & { need(): void } {
@@ -20,7 +20,7 @@ export function createScrubber(database: Database, log: Log): Pick<Housekeeping,
     async scrub({ evenLarge = false } = {}) {
       const isDue = evenLarge || isUnscrubbed;
       try {
-        const rewrites = isDue && (evenLarge || (await sizeOf(database)) <= mostScrubbed);
+        const rewrites = isDue && (evenLarge || (await sizeOf(database)) <= maxScrubbed);
         // VACUUM alone leaves the words in the space that it frees.
         if (rewrites) isUnscrubbed = false;
         const tables = rewrites ? [...growing, ...naming] : growing;

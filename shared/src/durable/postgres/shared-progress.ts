@@ -9,8 +9,8 @@ const collectMs = 40;
 const sayEveryMs = 5_000;
 const rememberMs = 15_000;
 /** Most followed runs that are remembered, and most items that wait for one process. */
-const mostRemembered = 20_000;
-const mostWaiting = 1_000;
+const maxRemembered = 20_000;
+const maxWaiting = 1_000;
 /** PostgreSQL refuses a payload of 8,000 bytes. */
 const longestPayload = 7_900;
 const idsPerMessage = 100;
@@ -80,7 +80,7 @@ export class SharedProgress {
     }
     for (const [runId, channels] of this.#wanted) {
       const isOver = [...channels.values()].every((end) => end < performance.now());
-      if (!isOver && this.#wanted.size <= mostRemembered) break;
+      if (!isOver && this.#wanted.size <= maxRemembered) break;
       this.#wanted.delete(runId);
     }
   }
@@ -94,7 +94,7 @@ export class SharedProgress {
     for (const [channel, until] of channels) {
       if (until < performance.now()) continue;
       const waiting = this.#waiting.get(channel) ?? [];
-      if (waiting.length === mostWaiting) waiting.shift();
+      if (waiting.length === maxWaiting) waiting.shift();
       waiting.push(item);
       this.#waiting.set(channel, waiting);
     }

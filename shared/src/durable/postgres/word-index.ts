@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
 const runsAtOnce = 50;
 const eventsAtOnce = 128;
 /** So many runs that may say the words are looked up; of more, a page is soon found without. */
-const mostFound = 5_000;
+const maxFound = 5_000;
 
 type EventRow = { readonly seq: string; readonly event: string };
 
@@ -48,11 +48,11 @@ export async function candidates(database: Database, words: readonly string[]): 
   const grams = gramsOfWords(words);
   if (grams.length === 0) return undefined;
   const found = await database.query<{ n: string }>(
-    `(SELECT n FROM runs WHERE NOT searchable LIMIT ${mostFound + 1})
-     UNION ALL (SELECT run FROM run_grams WHERE grams @> $1 LIMIT ${mostFound + 1})`,
+    `(SELECT n FROM runs WHERE NOT searchable LIMIT ${maxFound + 1})
+     UNION ALL (SELECT run FROM run_grams WHERE grams @> $1 LIMIT ${maxFound + 1})`,
     [database.sql.array([...grams], "INT4")],
   );
-  if (found.length > mostFound) return undefined;
+  if (found.length > maxFound) return undefined;
   const keys = database.sql.array(
     found.map(({ n }) => n),
     "INT8",

@@ -7,7 +7,7 @@ type Standing = Awaited<ReturnType<RunStore["standing"]>>;
  */
 const freshMs = 1_000;
 /** A store that answers late each time is slow, and this process did not hang. */
-const mostQuestions = 4;
+const maxQuestions = 4;
 
 /**
  * Asks the store whether a run is still ours: one question for all that ask in one turn, and one
@@ -24,7 +24,7 @@ export function standingOf(
     for (let questions = 1; ; questions++) {
       const asked = now();
       const standing = await store.standing().catch(() => "held" as const);
-      if (standing !== "held" || now() - asked < freshMs || questions === mostQuestions) return standing;
+      if (standing !== "held" || now() - asked < freshMs || questions === maxQuestions) return standing;
     }
   };
   return () => {

@@ -19,7 +19,7 @@ const roomWithinMs = 5_000;
 const sweepEveryMs = 2_000;
 /** A run that was due for so long was not asked for, or nobody had room for it. */
 const overdueMs = 3_000;
-const mostSwept = 500;
+const maxSwept = 500;
 /** A wake-up that is no further away is waited for here. */
 const shortMs = 1_000;
 const lookEveryMs = 250;
@@ -237,7 +237,7 @@ export class RestateDispatcher implements Dispatcher, DrivenWorker {
     this.#keep(this.#announce());
     const { sql } = this.#options.database;
     const kinds = [...this.#pools.keys()].flatMap(({ offer }) => Object.keys(offer.newest));
-    const condition = `kind = ANY ($1) AND due <= now_ms() - ${overdue} ORDER BY due LIMIT ${mostSwept}`;
+    const condition = `kind = ANY ($1) AND due <= now_ms() - ${overdue} ORDER BY due LIMIT ${maxSwept}`;
     this.#keep(this.#sendDue(condition, [sql.array(kinds, "TEXT")], true));
   }
 

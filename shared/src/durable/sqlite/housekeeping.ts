@@ -18,7 +18,7 @@ export type HousekeepingDeps = {
 };
 
 /** Rewriting a larger store would keep others from writing for seconds. Bytes. */
-const mostScrubbed = 64 * 1024 ** 2;
+const maxScrubbed = 64 * 1024 ** 2;
 
 /** The engine's deletions and copies. Each deletion is one transaction. */
 export function housekeeping({ path, writer, live, log }: HousekeepingDeps): Housekeeping {
@@ -66,7 +66,7 @@ export function housekeeping({ path, writer, live, log }: HousekeepingDeps): Hou
     async scrub({ evenLarge = false } = {}) {
       try {
         const unscrubbed = await writer.read(({ deletion }) => deletion.unscrubbed());
-        const isDue = unscrubbed > 0 && (evenLarge || (await stat(path)).size <= mostScrubbed);
+        const isDue = unscrubbed > 0 && (evenLarge || (await stat(path)).size <= maxScrubbed);
         if (isDue) {
           await vacuum({ path });
           await writer.offer(({ deletion }) => deletion.addUnscrubbed(-unscrubbed));

@@ -41,7 +41,7 @@ function scene(changes: Partial<ActDeps> = {}) {
     },
     downloads: { settled: async (began: boolean) => void done.push(`downloads ${began}`), stop: async () => undefined },
     patience: {
-      mostMs: 30,
+      maxMs: 30,
       loading: () => (state.loading ? { url: "http://slow.example/", seconds: 9 } : undefined),
       leavesOpen: () => ++silences === 1,
       answered: () => {

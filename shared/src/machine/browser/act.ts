@@ -110,7 +110,7 @@ async function explained(
   if (!timedOut && !(error instanceof Error && error.name === "TimeoutError")) return error;
   const loading = patience.loading(page);
   if (loading !== undefined) return stillLoading(loading);
-  const answers = await within(Math.max(answersWithinMs, patience.mostMs - tookMs), page.evaluate("true"));
+  const answers = await within(Math.max(answersWithinMs, patience.maxMs - tookMs), page.evaluate("true"));
   const said = timedOut ? `It took longer than ${Math.floor(tookMs / 100) / 10} s.` : firstLine(error);
   if (answers === true) patience.answered(page);
   else if (patience.leavesOpen(page))
@@ -135,7 +135,7 @@ async function timeUp(page: Page, timeoutMs: number, patience: Patience, ended: 
   let until = timeoutMs;
   for (;;) {
     const passed = performance.now() - begun;
-    if (patience.loading(page) !== undefined && passed < patience.mostMs) until = Math.max(until, passed + arrivedMs);
+    if (patience.loading(page) !== undefined && passed < patience.maxMs) until = Math.max(until, passed + arrivedMs);
     if (passed >= until || ended.aborted) return;
     await Bun.sleep(Math.min(lookAgainMs, until - passed));
   }

@@ -48,7 +48,7 @@ function surroundingsForTest(name: string) {
     guard: { left: async () => undefined },
     downloads: undefined,
     patience: {
-      mostMs: 1,
+      maxMs: 1,
       loading: () => undefined,
       answered: () => undefined,
       leavesOpen: () => !silent.has(page) && silent.add(page) !== undefined,

@@ -14,7 +14,7 @@ export type DownloadOptions = {
 };
 
 /** Larger downloads are not searched for secrets. */
-const mostSearchedBytes = 50_000_000;
+const maxSearchedBytes = 50_000_000;
 
 /** Follows the downloads of one context. */
 export interface Downloads {
@@ -32,7 +32,7 @@ export async function keepDownload(file: string, name: string, options: Download
   const { workspace, notices } = options;
   try {
     const { size } = await stat(file);
-    const held = size > mostSearchedBytes ? undefined : options.secretIn?.(await Bun.file(file).text());
+    const held = size > maxSearchedBytes ? undefined : options.secretIn?.(await Bun.file(file).text());
     if (held !== undefined) throw new AppError("forbidden", `It holds the secret ${held}.`);
     const path = await saveDownload(workspace, name, file);
     notices.add(`A file was downloaded to ${path} (${size} bytes).`);

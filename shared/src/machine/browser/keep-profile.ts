@@ -35,7 +35,7 @@ const restMs = 1_500;
 const readMs = 5_000;
 const saveMs = 10_000;
 /** A larger state loses the storage of pages, and keeps its cookies. */
-const mostCharacters = 10_000_000;
+const maxCharacters = 10_000_000;
 
 /**
  * Opens a conversation's profile. `onLost` is told that it was deleted, or taken over. Rejects if
@@ -127,7 +127,7 @@ function saving(browsing: SavedBrowsing, profile: OpenProfile, told: Told): () =
 
 async function stateOf(browsing: SavedBrowsing, { cut }: Told): Promise<StorageState | undefined> {
   const state = await within(readMs, browsing.storage());
-  if (state === undefined || JSON.stringify(state).length <= mostCharacters) return state;
+  if (state === undefined || JSON.stringify(state).length <= maxCharacters) return state;
   cut();
   return { cookies: state.cookies, origins: [] };
 }

@@ -86,5 +86,5 @@ test("a page that does not answer is left open once, and once more after it has 
     false,
     false,
   ]);
-  expect(patience.mostMs).toBe(9_000);
+  expect(patience.maxMs).toBe(9_000);
 });

@@ -7,7 +7,7 @@ export type LoadingPage = { readonly url: string; readonly seconds: number };
 /** How long slow pages are waited for: those that load, and those too busy to answer. */
 export interface Patience {
   /** The longest wait for a slow page in one act, in milliseconds. */
-  readonly mostMs: number;
+  readonly maxMs: number;
   watch(page: Page): void;
   /** What the page is about to become, while its server takes its time. */
   loading(page: Page): LoadingPage | undefined;
@@ -17,12 +17,12 @@ export interface Patience {
   answered(page: Page): void;
 }
 
-/** Waits for `mostMs` in one act. */
-export function createPatience(mostMs: number): Patience {
+/** Waits for `maxMs` in one act. */
+export function createPatience(maxMs: number): Patience {
   const asked = new WeakMap<Page, { readonly request: Request; readonly since: number }>();
   const silent = new WeakSet<Page>();
   return {
-    mostMs,
+    maxMs,
     watch(page) {
       page.on("request", (request) => {
         if (isOfPage(request, page)) asked.set(page, { request, since: asked.get(page)?.since ?? performance.now() });

@@ -4,7 +4,7 @@ import { AppError } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { saveFile } from "../workspace/save-file.ts";
 
-const mostOfOneName = 1000;
+const maxOfOneName = 1000;
 const longestBytes = 120;
 
 /**
@@ -13,7 +13,7 @@ const longestBytes = 120;
  */
 export async function saveDownload(workspace: Workspace, suggested: string, file: string): Promise<string> {
   const name = downloadName(suggested);
-  for (let count = 1; count <= mostOfOneName; count++)
+  for (let count = 1; count <= maxOfOneName; count++)
     try {
       // The browser's user could have put something else in its place.
       await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -22,7 +22,7 @@ export async function saveDownload(workspace: Workspace, suggested: string, file
     } catch (error) {
       if (!(error instanceof AppError && error.code === "conflict")) throw error;
     }
-  throw new AppError("conflict", `There are ${mostOfOneName} files named like ${name} in downloads/ already.`);
+  throw new AppError("conflict", `There are ${maxOfOneName} files named like ${name} in downloads/ already.`);
 }
 
 /**

@@ -19,8 +19,8 @@ export interface SentDocuments {
 }
 
 /** Of pages that are not known yet, so many requests are kept. */
-const mostEarly = 50;
-const mostAddresses = 200;
+const maxEarly = 50;
+const maxAddresses = 200;
 
 /**
  * Follows the pages that `watch` is called with. What a page that another one opens asks for first
@@ -36,7 +36,7 @@ export function createSentDocuments(context: Pick<BrowserContext, "on" | "off">)
     if (!request.isNavigationRequest() || frameOf(request) !== undefined) return;
     early.add(request);
     const [oldest] = early;
-    if (early.size > mostEarly && oldest !== undefined) early.delete(oldest);
+    if (early.size > maxEarly && oldest !== undefined) early.delete(oldest);
   };
   const shown = (page: Page): void => {
     const request = asked.get(page);
@@ -50,7 +50,7 @@ export function createSentDocuments(context: Pick<BrowserContext, "on" | "off">)
     if (request.method() === "GET") return;
     known.set(bare(at), { method: request.method(), url: request.url() });
     const [oldest = ""] = known.keys();
-    if (known.size > mostAddresses) known.delete(oldest);
+    if (known.size > maxAddresses) known.delete(oldest);
   };
   context.on("request", note);
   return {

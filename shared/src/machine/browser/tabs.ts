@@ -33,7 +33,7 @@ export type TabsOptions = {
 };
 
 const openMs = 5_000;
-const mostTries = 3;
+const maxTries = 3;
 
 /**
  * Follows the pages of a context, or those that are opened here and by each other. There is at
@@ -142,7 +142,7 @@ function createFill(isNeeded: () => boolean, open: () => Promise<unknown>): () =
       try {
         await answered(openMs, open());
       } catch (error) {
-        if (isNeeded() && tries >= mostTries) throw error;
+        if (isNeeded() && tries >= maxTries) throw error;
       }
   };
   return () => {

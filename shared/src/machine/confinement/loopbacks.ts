@@ -10,7 +10,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 const hosts = "127.0.0.1 localhost\n::1 localhost ip6-localhost\n";
 const defaultDialMs = 10_000;
 const longestList = 64_000;
-const mostPorts = 10;
+const maxPorts = 10;
 /** Of Linux; Node has no name for it. */
 const onlyName = 0x20_0000;
 
@@ -109,7 +109,7 @@ const connected = "+".charCodeAt(0);
 function portsIn(text: string): number[] {
   const found = [...text.matchAll(/^\s*\d+: [\dA-F]+:([\dA-F]{4}) [\dA-F]+:0000 0A /gm)];
   const ports = found.map(([, port = ""]) => Number.parseInt(port, 16));
-  return [...new Set(ports)].sort((a, b) => a - b).slice(0, mostPorts);
+  return [...new Set(ports)].sort((a, b) => a - b).slice(0, maxPorts);
 }
 
 /** Waits for what `begin` announces; the socket is destroyed when that does not come. */

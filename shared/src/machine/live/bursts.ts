@@ -2,7 +2,7 @@ import type { InputBurst } from "../../core/live-page.ts";
 
 /** How long a request waits for the one before it, which may never come. */
 const lateMs = 2_000;
-const mostKnown = 64;
+const maxKnown = 64;
 
 /**
  * The order of requests that were sent before the answer to the one before: they come over several
@@ -26,7 +26,7 @@ export function createBursts(): Bursts {
       const over = new Promise<void>((done) => late.addEventListener("abort", () => done(), { once: true }));
       while (!isNext(burst) && !late.aborted) await Promise.race([wake.promise, over]);
       begun.set(burst.id, Math.max(begun.get(burst.id) ?? 0, burst.number));
-      for (const id of begun.keys()) if (begun.size > mostKnown) begun.delete(id);
+      for (const id of begun.keys()) if (begun.size > maxKnown) begun.delete(id);
       wake.resolve();
       wake = Promise.withResolvers();
     },

@@ -5,9 +5,9 @@ import type { Workspace } from "../../core/workspace.ts";
 import { createBursts } from "./bursts.ts";
 
 /** How long a person may hold a page, in milliseconds: without doing anything, and in all. */
-export type HoldBounds = { readonly idleMs: number; readonly mostMs: number };
+export type HoldBounds = { readonly idleMs: number; readonly maxMs: number };
 
-const defaultBounds: HoldBounds = { idleMs: 120_000, mostMs: 30 * 60_000 };
+const defaultBounds: HoldBounds = { idleMs: 120_000, maxMs: 30 * 60_000 };
 
 /**
  * What an agent and a person use in turn: the page of a browser, the screen of a desktop. `Thing`
@@ -151,14 +151,14 @@ function holdOf<Thing extends object>(thing: Thing): Hold<Thing> {
 /** Ends a hold that is not used, or lasts too long. */
 function endInTime(
   hold: Hold<object>,
-  { idleMs, mostMs }: HoldBounds,
+  { idleMs, maxMs }: HoldBounds,
   { isOver, end }: { isOver(): boolean; end(): void },
 ): void {
   const timer = setInterval(
     () => {
       if (isOver()) return clearInterval(timer);
       const now = performance.now();
-      if (now - hold.usedAt > idleMs || now - hold.since > mostMs) end();
+      if (now - hold.usedAt > idleMs || now - hold.since > maxMs) end();
     },
     Math.min(1_000, idleMs),
   );

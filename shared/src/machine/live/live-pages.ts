@@ -3,8 +3,8 @@ import type { LiveFrame, LivePages, LiveState } from "../../core/live-page.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { Holds } from "./holds.ts";
 
-const mostViewers = 4;
-const mostWatched = 16;
+const maxViewers = 4;
+const maxWatched = 16;
 const lookMs = 250;
 
 /** What can be watched: what is shown of a conversation now, and pictures of that. */
@@ -31,7 +31,7 @@ export function createLivePages<Shown extends object>(watchable: Watchable<Shown
   const stageOf = (workspace: Workspace): Stage<Shown> => {
     const known = stages.get(workspace.root);
     if (known !== undefined) return known;
-    if (stages.size >= mostWatched) throw tooMany("pages");
+    if (stages.size >= maxWatched) throw tooMany("pages");
     const state: LiveState = { page: "none", held: false };
     const stage: Stage<Shown> = {
       ...{ viewers: new Set(), state, frame: undefined },
@@ -53,7 +53,7 @@ export function createLivePages<Shown extends object>(watchable: Watchable<Shown
   return (workspace) => ({
     async *watch(signal) {
       const stage = stageOf(workspace);
-      if (stage.viewers.size >= mostViewers) throw tooMany("viewers of this page");
+      if (stage.viewers.size >= maxViewers) throw tooMany("viewers of this page");
       let wake = () => {};
       const viewer = () => wake();
       stage.viewers.add(viewer);

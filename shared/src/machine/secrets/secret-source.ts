@@ -11,7 +11,7 @@ export type SecretSource =
   | { readonly op: string };
 
 const deadlineMs = 30_000;
-const mostBytes = 64 * 1024;
+const maxBytes = 64 * 1024;
 
 /**
  * The value, without the line end of a file or a program's output. Rejects with `config_invalid` or
@@ -52,7 +52,7 @@ async function fromProgram(name: string, command: SecretCommand, signal: AbortSi
     stdout: "pipe",
     // What it says may have the value in it.
     stderr: "ignore",
-    maxBuffer: mostBytes,
+    maxBuffer: maxBytes,
     signal: AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]),
     killSignal: "SIGKILL",
   });
@@ -63,8 +63,8 @@ async function fromProgram(name: string, command: SecretCommand, signal: AbortSi
   const unread = (why: string) =>
     new AppError("unavailable", `The secret ${name} could not be read: ${program} ${why}`);
   // The runtime ends a program that prints more, unless that ends by itself first.
-  if (output !== undefined && Buffer.byteLength(output) > mostBytes)
-    throw unread(`printed more than ${mostBytes / 1024} kB.`);
+  if (output !== undefined && Buffer.byteLength(output) > maxBytes)
+    throw unread(`printed more than ${maxBytes / 1024} kB.`);
   if (output === undefined || code !== 0)
     throw unread(`ended with ${child.signalCode ?? code}. Run it once by hand; perhaps it has to be unlocked.`);
   return output;

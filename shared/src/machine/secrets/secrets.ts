@@ -56,7 +56,7 @@ export interface Secrets {
 
 const shortest = 4;
 const longest = 4_096;
-const mostKnown = 200;
+const maxKnown = 200;
 /** A code that counts for less than this would be refused by the time it is sent. */
 const shortestLife = 3;
 
@@ -72,7 +72,7 @@ export function createSecrets(all: readonly NamedSecret[], typed?: KeptText): Se
     known.delete(value);
     known.set(value, { name, sites, pattern: patternOf(value) });
     const [oldest] = known.keys();
-    if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
+    if (known.size > maxKnown && oldest !== undefined) known.delete(oldest);
   };
   return {
     at: (principal, origin) =>

@@ -27,7 +27,7 @@ test("an archive has every file, and no name leads out of the folder or replaces
     file("c\\d\n.txt", long),
     file("..", "4"),
   ];
-  expect(await unpacked([...files, file(leftOutName, "5")], { mostBytes: 10_000_000 })).toEqual([
+  expect(await unpacked([...files, file(leftOutName, "5")], { maxBytes: 10_000_000 })).toEqual([
     ["a.txt", "1"],
     ["a-2.txt", "2"],
     ["etc/b", "3"],
@@ -39,7 +39,7 @@ test("an archive has every file, and no name leads out of the folder or replaces
 
 test("what is too much, gone or not listed is left out, and the archive says so", async () => {
   const gone = { ...file("gone", "1"), read: () => Promise.reject(new AppError("not_found", "it is gone")) };
-  const bounds = { mostBytes: 1024 * 1024, notListed: "Files of workspaces with more than are listed" };
+  const bounds = { maxBytes: 1024 * 1024, notListed: "Files of workspaces with more than are listed" };
   const [kept, note, ...none] = await unpacked([file("big", "x".repeat(1024 * 1025)), gone, file("b", "2")], bounds);
   expect([kept, note?.[0], none]).toEqual([["b", "2"], leftOutName, []]);
   expect(note?.[1]).toContain("Files of workspaces with more than are listed");
@@ -60,7 +60,7 @@ test("an archive is made while it is read: a reader that leaves ends the work", 
       },
     }),
   );
-  const reader = (await archiveStream(files, { mostBytes: 1e9 })).getReader();
+  const reader = (await archiveStream(files, { maxBytes: 1e9 })).getReader();
   await reader.read();
   await reader.cancel();
   const before = reads;
@@ -71,7 +71,7 @@ test("an archive is made while it is read: a reader that leaves ends the work", 
 
 test("files are counted by what they turn out to have, up to exactly the bytes allowed", async () => {
   const names = async (files: readonly ArchivedFile[]) =>
-    (await unpacked(files, { mostBytes: 8 })).map(([name]) => name).filter((name) => name !== leftOutName);
+    (await unpacked(files, { maxBytes: 8 })).map(([name]) => name).filter((name) => name !== leftOutName);
   expect(await names([file("a", "123"), file("b", "12345")])).toEqual(["a", "b"]);
   expect(await names([file("a", "123"), file("b", "123456"), file("c", "12345")])).toEqual(["a", "c"]);
   expect(await names([{ ...file("grown", "12345678"), size: 1 }, file("b", "1")])).toEqual(["grown"]);
@@ -79,7 +79,7 @@ test("files are counted by what they turn out to have, up to exactly the bytes a
 });
 
 test("a file in an archive has its time and may not be executed; one that fails by surprise fails the archive", async () => {
-  const bytes = await new Response(await archiveStream([file("a", "1")], { mostBytes: 8 })).arrayBuffer();
+  const bytes = await new Response(await archiveStream([file("a", "1")], { maxBytes: 8 })).arrayBuffer();
   const tar = extract();
   tar.end(Bun.gunzipSync(bytes));
   for await (const entry of tar) {
@@ -87,6 +87,6 @@ test("a file in an archive has its time and may not be executed; one that fails 
     entry.resume();
   }
   const broken = { ...file("b", "1"), read: () => Promise.reject(new TypeError("a bug")) };
-  const reading = new Response(await archiveStream([broken], { mostBytes: 8 })).arrayBuffer();
+  const reading = new Response(await archiveStream([broken], { maxBytes: 8 })).arrayBuffer();
   await expect(reading).rejects.toThrow("a bug");
 });

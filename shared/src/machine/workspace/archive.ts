@@ -15,7 +15,7 @@ export type ArchivedFile = {
 
 type Bounds = {
   /** The most bytes of all files together. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** Why the list of files is not whole; undefined if it is. */
   readonly notListed?: string | undefined;
 };
@@ -49,15 +49,15 @@ export async function archiveStream(
   return Readable.toWeb(packed) as unknown as ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
-async function fill(pack: Pack, files: readonly ArchivedFile[], { mostBytes, notListed }: Bounds): Promise<void> {
+async function fill(pack: Pack, files: readonly ArchivedFile[], { maxBytes, notListed }: Bounds): Promise<void> {
   const leftOut = notListed === undefined ? [] : [notListed];
   const taken = new Set<string>([leftOutName]);
   let total = 0;
   for (const { path, size, modifiedAt, read } of files) {
     if (pack.destroyed) return;
-    const bytes = total + size > mostBytes ? undefined : await read().catch((error: unknown) => reasonOf(error));
+    const bytes = total + size > maxBytes ? undefined : await read().catch((error: unknown) => reasonOf(error));
     if (bytes === undefined || typeof bytes === "string") {
-      leftOut.push(`${path}: ${bytes ?? `the archive would have more than ${mostBytes / 1024 / 1024} MB`}`);
+      leftOut.push(`${path}: ${bytes ?? `the archive would have more than ${maxBytes / 1024 / 1024} MB`}`);
       continue;
     }
     total += bytes.length;

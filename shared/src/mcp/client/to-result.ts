@@ -11,9 +11,9 @@ import { serverId } from "./servers/tool-name.ts";
 
 /** Image types that models accept. */
 const shown = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
-const mostImages = 8;
+const maxImages = 8;
 
-const mostLinks = 8;
+const maxLinks = 8;
 
 type Target = SavedFor & {
   /** Reads a linked resource through the server. */
@@ -31,7 +31,7 @@ export async function toResult(
 ): Promise<ToolResult> {
   const images: ImagePart[] = [];
   const parts: string[] = [];
-  const links = { left: mostLinks };
+  const links = { left: maxLinks };
   for (const block of result.content ?? []) parts.push(await inWords(block, { images, links }, target));
   const { structuredContent } = result;
   if (structuredContent !== undefined && !says(parts, structuredContent))
@@ -59,7 +59,7 @@ async function inWords(block: ContentBlock, { images, links }: SoFar, target: Ta
       return sanitize(block.text);
     case "image": {
       const path = await saveResult({ base64: block.data, mediaType: block.mimeType }, target);
-      if (!shown.has(block.mimeType) || images.length >= mostImages) return `[${path}]`;
+      if (!shown.has(block.mimeType) || images.length >= maxImages) return `[${path}]`;
       images.push({ type: "image", mediaType: block.mimeType, data: block.data });
       return `[Image ${images.length}: ${path}]`;
     }

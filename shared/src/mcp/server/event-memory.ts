@@ -21,7 +21,7 @@ export interface EventMemory {
  * Creates a memory of at most this many bytes in total. The oldest events are dropped first; the
  * newest is always kept.
  */
-export function createEventMemory(mostBytes = 64 * 1024 * 1024): EventMemory {
+export function createEventMemory(maxBytes = 64 * 1024 * 1024): EventMemory {
   /** Of all sessions, oldest first. */
   const kept = new Set<Kept>();
   let bytes = 0;
@@ -42,7 +42,7 @@ export function createEventMemory(mostBytes = 64 * 1024 * 1024): EventMemory {
           kept.add(event);
           bytes += event.size;
           for (const oldest of kept) {
-            if (bytes <= mostBytes || oldest === event) break;
+            if (bytes <= maxBytes || oldest === event) break;
             drop(oldest);
           }
           return id;

@@ -7,7 +7,7 @@ import { listTools, serveTools } from "./serve-tools.ts";
 import { type McpServerDeps, promptsOf, type Serving } from "./serving.ts";
 
 /** Most questions in one call: a run may ask often. */
-const mostQuestions = 100;
+const maxQuestions = 100;
 
 /**
  * A server for one caller. It serves every runnable as a tool and as a prompt, the tools that are
@@ -23,7 +23,7 @@ export function mcpServer(deps: McpServerDeps, era: Era, principal: string): Mcp
     {
       capabilities: { tools: list, resources, prompts: list, completions: {}, logging: {} },
       instructions,
-      inputRequired: { maxRounds: mostQuestions },
+      inputRequired: { maxRounds: maxQuestions },
     },
   );
   const serving = {

@@ -30,7 +30,7 @@ export interface Resources {
 /** Runs on one page. */
 const pageSize = 50;
 /** Most bytes of a file in one answer. */
-const mostBytes = 7_000_000;
+const maxBytes = 7_000_000;
 const template = "manyhands://runs/{run}";
 const json = "application/json";
 
@@ -115,10 +115,10 @@ async function readFile(
   const [, sha256 = "", name = ""] = place.exec(uri) ?? [];
   const file = sha256 === "" ? undefined : await artifacts.get(sha256);
   if (file === undefined) return undefined;
-  if (file.size > mostBytes)
+  if (file.size > maxBytes)
     throw new AppError(
       "too_large",
-      `The file has ${file.size} bytes; ${mostBytes} fit into an answer. Fetch it at ${uri}.`,
+      `The file has ${file.size} bytes; ${maxBytes} fit into an answer. Fetch it at ${uri}.`,
     );
   const bytes = await file.bytes();
   const about = { uri, mimeType: mediaTypeOf(name) };

@@ -37,7 +37,7 @@ test("workspaces are shared only with a store of runs and a bucket, each agent's
     expect(openWorkspaces(config as never, { ...deps, engine: engine as never }).open).toBe(open);
   expect(sharing).not.toHaveBeenCalled();
   openWorkspaces({ home: "/h", bucket } as never, { ...deps, engine: { conversations } });
-  expect(checking.mock.calls.at(-1)?.[0]).toMatchObject({ home: "/h", prefix: "team/", mostBytes: 5, user });
+  expect(checking.mock.calls.at(-1)?.[0]).toMatchObject({ home: "/h", prefix: "team/", maxBytes: 5, user });
   expect(sharing.mock.calls[0]?.[0]).toMatchObject({ kind: "swe", conversations, open });
 });
 

@@ -52,6 +52,6 @@ export function openHomeFiles(
 
 function checkpointsOf({ home, bucket }: WorkspaceStorage, user: Owner | undefined) {
   if (bucket === undefined) return undefined;
-  const { prefix, workspaceBytes: mostBytes, ...options } = bucket;
-  return createWorkspaceCheckpoints({ home, bucket: openBucket(options), prefix, mostBytes, user });
+  const { prefix, workspaceBytes: maxBytes, ...options } = bucket;
+  return createWorkspaceCheckpoints({ home, bucket: openBucket(options), prefix, maxBytes, user });
 }

@@ -8,9 +8,9 @@ import { markedChart, markedChartItem } from "./charts/marked-chart.ts";
 import { type DrawnChart, newChart, newChartItem } from "./charts/new-chart.ts";
 import type { Databases } from "./database/databases.ts";
 
-const mostItems = 20;
+const maxItems = 20;
 /** How many pictures of one call a model is shown. */
-const mostShown = 4;
+const maxShown = 4;
 
 const input = z.strictObject({
   charts: z.array(z.looseObject({})).min(1).optional().describe("The list of charts."),
@@ -34,8 +34,8 @@ series: the column with a line or bar per value; aggregate (sum, mean, median, m
 or has only one possible answer may be left out. An item may have its own Vega-Lite "spec" without data instead. The result says what was drawn and what was not: compare it with what you wanted. The same file with the same title or name again
 replaces the chart. For insight charts is [{"chartPath": "visualization/sales.png", "insights_id": [1, 3]}] with the findings' numbers: they are drawn into a copy of the chart, named with _new.`;
 
-const visualizations = z.array(newChartItem).min(1).max(mostItems);
-const insights = z.array(markedChartItem).min(1).max(mostItems);
+const visualizations = z.array(newChartItem).min(1).max(maxItems);
+const insights = z.array(markedChartItem).min(1).max(maxItems);
 
 /** The `data_visualization` tool. A chart that cannot be drawn does not stop the others. */
 export function dataVisualization(deps: { readonly databases: Databases }): Tool {
@@ -57,7 +57,7 @@ export function dataVisualization(deps: { readonly databases: Databases }): Tool
       }
       const drawn = outcomes.filter(({ ok }) => ok).length;
       const head = `${drawn} of ${outcomes.length} ${outcomes.length === 1 ? "chart" : "charts"} drawn.`;
-      const images = outcomes.flatMap(({ image }) => (image === undefined ? [] : [image])).slice(0, mostShown);
+      const images = outcomes.flatMap(({ image }) => (image === undefined ? [] : [image])).slice(0, maxShown);
       return {
         text: [head, ...outcomes.map(({ text }) => text)].join("\n\n"),
         isError: drawn < outcomes.length,

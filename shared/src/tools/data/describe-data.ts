@@ -11,10 +11,10 @@ import { findOddities } from "./describe/find-oddities.ts";
 import type { ColumnProfile } from "./describe/oddity.ts";
 
 const sampleRows = 5;
-const mostColumns = 100;
+const maxColumns = 100;
 const timeoutMs = 120_000;
 /** With more rows, the distinct values are estimated. */
-const mostCounted = 100_000;
+const maxCounted = 100_000;
 
 const input = z.strictObject({
   path: z
@@ -74,17 +74,17 @@ async function describe(
   const headings = file?.headings ?? 0;
   const table = file === undefined || headings === 0 ? whole : readText(file);
   const sample = headings === 0 ? first : await query(`FROM ${table} LIMIT ${sampleRows}`);
-  const names = sample.columns.slice(0, mostColumns).map(({ name }) => quoted(name, '"'));
+  const names = sample.columns.slice(0, maxColumns).map(({ name }) => quoted(name, '"'));
   const estimated = profilesOf(await query(`SUMMARIZE SELECT ${names.join(", ")} FROM ${table}`));
   const rows = Number(estimated[0]?.count ?? 0);
-  const profiles = rows > mostCounted ? estimated : await countDistinct(query, table, { names, profiles: estimated });
+  const profiles = rows > maxCounted ? estimated : await countDistinct(query, table, { names, profiles: estimated });
   const left = sample.columns.length - names.length;
   const columns = profiles.map((profile) => columnProfile(profile, file?.dates));
   const numbers = file === undefined ? undefined : await commaNumbers(query, file, columns);
   const others = columns.filter(({ name }) => numbers?.texts.includes(name) !== true);
   const found = await findOddities(query, table, { rows, columns: others });
   const odd = [...(numbers === undefined ? [] : sayCommaNumbers(numbers)), ...found];
-  const values = rows > mostCounted ? [] : await fewValues(query, table, { rows, columns });
+  const values = rows > maxCounted ? [] : await fewValues(query, table, { rows, columns });
   return [
     `${path}: ${rows} rows, ${sample.columns.length} columns, ${bytes} bytes`,
     ...sample.notes.map((note) => `Note: ${note}`),
@@ -94,7 +94,7 @@ async function describe(
           `Note: ${headings} ${headings === 1 ? "line stands" : "lines stand"} above the table. Described is FROM ${table}.`,
         ]),
     "",
-    `column | type | missing | distinct${rows > mostCounted ? " (about)" : ""} | least | greatest | mean`,
+    `column | type | missing | distinct${rows > maxCounted ? " (about)" : ""} | least | greatest | mean`,
     ...profiles.map(profileLine),
     ...(left > 0 ? [`… ${left} more columns, not described; ask for them with sql_query: SUMMARIZE SELECT …`] : []),
     ...values,
@@ -105,8 +105,8 @@ async function describe(
   ];
 }
 
-const mostValues = 12;
-const mostListed = 8;
+const maxValues = 12;
+const maxListed = 8;
 
 /**
  * The values of texts that have few, with how often each is there: spellings show that no rule
@@ -118,9 +118,9 @@ async function fewValues(
   { rows, columns }: { readonly rows: number; readonly columns: readonly ColumnProfile[] },
 ): Promise<string[]> {
   const named = columns.filter(
-    ({ type, distinct }) => type === "VARCHAR" && distinct > 1 && distinct <= mostValues && rows > 2 * distinct,
+    ({ type, distinct }) => type === "VARCHAR" && distinct > 1 && distinct <= maxValues && rows > 2 * distinct,
   );
-  const lines = named.slice(0, mostListed).map(async ({ name }) => {
+  const lines = named.slice(0, maxListed).map(async ({ name }) => {
     const column = quoted(name, '"');
     const counts = await query(
       `SELECT ${column}, count(*) FROM ${table} WHERE ${column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1`,

@@ -17,11 +17,11 @@ import { type Predictor, regression } from "./statistics/regression.ts";
 import { reportText, type StatisticsReport } from "./statistics/report.ts";
 import { groupsOf, namesOf, numbersOf, type Rows, type Sample } from "./statistics/samples.ts";
 
-const mostRows = 100_000;
-const mostColumns = 12;
+const maxRows = 100_000;
+const maxColumns = 12;
 const timeoutMs = 60_000;
 
-const names = z.array(z.string().min(1)).max(mostColumns);
+const names = z.array(z.string().min(1)).max(maxColumns);
 
 const input = z.strictObject({
   test: z.enum([
@@ -148,7 +148,7 @@ function differences([one, other]: readonly Sample[]): Sample {
   return { name: `${one?.name} − ${other?.name}`, values };
 }
 
-const mostLevels = 20;
+const maxLevels = 20;
 
 /**
  * A column of numbers as it is; a column of names as one column of 0 and 1 for each but the first.
@@ -159,10 +159,10 @@ function predictorsOf(rows: Rows, name: string): Predictor[] {
     return [{ name, values: numbersOf(rows, name) }];
   const values = namesOf(rows, name);
   const levels = [...new Set(values)].toSorted();
-  if (levels.length > mostLevels)
+  if (levels.length > maxLevels)
     throw new AppError(
       "invalid_input",
-      `${name} has ${levels.length} different texts, more than ${mostLevels}; group them in a SELECT.`,
+      `${name} has ${levels.length} different texts, more than ${maxLevels}; group them in a SELECT.`,
     );
   return levels.slice(1).map((level) => ({
     name: `${name} = ${level} (not ${levels[0]})`,
@@ -285,10 +285,10 @@ async function readRows(databases: Databases, { from, y, x }: Input, context: To
     `SELECT ${selected.join(", ")} FROM ${table}`,
     bounds,
   );
-  if (total > mostRows || rows.length < total)
+  if (total > maxRows || rows.length < total)
     throw new AppError(
       "too_large",
-      `${total} rows, more than can be read here (${mostRows}, 16 MB). Take a sample: SELECT … USING SAMPLE 50000 ROWS; or add up in the SELECT.`,
+      `${total} rows, more than can be read here (${maxRows}, 16 MB). Take a sample: SELECT … USING SAMPLE 50000 ROWS; or add up in the SELECT.`,
     );
   const complete = rows.filter((row) => row.every((value) => value !== null));
   const columns = [...kinds].map(([name, type]) => ({ name, type }));

@@ -7,7 +7,7 @@ const deadlineMs = 120_000;
 const memoryBytes = 1.5 * 2 ** 30;
 
 /** How many pictures of pages one reading returns at most. */
-const mostPictures = 4;
+const maxPictures = 4;
 
 /**
  * Reads an untrusted document (its content, or the descriptor of the open file) in a separate
@@ -20,7 +20,7 @@ export async function extractDocument(
   request: Omit<DocumentRequest, "pictures">,
   signal: AbortSignal,
 ): Promise<DocumentExtract> {
-  const asked: DocumentRequest = { ...request, pictures: mostPictures };
+  const asked: DocumentRequest = { ...request, pictures: maxPictures };
   const output = await runOwnScript({
     script: resolve(import.meta.dir, "read/read-worker.ts"),
     args: [JSON.stringify(asked)],

@@ -12,8 +12,8 @@ import { asksForDocuments } from "./asks-for-documents.ts";
 import type { DocumentExtract } from "./document-protocol.ts";
 import { extractDocument } from "./extract-document.ts";
 
-const mostBytes = 200 * 2 ** 20;
-const mostImageBytes = 20 * 2 ** 20;
+const maxBytes = 200 * 2 ** 20;
+const maxImageBytes = 20 * 2 ** 20;
 /** Characters around a document's text: what it is, its marks, how to go on. */
 const aroundText = 600;
 /** Characters around each text that is looked for, where it is told how often it was found. */
@@ -21,7 +21,7 @@ const aroundCount = 10;
 /** Characters of what is read, and of how a long document begins: where they are not asked for. */
 const [usual, ofBeginning] = [10_000, 3_000];
 /** Places of passages that are named before the text. */
-const mostPlaces = 40;
+const maxPlaces = 40;
 
 const wanted = z.string().trim().min(1).max(200);
 
@@ -60,7 +60,7 @@ export const readDocument: Tool = defineTool({
   async run({ path, part, find, from, max_characters }, context) {
     await using file = await openFile(context.workspace, path);
     const { size } = file.stats;
-    if (size > mostBytes)
+    if (size > maxBytes)
       throw new AppError("too_large", `${path} has ${size} bytes; a document may have up to 200 MB.`);
     if (size === 0) throw new AppError("unsupported", `${path} is empty.`);
     const texts = [find ?? []].flat();
@@ -95,7 +95,7 @@ async function pictureOf(
 ): Promise<ImagePart[]> {
   const start = Buffer.alloc(16);
   await handle.read(start, 0, start.length, 0);
-  if (vision === false || size > mostImageBytes || imageTypeOf(start) === undefined) return [];
+  if (vision === false || size > maxImageBytes || imageTypeOf(start) === undefined) return [];
   const content = Buffer.alloc(size);
   const { bytesRead } = await handle.read(content, 0, size, 0);
   const { mediaType, data } = await showImage(content.subarray(0, bytesRead), signal);
@@ -135,9 +135,9 @@ function countsText(find: readonly string[], found: readonly number[]): string {
 /** Where the passages are; what they share before the number (`page `) is said once. */
 function placesText(places: readonly string[]): string {
   if (places.length === 0) return "";
-  const named = Map.groupBy(places.slice(0, mostPlaces), (place) => place.replace(/\d+$/, ""));
+  const named = Map.groupBy(places.slice(0, maxPlaces), (place) => place.replace(/\d+$/, ""));
   const groups = [...named].map(([kind, all]) => kind + all.map((place) => place.slice(kind.length)).join(", "));
-  const more = places.length > mostPlaces ? ` and ${places.length - mostPlaces} more` : "";
+  const more = places.length > maxPlaces ? ` and ${places.length - maxPlaces} more` : "";
   return ` Passages: ${groups.join("; ")}${more}.`;
 }
 

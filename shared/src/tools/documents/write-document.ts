@@ -15,7 +15,7 @@ import type { WorkbookRequest } from "./write/workbook-protocol.ts";
 import { writeWord } from "./write/write-word.ts";
 import { writeWorkbook } from "./write/write-workbook.ts";
 
-const mostCsvBytes = 50 * 2 ** 20;
+const maxCsvBytes = 50 * 2 ** 20;
 
 const cell = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
@@ -93,7 +93,7 @@ async function workbook(
   const names = new Set(sheets.map(({ name }) => name.toLowerCase()));
   if (names.size < sheets.length) throw new AppError("invalid_input", "Two sheets have the same name.");
   const toWrite: WorkbookRequest["sheets"] = [];
-  let left = mostCsvBytes;
+  let left = maxCsvBytes;
   for (const { name, rows, csv, formats } of sheets) {
     if ((rows === undefined) === (csv === undefined))
       throw new AppError("invalid_input", `The sheet ${JSON.stringify(name)} needs either rows or csv.`);
@@ -123,7 +123,7 @@ async function csvText(workspace: Workspace, path: string, left: number): Promis
   if (content !== undefined) return content.toString("utf8");
   throw new AppError(
     "too_large",
-    left < mostCsvBytes ? "The CSV files are larger than 50 MB together." : `${path} is larger than 50 MB.`,
+    left < maxCsvBytes ? "The CSV files are larger than 50 MB together." : `${path} is larger than 50 MB.`,
   );
 }
 

@@ -9,8 +9,8 @@ import { stageFile } from "../../machine/workspace/staged-file.ts";
 import { ownerOf, type WorkspacePath } from "../../machine/workspace/workspace-file.ts";
 import { applyStaged, type ContentHash, currentHash } from "./apply-staged.ts";
 
-const mostChanges = 100;
-const mostSnapshotBytes = 64 * 1024 ** 2;
+const maxChanges = 100;
+const maxSnapshotBytes = 64 * 1024 ** 2;
 const rememberedCalls = 32;
 
 const hashSchema = z.string().nullable();
@@ -136,8 +136,8 @@ function nextState(state: State, { key, text, before, after, undo, forget }: Edi
 }
 
 function withinBounds(changes: State["changes"]): State["changes"] {
-  let kept = changes.slice(-mostChanges);
-  while (kept.length > 1 && kept.reduce((sum, { size }) => sum + size, 0) > mostSnapshotBytes) kept = kept.slice(1);
+  let kept = changes.slice(-maxChanges);
+  while (kept.length > 1 && kept.reduce((sum, { size }) => sum + size, 0) > maxSnapshotBytes) kept = kept.slice(1);
   return kept;
 }
 

@@ -5,7 +5,7 @@ import { createKeyedQueue } from "../../core/async/keyed-queue.ts";
 import { sha256Of } from "../../core/text/sha256.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
-import { mostShown } from "./numbered-lines.ts";
+import { maxShown } from "./numbered-lines.ts";
 import { createStrReplaceEditor } from "./str-replace-editor.ts";
 
 async function setUp() {
@@ -40,7 +40,7 @@ test("only a view of the whole file shows it whole", async () => {
   await using place = await setUp();
   const short = "one\ntwo\n";
   await writeFile(place.at("a.txt"), short);
-  await writeFile(place.at("long.txt"), "line\n".repeat(mostShown));
+  await writeFile(place.at("long.txt"), "line\n".repeat(maxShown));
   const shows = async (input: object) => (await place.call({ command: "view", ...input })).shows;
   expect(await shows({ path: "a.txt" })).toMatchObject({ of: "file a.txt", whole: sha256Of(short) });
   expect((await shows({ path: "a.txt", view_range: [1, -1] }))?.whole).toBeUndefined();
@@ -55,7 +55,7 @@ test("a range has two lines, and a long text that is cut within a character is t
       isError: true,
       text: expect.stringContaining("It should be a list of two integers."),
     });
-  await writeFile(place.at("euro.txt"), `a${"€".repeat(4 * mostShown)}`);
+  await writeFile(place.at("euro.txt"), `a${"€".repeat(4 * maxShown)}`);
   const { text } = await place.call({ command: "view", path: "euro.txt" });
   expect(text).toContain("a€€€");
   expect(text).not.toContain("not valid UTF-8");

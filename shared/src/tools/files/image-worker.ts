@@ -2,10 +2,10 @@ import type { ImageReply } from "./shown-image.ts";
 
 /** Started by `showImage`: prepares the image on its standard input for display, and ends. */
 
-const mostPixels = 50_000_000;
+const maxPixels = 50_000_000;
 const [width, height] = process.argv.slice(-2).map(Number);
 const box = { width: width ?? 0, height: height ?? 0 };
-const mostShownBytes = 5 * 1024 ** 2;
+const maxShownBytes = 5 * 1024 ** 2;
 const quality = 85;
 
 const reply = await fit(new Uint8Array(await Bun.stdin.arrayBuffer())).catch(
@@ -23,7 +23,7 @@ async function fit(content: Uint8Array): Promise<ImageReply> {
   const { width, height, format } = await image(content).metadata();
   const small = image(content).resize(box.width, box.height, { fit: "inside", withoutEnlargement: true });
   const png = format === "jpeg" ? undefined : await small.png().bytes();
-  const asPng = png !== undefined && png.length <= mostShownBytes;
+  const asPng = png !== undefined && png.length <= maxShownBytes;
   const shown = asPng ? png : await small.jpeg({ quality }).bytes();
   const size = await image(shown).metadata();
   return {
@@ -39,5 +39,5 @@ async function fit(content: Uint8Array): Promise<ImageReply> {
 }
 
 function image(content: Uint8Array): Bun.Image {
-  return new Bun.Image(content, { maxPixels: mostPixels });
+  return new Bun.Image(content, { maxPixels });
 }

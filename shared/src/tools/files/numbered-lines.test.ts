@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { clipped, mostShown, numberLines } from "./numbered-lines.ts";
+import { clipped, maxShown, numberLines } from "./numbered-lines.ts";
 
 /** What stands between the heading and the last newline. */
 const bodyOf = (content: string, firstLine?: number) =>
@@ -14,7 +14,7 @@ test("lines are numbered from the first that is shown, without the ends of Windo
 test("what fits to the character is shown whole; of one character more the last line is left to a further view", () => {
   // A number and a tab take seven characters, and each line counts its newline.
   const first = "x".repeat(5_000 - 8);
-  const fits = `${first}\n${"y".repeat(mostShown - 5_000 - 8)}`;
+  const fits = `${first}\n${"y".repeat(maxShown - 5_000 - 8)}`;
   expect(bodyOf(fits)).not.toContain(clipped);
   const told = bodyOf(`${fits}y`, 3);
   expect(told).toStartWith(`     3\t${first}${clipped}`);
@@ -22,7 +22,7 @@ test("what fits to the character is shown whole; of one character more the last 
 });
 
 test("of a line that is too long its beginning is shown, without half a character", () => {
-  const told = bodyOf(`${"x".repeat(mostShown - 8)}𝄞${"y".repeat(9)}\nnext`, 5);
-  expect(told).toStartWith(`     5\t${"x".repeat(mostShown - 8)}${clipped}`);
+  const told = bodyOf(`${"x".repeat(maxShown - 8)}𝄞${"y".repeat(9)}\nnext`, 5);
+  expect(told).toStartWith(`     5\t${"x".repeat(maxShown - 8)}${clipped}`);
   expect(told).toContain("Line 5 is too long to be shown whole. Read on with view_range [6, -1].");
 });

@@ -2,13 +2,13 @@
  * The most characters that are shown, line numbers included: fewer than a result may have, or its
  * middle would be cut as well.
  */
-export const mostShown = 11_000;
+export const maxShown = 11_000;
 
 /** What begins the note that a file is not shown to its end. */
 export const clipped = "<response clipped>";
 
 /**
- * The content with line numbers, as `cat -n` prints it, cut after a whole line at `mostShown`.
+ * The content with line numbers, as `cat -n` prints it, cut after a whole line at `maxShown`.
  * `what` names it to the reader.
  */
 export function numberLines(content: string, what: string, firstLine = 1): string {
@@ -23,7 +23,7 @@ function clip(lines: readonly string[], firstLine: number): string {
   if (whole === lines.length) return lines.join("\n");
   const [first = ""] = lines;
   const shown =
-    whole === 0 ? first.slice(0, mostShown).replace(/[\ud800-\udbff]$/, "") : lines.slice(0, whole).join("\n");
+    whole === 0 ? first.slice(0, maxShown).replace(/[\ud800-\udbff]$/, "") : lines.slice(0, whole).join("\n");
   const last = firstLine + Math.max(whole, 1) - 1;
   const told = whole === 0 ? `Line ${last} is too long to be shown whole.` : `Lines ${firstLine} to ${last} are shown.`;
   return `${shown}${clipped}<NOTE>To save on context only part of this file has been shown to you. ${told} Read on with view_range [${last + 1}, -1].</NOTE>`;
@@ -34,7 +34,7 @@ function wholeLines(lines: readonly string[]): number {
   let size = 0;
   const over = lines.findIndex((line) => {
     size += line.length + 1;
-    return size > mostShown;
+    return size > maxShown;
   });
   return over === -1 ? lines.length : over;
 }

@@ -2,7 +2,7 @@ import { AppError } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { openFile } from "../../machine/workspace/workspace-file.ts";
 
-const mostEdited = 10 * 1024 ** 2;
+const maxEdited = 10 * 1024 ** 2;
 
 /** The content of a file to edit, and what its successor has to keep. */
 export type EditedFile = {
@@ -21,12 +21,12 @@ export async function readForEdit(workspace: Workspace, path: string): Promise<E
     const message = `The file ${path} has several hard links, so an edit would not reach them all. Copy it first.`;
     throw new AppError("forbidden", message);
   }
-  const bytes = await file.read(mostEdited);
+  const bytes = await file.read(maxEdited);
   if (bytes === undefined) throw tooLarge(path, stats.size);
   return { bytes, stats: { mode: stats.mode, uid: stats.uid, gid: stats.gid } };
 }
 
 function tooLarge(path: string, size: number): AppError {
-  const message = `The file ${path} has ${size} bytes; files above ${mostEdited} bytes cannot be edited here. Use a command.`;
+  const message = `The file ${path} has ${size} bytes; files above ${maxEdited} bytes cannot be edited here. Use a command.`;
   return new AppError("too_large", message);
 }

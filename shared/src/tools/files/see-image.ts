@@ -5,7 +5,7 @@ import { openFile } from "../../machine/workspace/workspace-file.ts";
 import { showImage } from "./shown-image.ts";
 import { imageTypeOf } from "./view-image.ts";
 
-const mostBytes = 10 * 1024 ** 2;
+const maxBytes = 10 * 1024 ** 2;
 
 const input = z.strictObject({ path: z.string().min(1) });
 
@@ -21,7 +21,7 @@ export const seeImage = defineTool({
   async run({ path }, { workspace, signal }) {
     await using file = await openFile(workspace, path);
     const { size } = file.stats;
-    if (size > mostBytes) throw new AppError("too_large", `${path} has ${size} bytes; an image may have up to 10 MB.`);
+    if (size > maxBytes) throw new AppError("too_large", `${path} has ${size} bytes; an image may have up to 10 MB.`);
     const content = Buffer.alloc(size);
     const { bytesRead } = await file.handle.read(content, 0, size, 0);
     const bytes = content.subarray(0, bytesRead);

@@ -4,7 +4,7 @@ import type { ToolResult } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { entriesOf, holdIfThere } from "../../machine/workspace/held-folder.ts";
 import { workspacePathOf } from "../../machine/workspace/workspace-file.ts";
-import { clipped, mostShown, numberLines } from "./numbered-lines.ts";
+import { clipped, maxShown, numberLines } from "./numbered-lines.ts";
 import { binaryError, isBinary } from "./text-content.ts";
 import { imageTypeOf, viewImage } from "./view-image.ts";
 
@@ -12,7 +12,7 @@ import { imageTypeOf, viewImage } from "./view-image.ts";
  * The most bytes that the shown characters can have, plus one more character, which shows that
  * there is more.
  */
-const mostBytes = 4 * (mostShown + 1);
+const maxBytes = 4 * (maxShown + 1);
 
 /** What a view shows: the path as the model gave it, and optionally a range of lines. */
 export type FileView = {
@@ -48,7 +48,7 @@ async function bytesToShow(
   { range, signal }: FileView,
 ): Promise<{ bytes: Uint8Array; firstLine: number }> {
   if (range === undefined) {
-    const all = await readLines(handle, { from: 1, to: Number.POSITIVE_INFINITY, mostBytes, signal });
+    const all = await readLines(handle, { from: 1, to: Number.POSITIVE_INFINITY, maxBytes, signal });
     return { bytes: all.bytes, firstLine: 1 };
   }
   const [first, last] = range;
@@ -59,7 +59,7 @@ async function bytesToShow(
   // The error for an impossible range includes the number of lines, so all of them have to be
   // counted.
   const possible = first >= 1 && to >= first;
-  const read = await readLines(handle, possible ? { from: first, to, mostBytes, signal } : countAll(signal));
+  const read = await readLines(handle, possible ? { from: first, to, maxBytes, signal } : countAll(signal));
   if (first < 1 || (read.ended && first > read.lines))
     throw invalid(
       `${shown} Its first element \`${first}\` should be within the range of lines of the file: [1, ${read.lines}]`,
@@ -75,7 +75,7 @@ async function bytesToShow(
 
 function countAll(signal: AbortSignal): Parameters<typeof readLines>[1] {
   const never = Number.MAX_SAFE_INTEGER;
-  return { from: never, to: never, mostBytes: 0, signal };
+  return { from: never, to: never, maxBytes: 0, signal };
 }
 
 function inText(bytes: Uint8Array, path: string, firstLine: number): string {
@@ -103,17 +103,17 @@ export type ReadLines = { readonly bytes: Uint8Array; readonly lines: number; re
 
 /**
  * Reads the lines from `from` (counted from 1) to `to`, which may be Infinity, in chunks: for a
- * file of any size, no more than `mostBytes` and a chunk are in memory. Ends early when there is
+ * file of any size, no more than `maxBytes` and a chunk are in memory. Ends early when there is
  * nothing more to find out. Rejects with the signal's reason.
  */
 async function readLines(
   handle: FileHandle,
-  { from, to, mostBytes, signal }: { from: number; to: number; mostBytes: number; signal: AbortSignal },
+  { from, to, maxBytes, signal }: { from: number; to: number; maxBytes: number; signal: AbortSignal },
 ): Promise<ReadLines> {
   const kept: Buffer[] = [];
   let keptBytes = 0;
   let line = 1;
-  const result = (ended: boolean) => ({ bytes: Buffer.concat(kept).subarray(0, mostBytes), lines: line, ended });
+  const result = (ended: boolean) => ({ bytes: Buffer.concat(kept).subarray(0, maxBytes), lines: line, ended });
   const buffer = Buffer.alloc(chunkBytes);
   for (let position = 0; ; ) {
     signal.throwIfAborted();
@@ -124,11 +124,11 @@ async function readLines(
     for (let at = 0; at < bytesRead; ) {
       const newline = chunk.indexOf(10, at);
       const end = newline === -1 ? bytesRead : newline + (line === to ? 0 : 1);
-      if (line >= from && keptBytes < mostBytes) {
+      if (line >= from && keptBytes < maxBytes) {
         kept.push(Buffer.from(chunk.subarray(at, end)));
         keptBytes += end - at;
       }
-      if (to === Number.POSITIVE_INFINITY && keptBytes >= mostBytes) return result(false);
+      if (to === Number.POSITIVE_INFINITY && keptBytes >= maxBytes) return result(false);
       if (newline === -1) break;
       if (line === to) return result(false);
       line++;
@@ -137,7 +137,7 @@ async function readLines(
   }
 }
 
-const mostEntries = 500;
+const maxEntries = 500;
 
 /**
  * The names in a folder and in its subfolders, without hidden ones. `path` is as the model gave it,
@@ -147,10 +147,10 @@ export async function viewFolder(workspace: Workspace, path: string): Promise<st
   const { folders, name } = await workspacePathOf(workspace, path);
   const shown = path.replace(/(?<=.)\/+$/, "") || ".";
   const lines = await pathsIn(workspace.root, name === "" ? [] : [...folders, name], shown, 2);
-  const cut = lines.length > mostEntries ? `(${lines.length - mostEntries} more are not shown)\n` : "";
+  const cut = lines.length > maxEntries ? `(${lines.length - maxEntries} more are not shown)\n` : "";
   return (
     `Here's the files and directories up to 2 levels deep in ${shown}, excluding hidden items:\n` +
-    `${[shown, ...lines.slice(0, mostEntries)].join("\n")}\n${cut}`
+    `${[shown, ...lines.slice(0, maxEntries)].join("\n")}\n${cut}`
   );
 }
 

@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { AppError } from "../../core/errors.ts";
 import type { ToolResult } from "../../core/tools/tool.ts";
 
-const mostImageBytes = 5 * 1024 ** 2;
+const maxImageBytes = 5 * 1024 ** 2;
 
 const signatures: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
   ["image/png", /^\x89PNG\r\n/],
@@ -25,11 +25,8 @@ export async function viewImage(
   handle: FileHandle,
   { path, size, mediaType }: { path: string; size: number; mediaType: string },
 ): Promise<ToolResult> {
-  if (size > mostImageBytes)
-    throw new AppError(
-      "too_large",
-      `The image ${path} has ${size} bytes; no more than ${mostImageBytes} can be shown.`,
-    );
+  if (size > maxImageBytes)
+    throw new AppError("too_large", `The image ${path} has ${size} bytes; no more than ${maxImageBytes} can be shown.`);
   const content = Buffer.alloc(size);
   const { bytesRead } = await handle.read(content, 0, size, 0);
   const data = content.subarray(0, bytesRead).toString("base64");

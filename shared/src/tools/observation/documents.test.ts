@@ -36,10 +36,10 @@ test("a page is read with the frames in it and in those, each in its time and on
   expect(names).toEqual(["page", "a", "deep", "b"]);
   expect([...document.inner.keys()]).toEqual([1, 2]);
   expect(orders.toSorted()).toEqual([
-    ["a", { mostDrawn: 0, find: "total sum" }, 3_000],
-    ["b", { mostDrawn: 0, find: "total sum" }, 3_000],
-    ["deep", { mostDrawn: 0, find: "total sum" }, 3_000],
-    ["page", { mostDrawn: 90, find: "total sum" }, 10_000],
+    ["a", { maxDrawn: 0, find: "total sum" }, 3_000],
+    ["b", { maxDrawn: 0, find: "total sum" }, 3_000],
+    ["deep", { maxDrawn: 0, find: "total sum" }, 3_000],
+    ["page", { maxDrawn: 90, find: "total sum" }, 10_000],
   ]);
 });
 

@@ -6,8 +6,8 @@ import { elementNumbered, lookIn } from "./looking.ts";
 /** A document that is looked at, with those in its iframes by the numbers of these. */
 export type Document = DocumentLook & { readonly frame: Frame; readonly inner: ReadonlyMap<number, Document> };
 
-const mostDrawn = 90;
-const mostFrames = 12;
+const maxDrawn = 90;
+const maxFrames = 12;
 const frameMs = 3_000;
 
 /**
@@ -18,9 +18,9 @@ export async function readDocuments(
   frame: Frame,
   { timeoutMs, find }: { readonly timeoutMs: number; readonly find?: string | undefined },
 ): Promise<Document> {
-  let left = mostFrames;
+  let left = maxFrames;
   const read = async (within: Frame, drawn: number, withinMs: number): Promise<Document> => {
-    const look = await lookIn(within, { mostDrawn: drawn, find: find?.toLowerCase() }, withinMs);
+    const look = await lookIn(within, { maxDrawn: drawn, find: find?.toLowerCase() }, withinMs);
     const numbers = iframesIn(look.nodes).slice(0, left);
     left -= numbers.length;
     const found = await Promise.all(
@@ -33,7 +33,7 @@ export async function readDocuments(
     );
     return { ...look, frame: within, inner: new Map(found.filter((one) => one !== undefined)) };
   };
-  return await read(frame, mostDrawn, timeoutMs);
+  return await read(frame, maxDrawn, timeoutMs);
 }
 
 /** A document and all within it. */

@@ -8,7 +8,7 @@ import type { Item } from "./item.ts";
 export type Drawn = { readonly items: readonly Item[]; readonly looks: ReadonlyMap<number, string> };
 
 /** Words that more shapes than this have beside them tell none from the others. */
-const mostBeside = 8;
+const maxBeside = 8;
 
 /** What is drawn in the window without words that an outline would have: icons, handles, shapes. */
 export function drawnItems(
@@ -19,7 +19,7 @@ export function drawnItems(
   const found = all.filter(({ outlined }) => !outlined);
   const words = found.map(({ beside }) => beside);
   const children = found.map(({ number, what, colour, x, y, width, height, beside, clipped }, index): Item => {
-    const isTold = words.indexOf(beside) < index && words.filter((one) => one === beside).length > mostBeside;
+    const isTold = words.indexOf(beside) < index && words.filter((one) => one === beside).length > maxBeside;
     const near = beside === "" || isTold ? "" : `, beside "${beside}"`;
     const at = clipped ? "scrolled out of view" : `at ${x},${y}`;
     const text = `${width}×${height} px ${at}${tintOf(colour)}${near}`;

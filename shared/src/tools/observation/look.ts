@@ -110,7 +110,7 @@ export function heldUp(browsing: Browsing): AppError {
   return new AppError("conflict", `${what} holds the page up. Answer it with browser_handle_dialog first.`);
 }
 
-const quiet: QuietPage = { quietMs: 80, mostMs: 1_000 };
+const quiet: QuietPage = { quietMs: 80, maxMs: 1_000 };
 const loadMs = 5_000;
 const pollMs = 100;
 

@@ -31,9 +31,9 @@ const aroundTokens = 120;
 /**
  * Changes that take more than this share of the whole page's tokens are not worth telling apart.
  */
-const mostChanged = 0.7;
+const maxChanged = 0.7;
 /** The same for a page that was loaded anew: then what was told of it before can be folded. */
-const mostLoaded = 0.5;
+const maxLoaded = 0.5;
 
 /**
  * The active page as a model sees it before it acts: whole when it is new to the conversation,
@@ -74,7 +74,7 @@ export async function observe(
   }
   if (base !== undefined && continues(look, base)) {
     const shown = lines(base.detail);
-    const most = base.document === documentOf(look) ? mostChanged : mostLoaded;
+    const most = base.document === documentOf(look) ? maxChanged : maxLoaded;
     const changes = changesOf(looks, { ...page, lines: shown }, { base, since }, most * estimateText(whole(shown)));
     if (changes !== "too many") return changes;
   }
@@ -168,13 +168,13 @@ function isLeaf({ children }: PageLook["items"][number]): boolean {
   return children.length === 0;
 }
 
-const mostTold = 4;
+const maxTold = 4;
 
 /** Keeps what an observation tells until later ones build upon it; returns its mark. */
 function remember(looks: SnapshotState, told: ToldPage): string {
   const mark = crypto.randomUUID().slice(0, 8);
   looks.told.set(mark, told);
   const [oldest = ""] = looks.told.keys();
-  if (looks.told.size > mostTold) looks.told.delete(oldest);
+  if (looks.told.size > maxTold) looks.told.delete(oldest);
   return mark;
 }

@@ -153,22 +153,22 @@ function linesInPlace(
   });
 }
 
-const mostOrdered = 40;
+const maxOrdered = 40;
 
 /** The entries of a part in their new order; of very many, those at both ends. */
 function orderText(lines: readonly OutlineLine[], { parent, at }: Reordered): string {
   const named = at.map((index) => shortened(lines[index]?.text ?? ""));
-  const half = mostOrdered / 2;
-  const more = named.length - mostOrdered;
+  const half = maxOrdered / 2;
+  const more = named.length - maxOrdered;
   const told = more > 0 ? [...named.slice(0, half), `… ${more} more`, ...named.slice(-half)] : named;
   return `order now in ${parent < 0 ? "the page" : shortened(lines[parent]?.text ?? "")}: ${told.join("; ")}`;
 }
 
-const mostGone = 6;
+const maxGone = 6;
 
 function goneText(texts: readonly string[]): string {
-  const more = texts.length - mostGone;
-  const named = texts.slice(0, mostGone).map(shortened).join("; ");
+  const more = texts.length - maxGone;
+  const named = texts.slice(0, maxGone).map(shortened).join("; ");
   return more > 0 ? `${named}; and ${more} more` : named;
 }
 

@@ -4,7 +4,7 @@ import type { Browsing } from "../../machine/browser/browser.ts";
 import type { SnapshotState } from "./elements/snapshot-state.ts";
 
 /** The longest side of an image for a model, in pixels. */
-const mostPixels = 1_280;
+const maxPixels = 1_280;
 const quality = 50;
 const photographMs = 8_000;
 
@@ -26,8 +26,8 @@ export async function photograph(
 }
 
 async function windowJpeg(page: Page, looks: SnapshotState): Promise<string> {
-  const size = page.viewportSize() ?? { width: mostPixels, height: 720 };
-  const scale = Math.min(1, mostPixels / Math.max(size.width, size.height));
+  const size = page.viewportSize() ?? { width: maxPixels, height: 720 };
+  const scale = Math.min(1, maxPixels / Math.max(size.width, size.height));
   looks.scale = { page, factor: 1 / scale };
   if (scale === 1) {
     const bytes = await page.screenshot({ type: "jpeg", quality, scale: "css", timeout: photographMs });

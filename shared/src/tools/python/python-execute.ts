@@ -76,11 +76,11 @@ export function pythonExecute(deps: PythonDeps): Tool {
 }
 
 /** Every agent with Python reads this in each prompt, so it names few. */
-const mostNamed = 7;
+const maxNamed = 7;
 
 function librariesText(libraries: readonly string[] | undefined): string {
   if (libraries === undefined) return "";
-  return libraries.length === 0 ? ", without libraries" : `, with ${libraries.slice(0, mostNamed).join(", ")}`;
+  return libraries.length === 0 ? ", without libraries" : `, with ${libraries.slice(0, maxNamed).join(", ")}`;
 }
 
 async function runPython(

@@ -112,7 +112,7 @@ function isGivenFor(
   return text.length >= shortestGiven && said.some((words) => isIn(words, text));
 }
 
-const mostFigures = 40;
+const maxFigures = 40;
 
 /**
  * Whether the letters and figures of a text stand together in words, however they are grouped
@@ -120,7 +120,7 @@ const mostFigures = 40;
  */
 function hasFigures(words: string, text: string): boolean {
   const figures = text.replaceAll(/[^\p{L}\p{N}]/gu, "");
-  if (figures === "" || figures.length > mostFigures) return false;
+  if (figures === "" || figures.length > maxFigures) return false;
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])${[...figures].join("[ ./-]{0,3}")}(?![\\p{L}\\p{N}])`, "u");
   return pattern.test(words) || pattern.test(words.replaceAll(/\b20(?=\d\d\b)/g, ""));
 }

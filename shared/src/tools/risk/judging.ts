@@ -87,13 +87,13 @@ function createSentBooks(): (browsing: Browsing) => SentBook {
   };
 }
 
-const mostFindings = 1_000;
+const maxFindings = 1_000;
 
 function keep(findings: Map<string, Judgement>, key: string, finding: Judgement): void {
   findings.delete(key);
   findings.set(key, finding);
   const [oldest] = findings.keys();
-  if (findings.size > mostFindings && oldest !== undefined) findings.delete(oldest);
+  if (findings.size > maxFindings && oldest !== undefined) findings.delete(oldest);
 }
 
 function keyOf({ root }: Workspace, { name }: Tool, input: unknown): string {

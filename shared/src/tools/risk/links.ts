@@ -1,12 +1,12 @@
 import type { Frame, Page } from "playwright";
 
-const mostLinks = 5_000;
+const maxLinks = 5_000;
 const collectMs = 2_000;
 
 /** The addresses in a text of the web: those of Markdown links and bare ones. */
 export function linksIn(text: string): string[] {
   const found = text.match(/\bhttps?:\/\/[^\s<>"'`\\^{}|]+/gi) ?? [];
-  return found.slice(0, mostLinks).flatMap((link) => {
+  return found.slice(0, maxLinks).flatMap((link) => {
     // A closing bracket belongs to an address only when its opening one does.
     const closed = link.includes("(") ? link : link.replace(/\).*$/, "");
     return hrefOf(closed.replace(/[.,;:!?\]]+$/, "")) ?? [];
@@ -20,7 +20,7 @@ export async function linksOn(page: Page): Promise<string[]> {
   const frames = page.frames().slice(0, 12);
   const late = Promise.withResolvers<string[]>();
   const timer = setTimeout(() => late.resolve([]), collectMs);
-  const linksOf = (frame: Frame) => Promise.race([frame.evaluate(readLinks, mostLinks).catch(() => []), late.promise]);
+  const linksOf = (frame: Frame) => Promise.race([frame.evaluate(readLinks, maxLinks).catch(() => []), late.promise]);
   const found = await Promise.all(frames.map(linksOf)).finally(() => clearTimeout(timer));
   return found.flat().flatMap((link) => hrefOf(String(link)) ?? []);
 }

@@ -27,9 +27,9 @@ type Notes = {
 /** What the book knows about a conversation, for its scope. */
 export type Known = Pick<TrustScope, "chosen" | "shown" | "spent" | "trusted"> & { readonly read: boolean };
 
-const mostShown = 20_000;
-const mostWritten = 200_000;
-const mostConversations = 200;
+const maxShown = 20_000;
+const maxWritten = 200_000;
+const maxConversations = 200;
 
 /**
  * Records about each conversation, for judging where its data may go. Stored beside the workspace:
@@ -73,7 +73,7 @@ export function createScopeBook(trusted: readonly string[]): ScopeBook {
     books.delete(workspace.root);
     books.set(workspace.root, known);
     const [oldest] = books.keys();
-    if (books.size > mostConversations && oldest !== undefined) books.delete(oldest);
+    if (books.size > maxConversations && oldest !== undefined) books.delete(oldest);
     return known;
   };
   return {
@@ -109,7 +109,7 @@ export function createScopeBook(trusted: readonly string[]): ScopeBook {
     },
     async wrote(workspace, text) {
       const notes = await notesOf(workspace);
-      notes.wrote = `${notes.wrote}\n${withoutScheme(text)}`.slice(-mostWritten);
+      notes.wrote = `${notes.wrote}\n${withoutScheme(text)}`.slice(-maxWritten);
     },
     async signIn(workspace, url) {
       const notes = await notesOf(workspace);
@@ -139,7 +139,7 @@ function show({ shown }: Notes, link: string, ways: number): void {
   shown.delete(link);
   shown.set(link, least);
   const [oldest] = shown.keys();
-  if (shown.size > mostShown && oldest !== undefined) shown.delete(oldest);
+  if (shown.size > maxShown && oldest !== undefined) shown.delete(oldest);
 }
 
 /** A file that cannot be parsed may belong to a conversation that has read something. */

@@ -13,7 +13,7 @@ import { notify } from "./notifications.ts";
 /** States by run, as they were told last. */
 const states = new Map<string, RunView["status"]>();
 /** Runs whose state is remembered; the oldest is forgotten. */
-const mostKnown = 500;
+const maxKnown = 500;
 
 type Failed = Pick<ChangedRun, "id" | "contextId">;
 
@@ -51,7 +51,7 @@ function remember({ id, status }: ChangedRun): void {
   states.delete(id);
   states.set(id, status);
   const [oldest] = states.keys();
-  if (states.size > mostKnown && oldest !== undefined) states.delete(oldest);
+  if (states.size > maxKnown && oldest !== undefined) states.delete(oldest);
 }
 
 async function tell(run: ChangedRun): Promise<void> {

@@ -15,7 +15,7 @@ import { type ComparedRun, comparedRuns, isSameCall } from "./compared.ts";
 import { Differs } from "./sides.tsx";
 
 /** Lines of calls shown per agent before the person asks for more. */
-const mostLines = 300;
+const maxLines = 300;
 
 type Trees = { readonly a: RunTree; readonly b: RunTree };
 
@@ -45,7 +45,7 @@ function Group({
   const run = group.a ?? group.b;
   const name = text.find.callsOf(titleOfName(safeText(run?.name ?? "")));
   const lines = onlyDiffering ? group.calls.filter((pair) => !isSameCall(pair)) : group.calls;
-  const cut = !all && lines.length > mostLines;
+  const cut = !all && lines.length > maxLines;
   return (
     <section class="compare-group" aria-label={name}>
       <h2>
@@ -53,7 +53,7 @@ function Group({
       </h2>
       {lines.length === 0 && <p class="t3">{text.find.sameCalls}</p>}
       <ol>
-        {(cut ? lines.slice(0, mostLines) : lines).map((pair, at) => (
+        {(cut ? lines.slice(0, maxLines) : lines).map((pair, at) => (
           <li key={at} class={isSameCall(pair) ? "compare-pair" : "compare-pair differs"}>
             <Call side="A" call={pair.a} tree={trees.a} pair={pair} />
             <Call side="B" call={pair.b} tree={trees.b} pair={pair} />
@@ -61,10 +61,7 @@ function Group({
         ))}
       </ol>
       {cut && (
-        <CutNote
-          said={text.run.firstRows(countText(mostLines), countText(lines.length))}
-          showAll={() => setAll(true)}
-        />
+        <CutNote said={text.run.firstRows(countText(maxLines), countText(lines.length))} showAll={() => setAll(true)} />
       )}
     </section>
   );

@@ -4,7 +4,7 @@ import { getRuns } from "../../api/catalog.ts";
 import { lastChange } from "../../app/store.ts";
 import { complain } from "../../parts/toast.tsx";
 
-const mostRuns = 100;
+const maxRuns = 100;
 const soonMs = 100;
 
 /** The runs of a conversation, the oldest first; undefined until they are known. */
@@ -17,7 +17,7 @@ export function useConversation(contextId: string): {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const shown = useRef("");
   const ask = useCallback(async () => {
-    const { runs: newest } = await getRuns({ contextId, limit: mostRuns });
+    const { runs: newest } = await getRuns({ contextId, limit: maxRuns });
     const now = JSON.stringify(newest);
     if (now !== shown.current) setRuns(newest.toReversed());
     shown.current = now;

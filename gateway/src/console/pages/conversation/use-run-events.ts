@@ -9,7 +9,7 @@ import { complain } from "../../parts/toast.tsx";
 import { createThread, type Thread } from "./thread.ts";
 
 /** Characters kept in view per speaker; the stored event brings the whole text. */
-const mostCharacters = 4_000;
+const maxCharacters = 4_000;
 
 /** Words that are not stored yet, by who speaks; `isVoid`: they are being replaced. */
 export type LiveWords = readonly { readonly who: string; readonly text: string; readonly isVoid: boolean }[];
@@ -103,7 +103,7 @@ function withProgress(live: LiveWords, { type, text, agent, askId, isThought }: 
   // The whole of what was written in pieces; a thought goes on with calls.
   const isWhole = type === "agent-written";
   if (isWhole && (isThought === true || text === "")) return live.filter((one) => one !== spoken);
-  const next = { who, text: `${isWhole ? "" : (spoken?.text ?? "")}${text}`.slice(-mostCharacters), isVoid: false };
+  const next = { who, text: `${isWhole ? "" : (spoken?.text ?? "")}${text}`.slice(-maxCharacters), isVoid: false };
   return spoken === undefined ? [...live, next] : live.map((one) => (one === spoken ? next : one));
 }
 

@@ -9,7 +9,7 @@ import { OfLimit } from "../../parts/of-limit.tsx";
 import type { ListedRun } from "./runs-query.ts";
 
 /** Agents drawn of one run. */
-const mostAgents = 5;
+const maxAgents = 5;
 
 /** A run of the list: its task, where it matches or what it does, what it cost and took. */
 export function RunRow({
@@ -55,7 +55,7 @@ export function RunRow({
         <AgentGlyph name={safeText(run.name)} flow={isFlow(run.name, asksOthers)} />
         {run.agents
           .filter((agent) => agent !== run.name)
-          .slice(0, mostAgents)
+          .slice(0, maxAgents)
           .map((agent) => (
             <AgentGlyph key={agent} name={safeText(agent)} />
           ))}

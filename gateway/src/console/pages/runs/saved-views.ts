@@ -3,7 +3,7 @@ import { type Filters, filterNames } from "./runs-query.ts";
 
 const key = "manyhands-views";
 /** Views a person may keep. */
-const mostViews = 30;
+const maxViews = 30;
 
 /** A list that a person wants again, by the name they gave it. */
 export type SavedView = { readonly name: string; readonly filters: Filters };
@@ -13,7 +13,7 @@ export const savedViews = signal<readonly SavedView[]>(read());
 
 /** Keeps a view; one of the same name is replaced. */
 export function saveView(view: SavedView): void {
-  store([...savedViews.value.filter(({ name }) => name !== view.name), view].slice(-mostViews));
+  store([...savedViews.value.filter(({ name }) => name !== view.name), view].slice(-maxViews));
 }
 
 /** Forgets a view. */

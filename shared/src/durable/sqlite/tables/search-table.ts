@@ -8,7 +8,7 @@ import { askerOf } from "./schema.ts";
 type FoundRow = { readonly id: string; readonly seq: number; readonly at: number; readonly event: string };
 
 /** So many runs that may say the words are looked up; of more, a page is soon found without. */
-const mostFound = 5_000;
+const maxFound = 5_000;
 /** Numbers of each word that tell whether the events of a run are worth reading. */
 const fewGrams = 4;
 /** A run with fewer is read without asking the index, which takes about as long. */
@@ -76,9 +76,9 @@ export function searchTable(db: Database) {
     candidates(words: readonly string[]): readonly number[] | undefined {
       const grams = gramsOfWords(words);
       if (grams.length === 0) return undefined;
-      const found = notEntered.all(mostFound + 1);
-      if (found.length <= mostFound) found.push(...saying.all(tokensOf(grams, " AND "), mostFound + 1));
-      if (found.length > mostFound) return undefined;
+      const found = notEntered.all(maxFound + 1);
+      if (found.length <= maxFound) found.push(...saying.all(tokensOf(grams, " AND "), maxFound + 1));
+      if (found.length > maxFound) return undefined;
       return askers.all(JSON.stringify(found.map(({ n }) => n))).map(({ n }) => n);
     },
     /** The first event that says all these words. */

@@ -4,7 +4,7 @@ import type { PersonInput } from "../../../core/live-page.ts";
 
 const frameMs = 1_000;
 /** Longer texts are put in at once, without a press for each character. */
-const mostPressed = 200;
+const maxPressed = 200;
 
 /** Marks fields whose values are shown to no model: those that a person typed into, or code. */
 const typedMark = "data-manyhands-covered";
@@ -23,7 +23,7 @@ export async function performInput(page: Page, input: Exclude<PersonInput, { typ
       return page.mouse.wheel(input.dx, input.dy);
     case "text":
       await markField(page);
-      return input.text.length <= mostPressed ? page.keyboard.type(input.text) : page.keyboard.insertText(input.text);
+      return input.text.length <= maxPressed ? page.keyboard.type(input.text) : page.keyboard.insertText(input.text);
     case "key":
       await markField(page);
       return page.keyboard.press(input.key);

@@ -5,7 +5,7 @@ import type { LiveFrame } from "../../../core/live-page.ts";
 const everyMs = 125;
 const size = { maxWidth: 1_280, maxHeight: 1_280 };
 const quality = 60;
-const mostCharacters = 1_400_000;
+const maxCharacters = 1_400_000;
 
 /**
  * Sends pictures of a page whenever it changes; the browser draws the next one only after the last
@@ -15,7 +15,7 @@ export async function startScreencast(page: Page, onFrame: (frame: LiveFrame) =>
   const session = await page.context().newCDPSession(page);
   let isOver = false;
   session.on("Page.screencastFrame", ({ data, metadata, sessionId }) => {
-    if (!isOver && data.length <= mostCharacters)
+    if (!isOver && data.length <= maxCharacters)
       onFrame({ frame: data, width: Math.round(metadata.deviceWidth), height: Math.round(metadata.deviceHeight) });
     const acknowledge = () => session.send("Page.screencastFrameAck", { sessionId }).catch(() => undefined);
     setTimeout(() => isOver || void acknowledge(), everyMs).unref();

@@ -8,7 +8,7 @@ import { removeStale } from "../own-files/remove-stale.ts";
 import { openFile } from "../workspace-file.ts";
 
 /** The default size limit of one artifact, in bytes. */
-const mostBytes = 1024 ** 3;
+const defaultMaxBytes = 1024 ** 3;
 
 const storageFaults = ["ENOSPC", "EDQUOT", "EROFS", "EIO"];
 
@@ -24,7 +24,7 @@ function isStorageFault(error: unknown): boolean {
  */
 export function createArtifactStore(
   folder: string,
-  { maxBytes = mostBytes }: { maxBytes?: number } = {},
+  { maxBytes = defaultMaxBytes }: { maxBytes?: number } = {},
 ): KeptArtifacts {
   const arrivals = join(folder, "arriving");
   return {

@@ -26,13 +26,13 @@ afterAll(() => rm(base, { recursive: true }));
 const name = "0123456789abcdef0123456789abcdef";
 
 /** Two homes with one bucket. */
-function two(server: S3Server, { mostBytes = 10_000_000, user }: { mostBytes?: number; user?: Owner } = {}) {
+function two(server: S3Server, { maxBytes = 10_000_000, user }: { maxBytes?: number; user?: Owner } = {}) {
   const bucket = openBucket({ endpoint: server.endpoint, ...s3Credentials });
   const homeOf = () => {
     const home = join(base, crypto.randomUUID());
     return {
       files: join(home, "workspaces", name),
-      ...createWorkspaceCheckpoints({ home, bucket, prefix: "p", mostBytes, user }),
+      ...createWorkspaceCheckpoints({ home, bucket, prefix: "p", maxBytes, user }),
     };
   };
   return [homeOf(), homeOf()] as const;
@@ -193,7 +193,7 @@ test("a list that leads out of its folder, or gives a file more than its mode, i
 
 test("a workspace that is too large is refused", async () => {
   await using server = startS3();
-  const [mine] = two(server, { mostBytes: 1_000 });
+  const [mine] = two(server, { maxBytes: 1_000 });
   await write(mine.files, "files/a.bin", new Uint8Array(1_001));
   await expect(saved(mine, 1)).rejects.toMatchObject({ code: "too_large" });
   expect(server.objects.size).toBe(0);

@@ -17,7 +17,7 @@ export type WorkspaceCheckpointsOptions = {
   /** What the keys start with. */
   readonly prefix: string;
   /** Most bytes of a workspace. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** The user that tool processes run as, if not our own. */
   readonly user?: Owner | undefined;
 };
@@ -48,7 +48,7 @@ export function createWorkspaceCheckpoints({
   home,
   bucket,
   prefix,
-  mostBytes,
+  maxBytes,
   user,
 }: WorkspaceCheckpointsOptions): WorkspaceCheckpoints {
   const workspaces = join(home, "workspaces");
@@ -88,7 +88,7 @@ export function createWorkspaceCheckpoints({
       const old = await marker(name);
       const staging = await stagingIn(working);
       try {
-        const { manifest, seen, pack, isSame } = await packChanges(place(name), old, { staging, mostBytes, user });
+        const { manifest, seen, pack, isSame } = await packChanges(place(name), old, { staging, maxBytes, user });
         if (isSame && old?.checkpoint) return;
         if (pack !== undefined) await bucket.upload(`${keysOf(name)}${pack.id}.pack`, Bun.file(pack.file));
         const list = join(staging, "list");

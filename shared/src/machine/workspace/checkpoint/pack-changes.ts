@@ -15,7 +15,7 @@ export type Packed = {
 };
 
 /** Beyond these, everything is packed anew. */
-const mostPacks = 50;
+const maxPacks = 50;
 const leastUsed = 0.5;
 
 /** Packs what changed in a workspace's folder since `old`, into a file in `staging`. */
@@ -24,9 +24,9 @@ export async function packChanges(
   old: Pick<Marker, "manifest" | "seen"> | undefined,
   {
     staging,
-    mostBytes,
+    maxBytes,
     user,
-  }: { readonly staging: string; readonly mostBytes: number; readonly user: Owner | undefined },
+  }: { readonly staging: string; readonly maxBytes: number; readonly user: Owner | undefined },
 ): Promise<Packed> {
   const known = new Map((isWorn(old?.manifest) ? [] : (old?.manifest?.files ?? [])).map((file) => [file.path, file]));
   const id = Bun.randomUUIDv7();
@@ -42,11 +42,11 @@ export async function packChanges(
     links,
     async file({ path, stamp, ...about }: Parameters<Parameters<typeof walk>[1]["file"]>[0], at: string) {
       bytes += about.size;
-      if (bytes > mostBytes) throw new AppError("too_large", `The workspace is larger than ${mostBytes} bytes.`);
+      if (bytes > maxBytes) throw new AppError("too_large", `The workspace is larger than ${maxBytes} bytes.`);
       const before = known.get(path);
       if (before !== undefined && old?.seen[path] === stamp) files.push(before);
       else {
-        pack ??= writePack(file, mostBytes);
+        pack ??= writePack(file, maxBytes);
         const added = await pack.add(at);
         if (added === undefined) return;
         files.push({ path, mode: about.mode, modifiedAt: about.modifiedAt, ...added, pack: id });
@@ -78,5 +78,5 @@ function isWorn(manifest: Manifest | null | undefined): boolean {
   const sizes = Object.values(manifest.packs);
   const packed = sizes.reduce((sum, size) => sum + size, 0);
   const used = manifest.files.reduce((sum, { size }) => sum + size, 0);
-  return sizes.length > mostPacks || used < packed * leastUsed;
+  return sizes.length > maxPacks || used < packed * leastUsed;
 }

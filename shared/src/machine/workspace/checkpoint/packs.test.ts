@@ -38,7 +38,7 @@ test("everything is packed anew where there are many packs, or most of what they
   await writeFile(join(base, "ws/files/a"), "0123456789");
   const pack = async (old: Parameters<typeof packChanges>[1]) => {
     const staging = await mkdtemp(join(base, "staging-"));
-    return await packChanges(join(base, "ws"), old, { staging, mostBytes: 1_000, user: undefined });
+    return await packChanges(join(base, "ws"), old, { staging, maxBytes: 1_000, user: undefined });
   };
   const { manifest, seen } = await pack(undefined);
   const [own = ""] = Object.keys(manifest.packs);
@@ -61,7 +61,7 @@ test("a folder is the same however its names come, and one without files has wha
   await mkdir(join(base, "ws/meta"), { recursive: true });
   for (const path of ["b", "a", "c"]) await writeFile(join(base, "ws/meta", path), path);
   const staging = await mkdtemp(join(base, "staging-"));
-  const { manifest } = await packChanges(join(base, "ws"), undefined, { staging, mostBytes: 1_000, user: undefined });
+  const { manifest } = await packChanges(join(base, "ws"), undefined, { staging, maxBytes: 1_000, user: undefined });
   expect(manifest.files.map(({ path }) => path)).toEqual(["meta/a", "meta/b", "meta/c"]);
 });
 
@@ -69,7 +69,7 @@ const name = "0123456789abcdef0123456789abcdef";
 
 function homeWith(bucket: Bucket) {
   const home = join(base, crypto.randomUUID());
-  const options = { home, bucket, prefix: "p", mostBytes: 1_000_000 };
+  const options = { home, bucket, prefix: "p", maxBytes: 1_000_000 };
   return { files: join(home, "workspaces", name, "files"), ...createWorkspaceCheckpoints(options) };
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { underLock } from "./file-lock.ts";
 
 /** How many of the changes that wait for a killed holder of the file's lock were made at once. */
-async function mostAtOnce(file: string, changes: number): Promise<number> {
+async function maxAtOnce(file: string, changes: number): Promise<number> {
   await Bun.write(join(`${file}.lock`, "killed"), "");
   let inside = 0;
   let most = 0;
@@ -24,7 +24,7 @@ test("changes wait for each other, and not for a process that was killed in the 
   try {
     const files = Array.from({ length: 12 }, (_, at) => join(folder, `kept-${at}`));
     // All see at once that the lock is stale, and each other's lock right after it.
-    const together = await Promise.all(files.map((file) => mostAtOnce(file, 20)));
+    const together = await Promise.all(files.map((file) => maxAtOnce(file, 20)));
     expect(together).toEqual(files.map(() => 1));
     const [file = ""] = files;
     await expect(underLock(file, () => Promise.reject(new Error("no room")))).rejects.toThrow("no room");

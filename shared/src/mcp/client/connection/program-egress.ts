@@ -36,7 +36,7 @@ export async function openProgramEgress(
     ...(upstream !== undefined && { upstream: { server: upstream } }),
   });
   const { username, password } = proxy.admit(({ target, refused }) => {
-    if (refused === undefined || told.size >= mostTold || told.has(refused)) return;
+    if (refused === undefined || told.size >= maxTold || told.has(refused)) return;
     told.add(refused);
     const setting = settingFor(target, network, policy);
     log.warn(
@@ -57,7 +57,7 @@ export async function openProgramEgress(
 }
 
 /** Keeps a program that asks for ever more hosts from filling the log. */
-const mostTold = 20;
+const maxTold = 20;
 
 /** The setting that would allow the target. */
 function settingFor(target: string, network: readonly string[], { deny }: EgressPolicy): string {

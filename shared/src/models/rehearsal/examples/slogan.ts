@@ -1,7 +1,7 @@
 import { decision, finish, type Script } from "../script.ts";
 
 const task = "Write a slogan for a bakery, at most five words long.";
-const mostWords = 5;
+const maxWords = 5;
 const first = "Bread like your grandmother baked it every morning";
 const second = "Warm bread, every single morning";
 
@@ -21,14 +21,14 @@ export const slogan: readonly Script[] = [
     play({ text }) {
       const written = /<report>\n([\s\S]*?)\n<\/report>/.exec(text)?.[1]?.trim() ?? "";
       const count = written.split(/\s+/).filter(Boolean).length;
-      const passed = count > 0 && count <= mostWords;
+      const passed = count > 0 && count <= maxWords;
       const feedback = passed
         ? `"${written}" has ${count} words.`
-        : `"${written}" has ${count} words, and ${count} words are too many: at most ${mostWords}.`;
+        : `"${written}" has ${count} words, and ${count} words are too many: at most ${maxWords}.`;
       return decision("check_work", {
         passed,
         feedback,
-        score: passed ? 1 : Math.min(0.9, mostWords / Math.max(count, 1)),
+        score: passed ? 1 : Math.min(0.9, maxWords / Math.max(count, 1)),
       });
     },
   },

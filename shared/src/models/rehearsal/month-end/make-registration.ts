@@ -3,8 +3,8 @@ import { type Acting, excerpt, finish, type Scene, type Script, type ScriptCall 
 import { addressIn, monthEndSteps } from "./month-end-steps.ts";
 
 const needed = ["browser_go_to_url", "browser_snapshot", "browser_fill_form", "browser_click_element"];
-const mostTurns = 20;
-const mostOpened = 4;
+const maxTurns = 20;
+const maxOpened = 4;
 const look: ScriptCall = { name: "browser_snapshot", args: { full: true } };
 
 /**
@@ -33,14 +33,14 @@ function* fillPages(address: string, details: readonly Detail[]): Acting<string 
   let say = "I am the rehearsal model, a script. I open the form.";
   let act = open;
   let opened = 1;
-  for (let turn = 0; turn < mostTurns; turn++) {
+  for (let turn = 0; turn < maxTurns; turn++) {
     const [done = "", page = ""] = yield { say, calls: [act, look] };
     const number = numberOn(page);
     if (number !== undefined) return number;
     const button = buttonOn(page);
     const fields = openFields(page, details);
     if (button === undefined) {
-      if (opened++ === mostOpened) return { why: `No form was to be seen there: ${excerpt(done)}` };
+      if (opened++ === maxOpened) return { why: `No form was to be seen there: ${excerpt(done)}` };
       say = `I see no form (${excerpt(done)}). I open it.`;
       act = open;
     } else if (fields.length > 0) {
@@ -51,7 +51,7 @@ function* fillPages(address: string, details: readonly Detail[]): Acting<string 
       act = { name: "browser_click_element", args: { ref: button } };
     }
   }
-  return { why: `The form did not come to its end in ${mostTurns} turns.` };
+  return { why: `The form did not come to its end in ${maxTurns} turns.` };
 }
 
 function* keepPicture(scene: Scene, number: string, address: string, details: readonly Detail[]) {

@@ -42,7 +42,7 @@ export function captureTools(deps: BrowserDeps): Tool[] {
 }
 
 type Shot = { readonly whole: boolean; readonly ref: string | undefined; readonly path: string | undefined };
-const mostShownBytes = 1_500_000;
+const maxShownBytes = 1_500_000;
 
 async function screenshot(call: BrowserCall, { whole, ref, path }: Shot): Promise<ToolResult> {
   const { browsing, looks, context } = call;
@@ -62,7 +62,7 @@ async function screenshot(call: BrowserCall, { whole, ref, path }: Shot): Promis
   const what = ref !== undefined ? `the element ${ref}` : whole ? "the whole page" : "the window";
   const size = `${bytes.readUInt32BE(16)} × ${bytes.readUInt32BE(20)} pixels`;
   const text = `Kept a picture of ${what} at ${placeOf(browsing).url}, ${size}, as ${saved} (${bytes.length} bytes).`;
-  if (bytes.length > mostShownBytes) return { text: `${text} It is too large to be shown here.`, isError: false };
+  if (bytes.length > maxShownBytes) return { text: `${text} It is too large to be shown here.`, isError: false };
   return { text, isError: false, images: [{ type: "image", mediaType: "image/png", data: bytes.toString("base64") }] };
 }
 

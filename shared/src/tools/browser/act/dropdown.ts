@@ -13,7 +13,7 @@ import { ref } from "./input.ts";
 import { actMs, perform } from "./perform.ts";
 import { chooseOption } from "./set-field.ts";
 
-const mostListed = 300;
+const maxListed = 300;
 
 /** Dropdowns: `browser_get_dropdown_options`, `browser_select_dropdown_option`. */
 export function dropdownTools(deps: BrowserDeps): Tool[] {
@@ -57,7 +57,7 @@ async function optionsText({ handle, self, seen, label }: FoundElement): Promise
   const options = drawn ? await drawnOptions(seen.frame) : await handle.evaluate(readOptions);
   if (options.length === 0)
     return drawn ? `${label} shows no entries. Click it to open it, then look.` : `${label} has no entries.`;
-  const lines = options.slice(0, mostListed).map(({ text, selected, disabled }) => {
+  const lines = options.slice(0, maxListed).map(({ text, selected, disabled }) => {
     return `- ${text}${selected ? " [selected]" : ""}${disabled ? " [disabled]" : ""}`;
   });
   if (options.length > lines.length) lines.push(`… ${options.length - lines.length} more`);

@@ -14,7 +14,7 @@ import { actMs, perform } from "./perform.ts";
 
 const transferMs = 60_000;
 const beginMs = 10_000;
-const mostBytes = 50 * 1024 ** 2;
+const maxBytes = 50 * 1024 ** 2;
 
 /** Files to and from pages: `browser_upload`, `browser_download`. */
 export function fileTools(deps: BrowserDeps): Tool[] {
@@ -75,12 +75,12 @@ type GivenFile = { readonly name: string; readonly mimeType: string; readonly bu
 
 async function readFiles(workspace: Workspace, paths: readonly string[]): Promise<GivenFile[]> {
   const files: GivenFile[] = [];
-  let left = mostBytes;
+  let left = maxBytes;
   for (const path of paths) {
     await using file = await openFile(workspace, path);
     const buffer = await file.read(left);
     if (buffer === undefined)
-      throw new AppError("too_large", `The files are larger than ${mostBytes / 1024 ** 2} MB together.`);
+      throw new AppError("too_large", `The files are larger than ${maxBytes / 1024 ** 2} MB together.`);
     left -= buffer.length;
     const { name } = file.place;
     files.push({ name, mimeType: mediaTypeOf(name), buffer });

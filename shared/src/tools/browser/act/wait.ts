@@ -5,7 +5,7 @@ import type { Tool } from "../../../core/tools/tool.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { perform } from "./perform.ts";
 
-const mostSeconds = 60;
+const maxSeconds = 60;
 const patience = 15;
 
 /** `browser_wait`: waits for a time, or until a text appears on the page or disappears from it. */
@@ -15,7 +15,7 @@ export function waitTool(deps: BrowserDeps): Tool {
     name: "browser_wait",
     description: "Waits some seconds (default 3), or until a text appears or is gone.",
     input: z.strictObject({
-      seconds: z.number().min(0).max(mostSeconds).optional(),
+      seconds: z.number().min(0).max(maxSeconds).optional(),
       text: text,
       gone: text,
     }),

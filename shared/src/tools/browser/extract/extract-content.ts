@@ -15,7 +15,7 @@ import { copyPage, readCopies, type WholePage } from "./read-whole-page.ts";
 export type ExtractDeps = { readonly browsers: Browsers; readonly pieceCharacters: number };
 
 const copyMs = 15_000;
-const mostPieces = 12;
+const maxPieces = 12;
 /** A page as short as this is returned in full: reading it costs less than asking about it. */
 const short = 2_000;
 
@@ -61,7 +61,7 @@ async function answerGoal(page: WholePage, goal: string, characters: number, con
   const { url, text } = page;
   const all = piecesOf(text, characters);
   const about = { goal, url };
-  const { found, unread } = await askPieces(all.slice(0, mostPieces), about, context);
+  const { found, unread } = await askPieces(all.slice(0, maxPieces), about, context);
   const answers = found.filter((answer) => answer !== undefined);
   const missing = whatIsMissing(all, found.length, unread?.why);
   if (found.length === 0) return failure(missing);
@@ -75,6 +75,6 @@ async function answerGoal(page: WholePage, goal: string, characters: number, con
 function whatIsMissing(all: readonly string[], read: number, why: string | undefined): string {
   if (read === all.length) return "";
   const characters = all.slice(read).reduce((sum, piece) => sum + piece.length, 0);
-  const reason = why ?? `one call reads at most ${mostPieces} parts`;
+  const reason = why ?? `one call reads at most ${maxPieces} parts`;
   return `Not read: the last ${characters} characters of the page's text (${reason}).`;
 }

@@ -7,7 +7,7 @@ import { extractInWorker } from "../../page/extract-in-worker.ts";
 export type WholePage = { readonly url: string; readonly title: string; readonly text: string };
 
 const longestHtml = 8_000_000;
-const mostFrames = 8;
+const maxFrames = 8;
 const extractMs = 15_000;
 /** If it holds less than this share of the readable text, the Markdown has lost something. */
 const enough = 0.7;
@@ -18,7 +18,7 @@ const enough = 0.7;
  */
 export async function copyPage(page: Page): Promise<{ readonly url: string; readonly copies: readonly VisibleCopy[] }> {
   const frames = [page.mainFrame(), ...page.frames().filter((frame) => frame !== page.mainFrame())];
-  const copies = await Promise.all(frames.slice(0, mostFrames).map((frame) => copyFrame(frame, page)));
+  const copies = await Promise.all(frames.slice(0, maxFrames).map((frame) => copyFrame(frame, page)));
   return { url: page.url(), copies: copies.filter((copy) => copy !== undefined) };
 }
 

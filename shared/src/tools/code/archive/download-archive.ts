@@ -7,7 +7,7 @@ import { type GitHosts, noGitHosts } from "../forge/git-host.ts";
 import type { ArchiveFile } from "./decompress.ts";
 
 const fetchMs = 180_000;
-const mostBytes = 100 * 1024 ** 2;
+const maxBytes = 100 * 1024 ** 2;
 
 /**
  * An archive from the web as a file that no tool can see; disposing of it deletes it. Rejects with
@@ -39,7 +39,7 @@ async function download(url: string, egress: Egress, signal: AbortSignal): Promi
     headers: { "user-agent": "manyhands", accept: "application/gzip, application/zip, */*" },
     signal,
     timeoutMs: fetchMs,
-    maxBytes: mostBytes,
+    maxBytes,
     admit: async (hop) => {
       if (hop.protocol !== "https:")
         throw new AppError("forbidden", `The address leads to ${hop.origin}, which is not https.`);

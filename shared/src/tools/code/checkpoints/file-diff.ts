@@ -35,12 +35,12 @@ export async function fileDiff(path: string, change: FileChange, room: DiffRoom)
 /** A line for each file that found no room, up to some; text that `git apply` passes over. */
 export function leftOutText({ leftOut }: DiffRoom): string {
   if (leftOut.length === 0) return "";
-  const more = leftOut.length - mostNamed;
-  const names = leftOut.slice(0, mostNamed).map((path) => `Not shown, as there is too much: ${path}\n`);
+  const more = leftOut.length - maxNamed;
+  const names = leftOut.slice(0, maxNamed).map((path) => `Not shown, as there is too much: ${path}\n`);
   return `${names.join("")}${more > 0 ? `Not shown either: ${more} more\n` : ""}`;
 }
 
-const mostNamed = 20;
+const maxNamed = 20;
 
 /** The content of a file before and after. */
 export type FileChange = {

@@ -7,7 +7,7 @@ import { isProtected } from "../../../machine/workspace/protected-names.ts";
 import { openFile } from "../../../machine/workspace/workspace-file.ts";
 import type { CheckpointFile } from "./checkpoint.ts";
 
-const mostFiles = 10_000;
+const maxFiles = 10_000;
 const largest = 5 * 1024 ** 2;
 const readTogether = 16;
 
@@ -28,7 +28,7 @@ const derived: ReadonlySet<string> = new Set([
  * that can be regenerated.
  */
 export async function listWork(workspace: Workspace): Promise<Listing> {
-  const { files, complete } = await listFiles(workspace, { most: mostFiles, depth: 40, without: derived });
+  const { files, complete } = await listFiles(workspace, { most: maxFiles, depth: 40, without: derived });
   return { files: files.filter(({ path }) => !isProtected(path)), complete };
 }
 

@@ -6,7 +6,7 @@ import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import { checkers, ownExtensions } from "./checkers.ts";
 
 const checkMs = 10_000;
-const mostOutput = 64 * 1024;
+const maxOutput = 64 * 1024;
 
 const worker = resolve(import.meta.dir, "syntax-worker.ts");
 
@@ -45,7 +45,7 @@ async function bySelf({ path, text, signal }: CheckedText): Promise<string> {
     stderr: "ignore",
     timeout: checkMs,
     killSignal: "SIGKILL",
-    maxBuffer: mostOutput,
+    maxBuffer: maxOutput,
     signal,
   });
   const output = await new Response(child.stdout).text();
@@ -56,7 +56,7 @@ async function bySelf({ path, text, signal }: CheckedText): Promise<string> {
 async function inSandbox(script: string, { path, text, workspace, sandbox, signal }: CheckedText): Promise<string> {
   const alone = `d=$(mktemp -d) && cat >"$d/$1" && cd "$d" && { ${script}; } 2>&1; rm -rf "$d"`;
   const argv = ["bash", "-c", alone, "bash", basename(path)];
-  const limits = { wallMs: checkMs, outputBytes: mostOutput };
+  const limits = { wallMs: checkMs, outputBytes: maxOutput };
   const outcome = await runCommand(sandbox, { argv, workspace: workspace.root, limits }, { signal, input: text });
   return outcome.limit === undefined ? outcome.stdout : "";
 }

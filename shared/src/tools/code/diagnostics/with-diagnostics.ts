@@ -4,8 +4,8 @@ import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import { openFile } from "../../../machine/workspace/workspace-file.ts";
 import { findProblems } from "./find-problems.ts";
 
-const mostFiles = 5;
-const mostLines = 8;
+const maxFiles = 5;
+const maxLines = 8;
 const longestLine = 200;
 const largest = 512 * 1024;
 
@@ -21,7 +21,7 @@ export function withDiagnostics(
   return {
     ...tool,
     async call(input, context) {
-      const paths = tool.effect(input) === "pure" ? [] : [...new Set(edited(input))].slice(0, mostFiles);
+      const paths = tool.effect(input) === "pure" ? [] : [...new Set(edited(input))].slice(0, maxFiles);
       const before = await Promise.all(paths.map((path) => fileText(path, context)));
       const result = await tool.call(input, context);
       if (result.isError) return result;
@@ -41,10 +41,10 @@ async function noteOn(path: string, before: string | undefined, sandbox: Sandbox
   const known = new Set(old.map(withoutPlace));
   const fresh = now.filter((line) => !known.has(withoutPlace(line)));
   if (fresh.length === 0) return `Diagnostics: ${path} was broken before this edit already: ${shortened(now[0] ?? "")}`;
-  const more = fresh.length - mostLines;
+  const more = fresh.length - maxLines;
   return [
     `Diagnostics: ${path} has problems since this edit${old.length > 0 ? ", beside those of before" : ""}:`,
-    ...fresh.slice(0, mostLines).map((line) => `- ${shortened(line)}`),
+    ...fresh.slice(0, maxLines).map((line) => `- ${shortened(line)}`),
     ...(more > 0 ? [`- and ${more} more`] : []),
   ].join("\n");
 }

@@ -96,8 +96,8 @@ const dialects: Readonly<Record<Exclude<ForgeKind, "git">, Dialect>> = {
 };
 
 const askMs = 30_000;
-const mostAnswer = 5 * 1024 ** 2;
-const mostPages = 20;
+const maxAnswer = 5 * 1024 ** 2;
+const maxPages = 20;
 
 /** The API of the repository's host. Throws `unsupported` for a host of which no API is known. */
 export function forgeApi({ host, path }: HostedRepository, { egress, hosts, signal }: RemoteDeps): ForgeApi {
@@ -116,7 +116,7 @@ export function forgeApi({ host, path }: HostedRepository, { egress, hosts, sign
       headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
       signal,
       timeoutMs: askMs,
-      maxBytes: mostAnswer,
+      maxBytes: maxAnswer,
       admit: async (hop) => hosts.admit(hop),
     });
     const answer = jsonOf(bytes);
@@ -125,7 +125,7 @@ export function forgeApi({ host, path }: HostedRepository, { egress, hosts, sign
     if (!read.success) throw new AppError("unavailable", `${host.host} does not answer like ${host.kind}.`);
     return read.data;
   };
-  const pages = host.kind === "gitea" ? mostPages : 1;
+  const pages = host.kind === "gitea" ? maxPages : 1;
   return {
     async issue(number) {
       const one = await ask(`/issues/${number}`, issue);

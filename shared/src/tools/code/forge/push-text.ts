@@ -2,7 +2,7 @@ import { sanitizeLine } from "../../../core/text/sanitize.ts";
 import { quoted } from "../../risk/judge-action.ts";
 import type { PushedChange } from "./pushed-change.ts";
 
-const mostFiles = 30;
+const maxFiles = 30;
 
 /** A push as a person is asked about it. */
 export type ProposedPush = {
@@ -26,7 +26,7 @@ export function pushText({ url, branch, isDefault, commit, request }: ProposedPu
   const { base, commits, newest, files } = change;
   const count = commits === 1 ? "1 commit" : `${commits} commits`;
   const subjects = newest.map((one) => `- ${one.commit.slice(0, 12)} ${line(one.author)}: ${line(one.subject)}`);
-  const paths = files.slice(0, mostFiles).map(({ path, lines }) => {
+  const paths = files.slice(0, maxFiles).map(({ path, lines }) => {
     const size = lines === undefined ? "not text" : `+${lines.added} −${lines.removed}`;
     return `- ${line(path)} (${size})`;
   });
@@ -39,7 +39,7 @@ export function pushText({ url, branch, isDefault, commit, request }: ProposedPu
       ? "No file differs."
       : `${files.length === 1 ? "1 file differs" : `${files.length} files differ`}:`,
     ...paths,
-    ...(files.length > mostFiles ? [`- and ${files.length - mostFiles} more`] : []),
+    ...(files.length > maxFiles ? [`- and ${files.length - maxFiles} more`] : []),
     ...(automation.length > 0
       ? [`The server may run what these say: ${automation.map((path) => line(path)).join(", ")}`]
       : []),

@@ -20,8 +20,8 @@ export type PushedChange = {
 };
 
 const gitMs = 120_000;
-const mostPack = 100 * 1024 ** 2;
-const mostDescription = 4 * 1024 ** 2;
+const maxPack = 100 * 1024 ** 2;
+const maxDescription = 4 * 1024 ** 2;
 
 /**
  * Takes the objects out of a repository that others may have written: nothing it says is believed.
@@ -70,7 +70,7 @@ export async function pushedChange(
   { workspace, sandbox, signal }: { workspace: Workspace; sandbox: Sandbox; signal: AbortSignal },
 ): Promise<PushedChange> {
   const bounds = { workspace: workspace.root, timeoutMs: gitMs };
-  const maxBytes = 2 * mostPack;
+  const maxBytes = 2 * maxPack;
   const taken = await runGit(
     { ...bounds, script: takeOut, args: [folder, commit, ...known], maxBytes },
     { sandbox, signal },
@@ -81,7 +81,7 @@ export async function pushedChange(
   if (!known.includes(base) || !/^\d{1,10}$/.test(size)) throw refusal(5, folder, commit, "");
   const packs = [taken.output.subarray(end + 1)];
   const read = await runGit(
-    { ...bounds, script: readBack, args: [base, commit, size], input: packs, maxBytes: mostPack + mostDescription },
+    { ...bounds, script: readBack, args: [base, commit, size], input: packs, maxBytes: maxPack + maxDescription },
     { sandbox, signal },
   );
   if (read.exitCode !== 0)

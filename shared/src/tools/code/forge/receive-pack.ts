@@ -23,7 +23,7 @@ export interface PushableRepository {
 
 const askMs = 30_000;
 const pushMs = 300_000;
-const mostAnswer = 5 * 1024 ** 2;
+const maxAnswer = 5 * 1024 ** 2;
 const agent = { "user-agent": "git/2.0 (manyhands)" };
 const advertisement = "/info/refs?service=git-receive-pack";
 const none = "0".repeat(40);
@@ -42,7 +42,7 @@ export async function pushableRepository(
     headers: { ...agent, ...hosts.authorization(address) },
     signal,
     timeoutMs: askMs,
-    maxBytes: mostAnswer,
+    maxBytes: maxAnswer,
     async admit(url) {
       hosts.admit(url);
       if (url.origin !== origin)

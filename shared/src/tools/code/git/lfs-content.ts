@@ -21,9 +21,9 @@ export type LfsClone = {
   bytes(): number;
 };
 
-const mostFiles = 200;
-const mostBytes = 200 * 1024 ** 2;
-const mostBatch = 2 * 1024 ** 2;
+const maxFiles = 200;
+const maxTotalBytes = 200 * 1024 ** 2;
+const maxBatch = 2 * 1024 ** 2;
 const askMs = 30_000;
 const fetchMs = 180_000;
 /** By the specification a pointer is shorter than this. */
@@ -86,10 +86,10 @@ export function lfsCloneOf(entries: AsyncIterable<ArchiveEntry>, address: string
       if (oid !== undefined) held.push({ entry, path, pointer: beginning, oid, size: Number(size) });
       else yield { ...entry, content: () => joined(beginning, rest) };
     }
-    const places = isUsed ? await placesOf(held.slice(0, mostFiles), address, deps) : new Map<string, Place | string>();
+    const places = isUsed ? await placesOf(held.slice(0, maxFiles), address, deps) : new Map<string, Place | string>();
     for (const { entry, path, pointer, oid, size } of held) {
-      const place = places.get(oid) ?? `more than ${mostFiles} files`;
-      const content = isUsed ? await contentAt(place, { oid, size, left: mostBytes - bytes }, deps) : undefined;
+      const place = places.get(oid) ?? `more than ${maxFiles} files`;
+      const content = isUsed ? await contentAt(place, { oid, size, left: maxTotalBytes - bytes }, deps) : undefined;
       if (content instanceof Uint8Array) {
         bytes += content.length;
         fetched.set(path, content.length);
@@ -133,7 +133,7 @@ async function placesOf(
       url: `${own}info/lfs/objects/batch`,
       headers: { ...agent, ...hosts.authorization(address), accept: media, "content-type": media },
       body: JSON.stringify({ operation: "download", transfers: ["basic"], hash_algo: "sha256", objects }),
-      ...{ signal, timeoutMs: askMs, maxBytes: mostBatch },
+      ...{ signal, timeoutMs: askMs, maxBytes: maxBatch },
       admit: async (url) => hosts.admit(url),
     });
     if (answer.status !== 200) return all(`its server answers with status ${answer.status}`);
@@ -166,7 +166,7 @@ async function contentAt(
   { egress, hosts, signal }: RemoteDeps,
 ): Promise<Uint8Array | string> {
   if (typeof place === "string") return place;
-  if (size > left) return `more than ${bytesInWords(mostBytes)} in all`;
+  if (size > left) return `more than ${bytesInWords(maxTotalBytes)} in all`;
   try {
     const { status, body } = await egress.fetch({
       url: place.href,

@@ -41,7 +41,7 @@ export async function runGit(
     process.stdin.end();
     const [output, complaint] = await Promise.all([
       bounded(process.stdout, maxBytes, kill),
-      bounded(process.stderr, mostComplaint, () => undefined),
+      bounded(process.stderr, maxComplaint, () => undefined),
     ]);
     const exitCode = await process.exited;
     signal.throwIfAborted();
@@ -54,7 +54,7 @@ export async function runGit(
   }
 }
 
-const mostComplaint = 100_000;
+const maxComplaint = 100_000;
 
 /** All of a stream; undefined if it is longer, and then `stop` was called. */
 async function bounded(

@@ -24,10 +24,10 @@ export interface RemoteRepository {
 
 const askMs = 30_000;
 const fetchMs = 180_000;
-const mostAnswer = 5 * 1024 ** 2;
-const mostPack = 100 * 1024 ** 2;
+const maxAnswer = 5 * 1024 ** 2;
+const maxPack = 100 * 1024 ** 2;
 /** They become arguments of a command, and bubblewrap accepts 9,000. */
-const mostShallow = 5_000;
+const maxShallow = 5_000;
 const version = { "user-agent": "git/2.0 (manyhands)", "git-protocol": "version=2" };
 const advertisement = "/info/refs?service=git-upload-pack";
 
@@ -45,7 +45,7 @@ export async function remoteRepository(
   { egress, hosts, signal }: RemoteDeps,
 ): Promise<RemoteRepository> {
   const admit = async (url: URL) => hosts.admit(url);
-  const request = { headers: version, signal, timeoutMs: askMs, maxBytes: mostAnswer, admit };
+  const request = { headers: version, signal, timeoutMs: askMs, maxBytes: maxAnswer, admit };
   const named = { ...request, headers: { ...version, ...hosts.authorization(address) } };
   let found = await egress.fetch({ ...named, url: `${address}${advertisement}` });
   const isNamed = found.url.origin === new URL(address).origin;
@@ -65,11 +65,11 @@ export async function remoteRepository(
     async refs(name) {
       const prefixes = ["HEAD", ...(name === undefined ? [] : [`refs/heads/${name}`, `refs/tags/${name}`])];
       const args = ["symrefs", ...prefixes.map((prefix) => `ref-prefix ${prefix}`)];
-      return readRefs(await ask("ls-refs", args, { timeoutMs: askMs, maxBytes: mostAnswer }));
+      return readRefs(await ask("ls-refs", args, { timeoutMs: askMs, maxBytes: maxAnswer }));
     },
     async fetch(oid, depth) {
       const args = ["no-progress", "ofs-delta", `deepen ${depth}`, `want ${oid}`, "done"];
-      return readPack(await ask("fetch", args, { timeoutMs: fetchMs, maxBytes: mostPack }));
+      return readPack(await ask("fetch", args, { timeoutMs: fetchMs, maxBytes: maxPack }));
     },
   };
 }
@@ -121,7 +121,7 @@ function readPack(answer: Uint8Array): FetchedPack {
       if (commit !== undefined) shallow.push(commit);
     }
   }
-  if (shallow.length > mostShallow)
+  if (shallow.length > maxShallow)
     throw new AppError("too_large", "So much of its history is more than can be cloned. Give a smaller depth.");
   const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
   if (bytes === 0) throw new AppError("unavailable", "The server's answer has no objects in it.");

@@ -21,7 +21,7 @@ const message = z.looseObject({
   error: z.looseObject({ message: z.string() }).nullish(),
 });
 
-const mostBytes = 64 * 1024 ** 2;
+const maxBytes = 64 * 1024 ** 2;
 const headEnd = Buffer.from("\r\n\r\n");
 
 /**
@@ -91,7 +91,7 @@ async function readMessages(stream: ReadableStream<Uint8Array>, receive: (raw: u
   let bytes = 0;
   for await (const chunk of stream) {
     bytes += chunk.length;
-    if (bytes > mostBytes) throw new Error("Too much was written.");
+    if (bytes > maxBytes) throw new Error("Too much was written.");
     held = Buffer.concat([held, chunk]);
     for (;;) {
       const end = held.indexOf(headEnd);

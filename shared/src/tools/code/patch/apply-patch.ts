@@ -12,7 +12,7 @@ import { parsePatch } from "./parse-patch.ts";
 import type { FilePatch } from "./patch.ts";
 import { type PlannedFile, placesOf, planFile } from "./plan-patch.ts";
 
-const mostFiles = 50;
+const maxFiles = 50;
 
 const description = `Changes files by a patch, all or nothing. Either a unified diff (--- a/file, +++ b/file, @@ hunks;
 /dev/null for a new or removed file; line numbers may be off), or blocks of: the file's name on its own line, <<<<<<< SEARCH, lines exactly as in the
@@ -35,7 +35,7 @@ export function applyPatchTool({ queue }: { readonly queue: KeyedQueue }): Tool 
     edits: ({ patch }) => pathsIn(patch),
     async run({ patch }, context) {
       const files = await placesOf(context.workspace, patch);
-      if (files.size > mostFiles) throw new AppError("invalid_input", `A patch may touch ${mostFiles} files at most.`);
+      if (files.size > maxFiles) throw new AppError("invalid_input", `A patch may touch ${maxFiles} files at most.`);
       const keys = [...files.keys()].sort().map((path) => join(context.workspace.root, path));
       return await heldAll(queue, keys, () => apply([...files.values()], context));
     },

@@ -5,7 +5,7 @@ import { type MappedFile, mapReply } from "./map-protocol.ts";
 
 const timeoutMs = 15_000;
 const graceMs = 5_000;
-const mostOutput = 32 * 1024 ** 2;
+const maxOutput = 32 * 1024 ** 2;
 
 const worker = resolve(import.meta.dir, "map-worker.ts");
 
@@ -27,7 +27,7 @@ export async function mapFiles(
     stderr: "ignore",
     timeout: timeoutMs + graceMs,
     killSignal: "SIGKILL",
-    maxBuffer: mostOutput,
+    maxBuffer: maxOutput,
     signal,
   });
   const output = await new Response(child.stdout).text();

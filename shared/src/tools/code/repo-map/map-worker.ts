@@ -11,7 +11,7 @@ import { symbolsOf } from "./symbols-of.ts";
  */
 
 const oneFileMs = 2000;
-const mostMemoryBytes = 1.5 * 2 ** 30;
+const maxMemoryBytes = 1.5 * 2 ** 30;
 
 await Parser.init();
 const parser = new Parser();
@@ -20,7 +20,7 @@ const languages = new Map<string, Language>();
 const { files, timeoutMs } = mapRequest.parse(await Bun.stdin.json());
 const read: { path: string; text: string; symbols: MappedSymbol[] }[] = [];
 for (const { path, text } of files) {
-  if (performance.now() > timeoutMs || process.memoryUsage.rss() > mostMemoryBytes) break;
+  if (performance.now() > timeoutMs || process.memoryUsage.rss() > maxMemoryBytes) break;
   read.push({ path, text, symbols: await symbolsIn(path, text) });
 }
 const scores = scoreFiles(read);

@@ -11,9 +11,9 @@ import { grammarOf } from "./grammars.ts";
 import { mapFiles } from "./map-files.ts";
 import { renderMap } from "./render-map.ts";
 
-const mostFiles = 2000;
+const maxFiles = 2000;
 const largestFile = 300_000;
-const mostCharacters = 15_000_000;
+const maxCharacters = 15_000_000;
 
 const input = z.strictObject({
   path: z.string().default(".").describe("The folder or file to map."),
@@ -52,8 +52,8 @@ export function repoMapTool({ sandbox }: { readonly sandbox: Sandbox }): Tool {
 
 async function readAll(paths: readonly string[], { workspace, signal }: ToolContext) {
   const files: { path: string; text: string }[] = [];
-  let left = mostCharacters;
-  for (const path of paths.slice(0, mostFiles)) {
+  let left = maxCharacters;
+  for (const path of paths.slice(0, maxFiles)) {
     signal.throwIfAborted();
     const text = await fileText(path, workspace);
     if (text === undefined) continue;
@@ -61,7 +61,7 @@ async function readAll(paths: readonly string[], { workspace, signal }: ToolCont
     if (left < 0) return { files, all: false };
     files.push({ path, text });
   }
-  return { files, all: paths.length <= mostFiles };
+  return { files, all: paths.length <= maxFiles };
 }
 
 async function fileText(path: string, workspace: ToolContext["workspace"]): Promise<string | undefined> {

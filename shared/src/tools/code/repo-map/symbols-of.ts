@@ -3,7 +3,7 @@ import { containers, leaves, wrappers } from "./grammars.ts";
 import type { MappedSymbol } from "./map-protocol.ts";
 
 const deepest = 12;
-const mostSymbols = 2000;
+const maxSymbols = 2000;
 const longestText = 100;
 
 /**
@@ -18,7 +18,7 @@ export function symbolsOf(root: Node, text: string): MappedSymbol[] {
     found.push({ line: row + 1, depth, name: name.text.slice(0, longestText), text: shown(lines[row] ?? "", name) });
   };
   const visit = (node: Node, level: number, depth: number, exported: boolean) => {
-    if (level > deepest || found.length >= mostSymbols) return;
+    if (level > deepest || found.length >= maxSymbols) return;
     const name = nameOf(node, exported);
     if (name !== undefined) add(name, depth);
     const isContainer = containers.has(node.type);

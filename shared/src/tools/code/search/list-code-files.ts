@@ -9,7 +9,7 @@ import { kindOf, workspacePathOf } from "../../../machine/workspace/workspace-fi
 /** `complete` is false when a limit cut the list short. Paths are relative to the workspace. */
 export type CodeFiles = { readonly paths: readonly string[]; readonly complete: boolean };
 
-const mostBytes = 4 * 1024 ** 2;
+const maxBytes = 4 * 1024 ** 2;
 const listingMs = 20_000;
 
 /** What every search leaves out, in addition to what ignore files name. */
@@ -29,7 +29,7 @@ export async function listCodeFiles(
   const chunks: Uint8Array[] = [];
   const order = newest ? "--sortr=modified" : "--sort=path";
   const argv = ["rg", "--files", "--null", order, ...unsearched, "--", path];
-  const limits = { wallMs: listingMs, outputBytes: mostBytes };
+  const limits = { wallMs: listingMs, outputBytes: maxBytes };
   const { exitCode, stderr, limit } = await runCommand(
     sandbox,
     { argv, workspace: workspace.root, limits },

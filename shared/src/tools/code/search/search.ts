@@ -7,7 +7,7 @@ import { fitsGlob, listCodeFiles, relativePath, unsearched } from "./list-code-f
 
 const searchMs = 30_000;
 const longestLine = 300;
-const mostInFile = 100;
+const maxInFile = 100;
 
 const input = z.strictObject({
   pattern: z
@@ -71,7 +71,7 @@ function switchesOf({ literal, ignore_case: ignoreCase, context }: SearchInput):
     "--line-number",
     "--color=never",
     "--sort=path",
-    `--max-count=${mostInFile}`,
+    `--max-count=${maxInFile}`,
     `--max-columns=${longestLine}`,
     "--max-columns-preview",
     `--context=${context}`,

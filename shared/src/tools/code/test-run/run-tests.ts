@@ -12,7 +12,7 @@ import type { TestReport } from "./tap.ts";
 import { shortenTap } from "./tap.ts";
 import { readTestReport, withoutProgress } from "./test-report.ts";
 
-const mostFailures = 30;
+const maxFailures = 30;
 const longestOutput = 8000;
 
 const input = z.strictObject({
@@ -70,12 +70,12 @@ async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContex
     );
     const report = readTestReport(Bun.stripANSI(`${stdout}\n${stderr}`));
     const { failures } = report;
-    const left = failures.length - mostFailures;
+    const left = failures.length - maxFailures;
     const ended = limit === undefined ? { exitCode } : { limit };
     const text = [
       verdict(report, ended),
       note,
-      ...failures.slice(0, mostFailures).map((name) => `- ${name.slice(0, 300)}`),
+      ...failures.slice(0, maxFailures).map((name) => `- ${name.slice(0, 300)}`),
       ...(left > 0 ? [`- and ${left} more`] : []),
       clipped(shortenTap(withoutProgress(Bun.stripANSI(await output.text())))),
       `[${limit === undefined ? "" : `stopped at its limit: ${limit}, `}exit code ${exitCode}, command: ${command}]`,

@@ -8,7 +8,7 @@ import { saveFile } from "../../../machine/workspace/save-file.ts";
 import { kindOf, openFile } from "../../../machine/workspace/workspace-file.ts";
 
 const folder = "visualization";
-const mostBytes = 32 * 1024 * 1024;
+const maxBytes = 32 * 1024 * 1024;
 
 /** A chart as it is stored beside its picture, so that it can be drawn again with findings. */
 export const chartFile = z.looseObject({
@@ -110,7 +110,7 @@ export async function readJsonFile<Schema extends z.ZodType>(
   schema: Schema,
 ): Promise<z.output<Schema>> {
   await using file = await openFile(workspace, path);
-  const content = await file.read(mostBytes);
+  const content = await file.read(maxBytes);
   if (content === undefined) throw new AppError("too_large", `${path} is larger than 32 MB.`);
   const parsed = schema.safeParse(parse(path, content.toString("utf8")));
   if (!parsed.success) throw new AppError("invalid_input", `${path}: ${z.prettifyError(parsed.error)}`);

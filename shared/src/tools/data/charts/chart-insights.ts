@@ -5,10 +5,10 @@ import { addsUp } from "../insights/finding.ts";
 import type { Plot } from "./chart-roles.ts";
 import type { ChartValue } from "./chart-table.ts";
 
-const mostSeries = 12;
-const mostFindings = 3;
+const maxSeries = 12;
+const maxFindings = 3;
 /** With more series, the usual figures would crowd out the findings. */
-const mostBases = 2;
+const maxBases = 2;
 
 /** The clearest findings of a chart, best first, and how many more there are. */
 export type ChartFindings = { readonly found: readonly Finding[]; readonly left: number };
@@ -36,7 +36,7 @@ export function chartInsights(table: Plot): ChartFindings {
   };
   const having = (...wanted: readonly number[]) =>
     rows.filter((row) => wanted.every((measure) => typeof row[measure] === "number"));
-  const series = groups.slice(0, mostSeries).flatMap((group) =>
+  const series = groups.slice(0, maxSeries).flatMap((group) =>
     measures.map((measure) => {
       const measured = having(measure);
       return group === undefined || parts === undefined
@@ -56,7 +56,7 @@ export function chartInsights(table: Plot): ChartFindings {
   );
   const single = series.flatMap(findInSeries).filter((finding) => survivesLooks(finding, series.length));
   const all = [...single, ...pairs.flatMap(([one, other]) => findInPair(one, other))];
-  const found = all.toSorted((one, other) => other.strength - one.strength).slice(0, mostFindings);
+  const found = all.toSorted((one, other) => other.strength - one.strength).slice(0, maxFindings);
   return { found, left: all.length - found.length };
 }
 
@@ -65,7 +65,7 @@ export function chartInsights(table: Plot): ChartFindings {
  * to chance.
  */
 function survivesLooks({ type, figures, strength }: Finding, looks: number): boolean {
-  if (type === "statistics_base") return looks <= mostBases;
+  if (type === "statistics_base") return looks <= maxBases;
   if (looks < 2) return true;
   if (figures.p !== undefined) return figures.p * looks < 0.05;
   return !/abnormal/.test(type) || strength >= Math.min(0.8, 0.6 + 0.02 * looks);

@@ -65,8 +65,8 @@ export type ChartRoles = {
 export type Plot = ChartTable & { readonly roles: ChartRoles };
 
 /** The number of colours that people can distinguish. */
-export const mostParts = 10;
-const mostSlices = 12;
+export const maxParts = 10;
+const maxSlices = 12;
 
 /**
  * Decides what to draw of a table. Columns that the request names are used as named; the others
@@ -113,9 +113,9 @@ export function resolveRoles(table: ChartTable, request: ChartRequest): { kind: 
   const measures = counts ? free(of("order")).filter((index) => isNumeric(table, index) && index !== along) : numbers;
   if (measures.length === 0 && !isCount && table.columns.length > 1)
     refuse(["No column holds numbers.", ...textNumbersIn(table), 'To count rows, say "aggregate": "count".'].join(" "));
-  if (measures.length > mostParts)
+  if (measures.length > maxParts)
     refuse(
-      `There are ${measures.length} columns of numbers, more than the ${mostParts} that can be told apart. Name some in y, or make them rows: COPY (UNPIVOT 'file.csv' ON COLUMNS(* EXCLUDE "${table.columns[along]?.name}") INTO NAME "name" VALUE "value") TO 'rows.csv'.`,
+      `There are ${measures.length} columns of numbers, more than the ${maxParts} that can be told apart. Name some in y, or make them rows: COPY (UNPIVOT 'file.csv' ON COLUMNS(* EXCLUDE "${table.columns[along]?.name}") INTO NAME "name" VALUE "value") TO 'rows.csv'.`,
     );
   if (measures.length > 1 && series !== undefined) refuse("Series go with one y.");
   const parts = series ?? (measures.length > 1 ? undefined : seriesOf(along, measures, chart === "sankey"));
@@ -183,10 +183,10 @@ export function requireOneEach({ columns, rows, roles: { along, parts } }: Plot,
   if (along === undefined || kind === "box") return;
   const places = parts === undefined ? [along] : [along, parts];
   if (!hasRepeats({ columns, rows }, places)) {
-    if (kind === "pie" && rows.length > mostSlices)
+    if (kind === "pie" && rows.length > maxSlices)
       throw new AppError(
         "invalid_input",
-        `A pie of ${rows.length} slices can't be read: ${mostSlices} at most. Sum up the small ones, or draw a bar chart.`,
+        `A pie of ${rows.length} slices can't be read: ${maxSlices} at most. Sum up the small ones, or draw a bar chart.`,
       );
     return;
   }

@@ -8,17 +8,17 @@ import { wordCloudSpec } from "./shapes/word-cloud.ts";
 import { worldMapSpec } from "./shapes/world-map.ts";
 
 const words = { en: { count: "Count", value: "Value" }, zh: { count: "数量", value: "数值" } };
-const mostUpright = 15;
+const maxUpright = 15;
 /**
  * More letters than this do not fit side by side below the bars, each label having the room of the
  * longest.
  */
-const mostLetters = 90;
+const maxLetters = 90;
 const barStep = 24;
 const flatLabels = { labelAngle: 0 };
 const longLabels = { labelLimit: 320 };
 const wholeNumbers = { tickMinStep: 1, format: ",d" };
-const mostMarked = 60;
+const maxMarked = 60;
 
 /**
  * A chart of this kind: lines along an order, bars for names (side by side or stacked), slices for
@@ -86,7 +86,7 @@ function ofPoints(plot: Plot, first: number, second: number): ChartSpec {
 function ofCourse(plot: Plot, along: number, kind: "line" | "area", value: string): ChartSpec {
   const { transform, y, color } = measured(plot, value);
   const isLevel = new Set(plot.rows.map((row) => row[plot.roles.measures[0] ?? 0])).size < 2;
-  const mark = kind === "area" ? { type: kind } : { type: kind, point: plot.rows.length <= mostMarked };
+  const mark = kind === "area" ? { type: kind } : { type: kind, point: plot.rows.length <= maxMarked };
   return {
     ...transform,
     mark,
@@ -119,7 +119,7 @@ function ofNames(table: Plot, along: number, value: string, isStacked: boolean):
   const { transform, y, color } = measured(table, value);
   const labels = new Set(table.rows.map((row) => String(row[along])));
   const longest = [...labels].reduce((most, text) => Math.max(most, text.length), 0);
-  const upright = labels.size <= mostUpright && labels.size * longest <= mostLetters;
+  const upright = labels.size <= maxUpright && labels.size * longest <= maxLetters;
   const names = { ...channel(table, along), type: "nominal", sort: null, axis: upright ? flatLabels : longLabels };
   const beside =
     "color" in color && !isStacked

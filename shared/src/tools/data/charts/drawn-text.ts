@@ -1,7 +1,7 @@
 import type { ChartKind, Plot } from "./chart-roles.ts";
 import { flowsOf } from "./shapes/sankey.ts";
 
-const mostNamed = 12;
+const maxNamed = 12;
 
 /**
  * What a chart shows of its file, in a sentence: kind, columns, series and points, and what it
@@ -54,7 +54,7 @@ function axesText({ columns, rows, roles: { along, measures, parts } }: Plot, ki
   const values = parts === undefined ? [] : [...new Set(rows.map((row) => String(row[parts])))];
   const folded = along !== undefined && measures.length > 1 ? measures.map((index) => name(index)) : [];
   const series = [...values, ...folded];
-  const more = series.length > mostNamed ? ", …" : "";
+  const more = series.length > maxNamed ? ", …" : "";
   const axes =
     along !== undefined
       ? [`x = ${name(along)}`, ...(folded.length === 0 ? [`y = ${name(first)}`] : [])]
@@ -63,7 +63,7 @@ function axesText({ columns, rows, roles: { along, measures, parts } }: Plot, ki
   return [
     kind,
     ...axes,
-    ...(series.length === 0 ? [] : [`${series.length} series${by} (${series.slice(0, mostNamed).join(", ")}${more})`]),
+    ...(series.length === 0 ? [] : [`${series.length} series${by} (${series.slice(0, maxNamed).join(", ")}${more})`]),
     `${points} ${points === 1 ? "point" : "points"}`,
   ];
 }

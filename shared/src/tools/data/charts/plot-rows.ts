@@ -1,4 +1,4 @@
-import { type ChartKind, mostParts, type Plot } from "./chart-roles.ts";
+import { type ChartKind, maxParts, type Plot } from "./chart-roles.ts";
 import type { ChartValue } from "./chart-table.ts";
 
 /** Sorts the rows of a plot along time or another order; other plots are returned unchanged. */
@@ -13,8 +13,8 @@ function compare(one: ChartValue, other: ChartValue): number {
   return String(one) < String(other) ? -1 : Number(String(one) > String(other));
 }
 
-const mostNames = 60;
-const mostSizes = 100;
+const maxNames = 60;
+const maxSizes = 100;
 
 /** A plot limited to what readers can distinguish, and what was left out of it. */
 export type FewEnough = { readonly plot: Plot; readonly notes: readonly string[] };
@@ -26,7 +26,7 @@ export type FewEnough = { readonly plot: Plot; readonly notes: readonly string[]
  */
 export function fewEnough(plot: Plot, kind: ChartKind): FewEnough {
   if (kind === "map") return { plot, notes: [] };
-  const series = fewSeries(plot, kind === "heatmap" || kind === "sankey" ? mostNames : mostParts);
+  const series = fewSeries(plot, kind === "heatmap" || kind === "sankey" ? maxNames : maxParts);
   if (kind === "treemap" || kind === "wordcloud") {
     const largest = fewSizes(series.plot);
     return { plot: largest.plot, notes: [...series.notes, ...largest.notes] };
@@ -39,10 +39,10 @@ function fewSizes(plot: Plot): FewEnough {
   const [measure = 0] = plot.roles.measures;
   const size = (row: readonly ChartValue[]) => Number(row[measure] ?? 0);
   const rows = plot.rows.filter((row) => size(row) !== 0).toSorted((one, other) => size(other) - size(one));
-  if (rows.length <= mostSizes) return { plot: { ...plot, rows }, notes: [] };
-  const note = `Only the ${mostSizes} largest of ${rows.length} are drawn.`;
+  if (rows.length <= maxSizes) return { plot: { ...plot, rows }, notes: [] };
+  const note = `Only the ${maxSizes} largest of ${rows.length} are drawn.`;
   // Those below zero stay, so that they are refused and not left out.
-  const kept = [...rows.slice(0, mostSizes), ...rows.slice(mostSizes).filter((row) => size(row) < 0)];
+  const kept = [...rows.slice(0, maxSizes), ...rows.slice(maxSizes).filter((row) => size(row) < 0)];
   return { plot: { ...plot, rows: kept }, notes: [note] };
 }
 
@@ -50,9 +50,9 @@ function fewNames(plot: Plot): FewEnough {
   const { along } = plot.roles;
   if (along === undefined || plot.columns[along]?.kind !== "name") return { plot, notes: [] };
   const names = new Set(plot.rows.map((row) => row[along] ?? null));
-  if (names.size <= mostNames) return { plot, notes: [] };
-  const note = `Only the first ${mostNames} of ${names.size} names are drawn: sort by what matters, or sum up.`;
-  return { plot: only(plot, along, [...names].slice(0, mostNames)), notes: [note] };
+  if (names.size <= maxNames) return { plot, notes: [] };
+  const note = `Only the first ${maxNames} of ${names.size} names are drawn: sort by what matters, or sum up.`;
+  return { plot: only(plot, along, [...names].slice(0, maxNames)), notes: [note] };
 }
 
 function fewSeries(plot: Plot, most: number): FewEnough {

@@ -14,8 +14,8 @@ import {
 } from "./chart-roles.ts";
 import { type ChartTable, chartTable } from "./chart-table.ts";
 
-const mostRows = 5000;
-const mostCharacters = 4 * 1024 * 1024;
+const maxRows = 5000;
+const maxCharacters = 4 * 1024 * 1024;
 
 /**
  * The part of a file that is drawn: only `x`, series and `y`, in this order, and what was left out.
@@ -79,17 +79,17 @@ export async function readTable(deps: Deps): Promise<
   }
 > {
   const { source, delimited } = await sourceOf(deps);
-  const result = await query(deps, `FROM ${source} LIMIT ${mostRows + 1}`);
+  const result = await query(deps, `FROM ${source} LIMIT ${maxRows + 1}`);
   if (result.total === 0) throw new AppError("invalid_input", `${deps.path} has no rows.`);
   if (result.columns.every(({ name }) => Number.isFinite(Number(name))))
     throw new AppError("invalid_input", `The first row of ${deps.path} names no columns: it holds only numbers.`);
-  const table = chartTable({ columns: result.columns, rows: result.rows.slice(0, mostRows) });
+  const table = chartTable({ columns: result.columns, rows: result.rows.slice(0, maxRows) });
   const cautions = result.notes.map((note) => `Note: ${note}`);
   const doubts = async (used: readonly string[]) => {
     const told = await thousandsIn((sql) => query(deps, sql), delimited, { columns: result.columns, used });
     return told.map((doubt) => `Note: ${doubt}`);
   };
-  if (result.total <= mostRows) return { table, total: result.total, cautions, doubts };
+  if (result.total <= maxRows) return { table, total: result.total, cautions, doubts };
   const [[total] = []] = (await query(deps, `SELECT count(*) FROM ${source}`)).rows;
   return { table, total: Number(total), cautions, doubts };
 }
@@ -110,10 +110,10 @@ async function aggregated(deps: Deps, table: ChartTable, roles: ChartRoles, aggr
         });
   const order = aggregate === "count" && table.columns[roles.along ?? 0]?.kind === "name" ? "count(*) DESC, " : "";
   const source = `(SELECT *, row_number() OVER () AS "row of the file" FROM ${(await sourceOf(deps)).source})`;
-  const sql = `SELECT ${[...places, ...values].join(", ")} FROM ${source} GROUP BY ${places.join(", ")} ORDER BY ${order}min("row of the file") LIMIT ${mostRows + 1}`;
+  const sql = `SELECT ${[...places, ...values].join(", ")} FROM ${source} GROUP BY ${places.join(", ")} ORDER BY ${order}min("row of the file") LIMIT ${maxRows + 1}`;
   const result = await query(deps, sql);
-  if (result.total > mostRows)
-    throw new AppError("invalid_input", `The chart would have more than ${mostRows} places: sum the data up first.`);
+  if (result.total > maxRows)
+    throw new AppError("invalid_input", `The chart would have more than ${maxRows} places: sum the data up first.`);
   const read = chartTable(result);
   const columns = read.columns.map((column, index) =>
     index < places.length ? column : { ...column, kind: "number" as const },
@@ -144,5 +144,5 @@ async function sourceOf({
 }
 
 function query({ databases, context: { workspace, signal } }: Deps, sql: string): Promise<QueryResult> {
-  return databases.query(workspace, sql, { signal, maxCharacters: mostCharacters });
+  return databases.query(workspace, sql, { signal, maxCharacters });
 }

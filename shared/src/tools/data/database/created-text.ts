@@ -3,8 +3,8 @@ import { sqlStatements } from "./admit-sql.ts";
 import type { QueryResult } from "./database-protocol.ts";
 import { cellText } from "./result-text.ts";
 
-const mostCreated = 5;
-const mostColumns = 40;
+const maxCreated = 5;
+const maxColumns = 40;
 
 /**
  * A sentence for each table and view that the SQL creates, as it is now: its columns, and of a
@@ -12,10 +12,10 @@ const mostColumns = 40;
  */
 export async function createdText(sql: string, query: (sql: string) => Promise<QueryResult>): Promise<string[]> {
   const sentences: string[] = [];
-  for (const { kind, name } of createdBy(sql).slice(0, mostCreated)) {
+  for (const { kind, name } of createdBy(sql).slice(0, maxCreated)) {
     try {
       const { rows, total } = await query(`DESCRIBE ${name}`);
-      const columns = rows.slice(0, mostColumns).map(([column, type]) => `${cellText(column)} ${cellText(type)}`);
+      const columns = rows.slice(0, maxColumns).map(([column, type]) => `${cellText(column)} ${cellText(type)}`);
       const more = total > columns.length ? `, … ${total - columns.length} more` : "";
       const count = kind === "table" ? (await query(`SELECT count(*) FROM ${name}`)).rows[0]?.[0] : undefined;
       const held = count === undefined ? "" : `${count} ${String(count) === "1" ? "row" : "rows"} and `;

@@ -28,13 +28,13 @@ export interface DatabaseProcess {
  * between chunks of work.
  */
 const graceMs = 5_000;
-const mostMemory = 2 * 2 ** 30;
+const maxMemory = 2 * 2 ** 30;
 
 /**
  * Starts a database that sees the files below `folder`. It gets none of our environment variables.
- * Its process is killed once it uses more than `mostMemoryBytes`.
+ * Its process is killed once it uses more than `maxMemoryBytes`.
  */
-export function startDatabase(folder: string, mostMemoryBytes = mostMemory): DatabaseProcess {
+export function startDatabase(folder: string, maxMemoryBytes = maxMemory): DatabaseProcess {
   const child = Bun.spawn(ownScriptArgv(resolve(import.meta.dir, "database-worker.ts"), { folder }), {
     cwd: "/",
     env: { LANG: "C.UTF-8", TZ: "UTC" },
@@ -44,7 +44,7 @@ export function startDatabase(folder: string, mostMemoryBytes = mostMemory): Dat
   });
   // The process checks its memory itself, but not while it decompresses a file.
   let greedy = false;
-  const unwatch = watchMemory(child.pid, mostMemoryBytes, () => {
+  const unwatch = watchMemory(child.pid, maxMemoryBytes, () => {
     greedy = true;
     child.kill("SIGKILL");
   });
@@ -84,7 +84,7 @@ export function startDatabase(folder: string, mostMemoryBytes = mostMemory): Dat
       throw new AppError(
         "unavailable",
         greedy || exitCode === outOfMemory
-          ? `The database was stopped: it needed more than its ${bytesInWords(mostMemoryBytes)} of memory. Its tables are gone; ask for less at a time.`
+          ? `The database was stopped: it needed more than its ${bytesInWords(maxMemoryBytes)} of memory. Its tables are gone; ask for less at a time.`
           : `The database ended with exit code ${exitCode}; its tables are gone. The next query starts a new one.`,
       );
     },

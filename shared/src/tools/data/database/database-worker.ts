@@ -17,12 +17,12 @@ import { openLocked } from "./open-locked.ts";
  * each that it reads, and ends with its input.
  */
 
-const mostMemoryBytes = 2 * 2 ** 30;
+const maxMemoryBytes = 2 * 2 ** 30;
 
 // Memory that the database's own limit does not count (such as the text of a line) must not bring
 // down the machine.
 setInterval(() => {
-  if (process.memoryUsage.rss() > mostMemoryBytes) process.exit(outOfMemory);
+  if (process.memoryUsage.rss() > maxMemoryBytes) process.exit(outOfMemory);
 }, 100).unref();
 
 const [, , folder = "/"] = process.argv;

@@ -85,7 +85,7 @@ export function createDatabases({ idleMs = 5 * 60_000 }: { readonly idleMs?: num
   };
 }
 
-const mostLines = 12;
+const maxLines = 12;
 const longestLine = 300;
 
 /** Replaces the advice to read the file as UTF-16 or to leave such rows out. */
@@ -109,7 +109,7 @@ function readable(message: string): string {
     ...told,
     ...(unit === undefined ? [] : [`"${unit}" is a unit of time here: as a name it needs AS before it.`]),
   ]
-    .slice(0, mostLines)
+    .slice(0, maxLines)
     .map((line) => (line.length > longestLine ? `${line.slice(0, longestLine)}…` : line))
     .join("\n");
 }

@@ -7,7 +7,7 @@ import { quoted } from "./table-of.ts";
 const textFile = /\.(?:csv|tsv|txt|json|jsonl|ndjson)$/i;
 const place = [".manyhands", "decoded"];
 /** Larger files, and more of them together, are left as they are. */
-const mostBytes = 500 * 1024 * 1024;
+const maxBytes = 500 * 1024 * 1024;
 /** What a statement may call an encoding that we tell by the file. */
 const told = /^(?:utf[-_]?(?:8|16)|latin[-_]?1|iso[-_]?8859[-_]?1|(?:windows|cp)[-_]?1252)$/i;
 
@@ -55,7 +55,7 @@ export async function createDecodedFiles(folder: string): Promise<DecodedFiles> 
     if (before?.version === version) return before.copy;
     known.delete(path);
     const others = [...known.values()].reduce((sum, { copy }) => sum + (copy?.bytes ?? 0), 0);
-    const copy = others + stats.size > mostBytes ? undefined : await writeCopy(path, folder, folderOf(path), goOn);
+    const copy = others + stats.size > maxBytes ? undefined : await writeCopy(path, folder, folderOf(path), goOn);
     known.set(path, { version, copy });
     return copy;
   }

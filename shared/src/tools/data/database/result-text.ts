@@ -1,25 +1,25 @@
 import type { QueryResult } from "./database-protocol.ts";
 
-const mostColumns = 40;
-const mostCellCharacters = 120;
+const maxColumns = 40;
+const maxCellCharacters = 120;
 /**
  * What few cells may take together: the text that defines a table is longer than a cell of many.
  */
 const fewCellsCharacters = 6_000;
 
 /**
- * A table as text for a model: one line a row, cells separated by ` | `, at most `mostRows` rows,
+ * A table as text for a model: one line a row, cells separated by ` | `, at most `maxRows` rows,
  * wide ones cut with a mark, the wider the fewer cells there are.
  */
-export function textTable({ columns, rows }: Pick<QueryResult, "columns" | "rows">, mostRows: number): string {
-  const shown = columns.slice(0, mostColumns);
-  const more = columns.length > mostColumns ? ` | … ${columns.length - mostColumns} more columns` : "";
-  const cells = Math.max(1, Math.min(rows.length, mostRows) * shown.length);
-  const most = Math.max(mostCellCharacters, Math.floor(fewCellsCharacters / Math.max(3, cells)));
+export function textTable({ columns, rows }: Pick<QueryResult, "columns" | "rows">, maxRows: number): string {
+  const shown = columns.slice(0, maxColumns);
+  const more = columns.length > maxColumns ? ` | … ${columns.length - maxColumns} more columns` : "";
+  const cells = Math.max(1, Math.min(rows.length, maxRows) * shown.length);
+  const most = Math.max(maxCellCharacters, Math.floor(fewCellsCharacters / Math.max(3, cells)));
   const header = shown.map(({ name }) => cellText(name)).join(" | ") + more;
-  const lines = rows.slice(0, mostRows).map((row) =>
+  const lines = rows.slice(0, maxRows).map((row) =>
     row
-      .slice(0, mostColumns)
+      .slice(0, maxColumns)
       .map((value) => shownCell(value, most))
       .join(" | "),
   );
@@ -28,7 +28,7 @@ export function textTable({ columns, rows }: Pick<QueryResult, "columns" | "rows
 
 /** A value on one line; NULL when there is none. */
 export function cellText(value: unknown): string {
-  return shownCell(value, mostCellCharacters);
+  return shownCell(value, maxCellCharacters);
 }
 
 function shownCell(value: unknown, most: number): string {

@@ -42,7 +42,7 @@ export async function orNothing<T>(look: Promise<T>): Promise<T | undefined> {
   });
 }
 
-const mostHeadings = 20;
+const maxHeadings = 20;
 /** The database's names for columns that the first line does not name. */
 const unnamed = /^column\d+$/;
 const delimiters = [",", ";", "\t", "|"];
@@ -57,7 +57,7 @@ async function headingLines(query: Query, name: string, columns: readonly Column
   if (missing * 2 <= columns.length) return 0;
   // No file has this delimiter, so each line is one value.
   const whole = `auto_detect = false, delim = '\u0001', quote = '', escape = '', header = false, columns = {'line': 'VARCHAR'}`;
-  const { rows } = await query(`FROM read_csv(${name}, ${whole}) LIMIT ${mostHeadings + 1}`);
+  const { rows } = await query(`FROM read_csv(${name}, ${whole}) LIMIT ${maxHeadings + 1}`);
   const lines = rows.map(([line]) => String(line ?? ""));
   const at = lines.findIndex((line) => delimiters.some((sign) => namesColumns(line.split(sign), columns.length)));
   if (at < 1) return 0;

@@ -2,8 +2,8 @@ import { isTimeType } from "../database/column-types.ts";
 import { firstWord, isText } from "./derived.ts";
 import { type Oddity, several } from "./oddity.ts";
 
-const mostDates = 0.5;
-const mostSteps = 0.2;
+const maxDates = 0.5;
+const maxSteps = 0.2;
 
 /** Texts that look like dates but are not, or not in one format. */
 export const impossibleDates: Oddity = {
@@ -24,7 +24,7 @@ export const impossibleDates: Oddity = {
       : undefined,
   say(seen, example) {
     const [filled, shaped] = [seen("filled"), seen("shaped")];
-    if (shaped === 0 || shaped < filled * mostDates) return undefined;
+    if (shaped === 0 || shaped < filled * maxDates) return undefined;
     const bad = seen("bad");
     const forms = ["dashed", "slashed", "dotted"].filter((form) => seen(form) > 0).length;
     const parts = [
@@ -58,7 +58,7 @@ export const strangeDates: Oddity = {
   say(seen, example) {
     const [back, far] = [seen("back"), seen("far")];
     const parts = [
-      back > 0 && back <= seen("filled") * mostSteps
+      back > 0 && back <= seen("filled") * maxSteps
         ? `${several(back, "row")} out of order: earlier than the row before, such as ${example("backExample")}`
         : "",
       far > 0 ? `${several(far, "date")} before 1900 or after 2100, such as ${example("farExample")}` : "",

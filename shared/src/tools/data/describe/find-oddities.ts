@@ -8,8 +8,8 @@ import { strangeNumbers } from "./numbers.ts";
 import { type ColumnProfile, several } from "./oddity.ts";
 import { numbersAsText, untidyTexts } from "./texts.ts";
 
-const mostColumns = 40;
-const mostRowsCompared = 5_000_000;
+const maxColumns = 40;
+const maxRowsCompared = 5_000_000;
 const mostlyDifferent = 0.9;
 const key = /(?:^|_|\s)(?:id|key|no|nr|number|code|uuid)$|编号|订单号/i;
 const oddities = [uncertainOrder, impossibleDates, strangeDates, numbersAsText, untidyTexts, strangeNumbers];
@@ -23,7 +23,7 @@ export async function findOddities(
   table: string,
   { rows, columns }: { readonly rows: number; readonly columns: readonly ColumnProfile[] },
 ): Promise<string[]> {
-  const looked = columns.slice(0, mostColumns);
+  const looked = columns.slice(0, maxColumns);
   return [...(await repeatedRows(query, table, rows, looked)), ...(await oddColumns(query, table, looked))];
 }
 
@@ -33,7 +33,7 @@ async function repeatedRows(
   rows: number,
   columns: readonly ColumnProfile[],
 ): Promise<string[]> {
-  if (rows > mostRowsCompared) return [`(rows that are there twice were not looked for among ${rows})`];
+  if (rows > maxRowsCompared) return [`(rows that are there twice were not looked for among ${rows})`];
   const keys = columns.filter(({ name, distinct }) => key.test(name) && distinct >= rows * mostlyDifferent);
   const counts = ["count(*) - count(DISTINCT hash(t))", ...keys.map(({ name }) => repeated(quoted(name, '"')))];
   const [row = []] = (await query(`SELECT ${counts.join(", ")} FROM ${table} AS t`)).rows;

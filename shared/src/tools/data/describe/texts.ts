@@ -8,7 +8,7 @@ const placeholder = "lower(trim(c)) IN ('n/a', 'na', 'null', 'none', '-', '--', 
 const mostlyNumbers = 0.8;
 const someNumbers = 0.05;
 /** With more distinct texts, spellings are not checked. */
-const mostSpellings = 10_000;
+const maxSpellings = 10_000;
 
 /** Numbers among texts, or written as texts. */
 export const numbersAsText: Oddity = {
@@ -50,7 +50,7 @@ export const untidyTexts: Oddity = {
           empty: "count(*) FILTER (trim(c) = '')",
           placeholders: `count(*) FILTER (${placeholder})`,
           placeholderExample: `min(c) FILTER (${placeholder})`,
-          ...(column.distinct <= mostSpellings && { spellings: "count(DISTINCT c) - count(DISTINCT lower(trim(c)))" }),
+          ...(column.distinct <= maxSpellings && { spellings: "count(DISTINCT c) - count(DISTINCT lower(trim(c)))" }),
         }
       : undefined,
   say(seen, example) {

@@ -10,19 +10,17 @@ export type ForeignTable = {
 };
 
 /** The most cells that one file may load. */
-const mostCells = 5_000_000;
-const mostColumns = 2_000;
-const mostTextBytes = 256 * 1024 * 1024;
+const maxCells = 5_000_000;
+const maxColumns = 2_000;
+const maxTextBytes = 256 * 1024 * 1024;
 /** The largest workbook or database file that is read, as it is held in memory. */
-export const mostFileBytes = 200 * 1024 * 1024;
+export const maxFileBytes = 200 * 1024 * 1024;
 
 /** Rejects a table with more cells than fit in memory. */
 export function checkCells(rows: number, columns: number, name: string): void {
-  if (columns > mostColumns) throw new Error(`${name} has more than ${mostColumns} columns.`);
-  if (rows * columns > mostCells)
-    throw new Error(
-      `${name} has more than ${mostCells / 1_000_000} million cells: convert it to CSV or Parquet first.`,
-    );
+  if (columns > maxColumns) throw new Error(`${name} has more than ${maxColumns} columns.`);
+  if (rows * columns > maxCells)
+    throw new Error(`${name} has more than ${maxCells / 1_000_000} million cells: convert it to CSV or Parquet first.`);
 }
 
 /** Counts the text of a table, and rejects more than fits in memory. */
@@ -30,7 +28,7 @@ export function textCounter(name: string): (row: readonly ForeignValue[]) => voi
   let total = 0;
   return (row) => {
     for (const value of row) total += typeof value === "string" || value instanceof Uint8Array ? value.length : 0;
-    if (total > mostTextBytes) throw new Error(`${name} holds more than ${mostTextBytes / 2 ** 20} MB of text.`);
+    if (total > maxTextBytes) throw new Error(`${name} holds more than ${maxTextBytes / 2 ** 20} MB of text.`);
   };
 }
 

@@ -2,7 +2,7 @@ import { realpath, stat } from "node:fs/promises";
 import { resolve, sep } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type ForeignName, foreignNames } from "./foreign-name.ts";
-import { type ForeignTable, mostFileBytes } from "./foreign-table.ts";
+import { type ForeignTable, maxFileBytes } from "./foreign-table.ts";
 import { isSqlite, readSqliteTable, sqliteTables } from "./read-sqlite.ts";
 import { readSheet, sheetNames } from "./read-workbook.ts";
 import { markedAs, storeTable } from "./store-table.ts";
@@ -58,7 +58,7 @@ async function pathOf(folder: string, { file, kind }: ForeignName): Promise<stri
 }
 
 async function read(path: string, size: number, named: ForeignName, goOn: () => void): Promise<ForeignTable> {
-  if (size > mostFileBytes) throw new Error(`${named.file} is larger than ${mostFileBytes / 2 ** 20} MB.`);
+  if (size > maxFileBytes) throw new Error(`${named.file} is larger than ${maxFileBytes / 2 ** 20} MB.`);
   try {
     const content = named.kind === "workbook" ? await Bun.file(path).bytes() : undefined;
     const all = content === undefined ? sqliteTables(path) : await sheetNames(content);

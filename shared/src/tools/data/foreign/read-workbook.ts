@@ -2,7 +2,7 @@ import { type CellValue, readXlsx, streamXlsxRows } from "hucre/xlsx";
 import { calculateFirst, uncalculatedIn, uncalculatedNote } from "../../documents/read/office/uncalculated.ts";
 import { checkCells, columnNames, type ForeignTable, type ForeignValue, textCounter } from "./foreign-table.ts";
 
-const mostTitles = 5;
+const maxTitles = 5;
 
 /** The names of a workbook's sheets, in order. */
 export async function sheetNames(content: Uint8Array): Promise<string[]> {
@@ -98,7 +98,7 @@ const tooLarge =
 /** How many rows at the top have only one cell, when a row with several follows soon. */
 function titleRows(rows: readonly (readonly ForeignValue[])[], width: number): number {
   const isTitle = (row: readonly ForeignValue[]) => row.filter((value) => value !== null).length < 2;
-  const count = rows.slice(0, mostTitles + 1).findIndex((row) => !isTitle(row));
+  const count = rows.slice(0, maxTitles + 1).findIndex((row) => !isTitle(row));
   return width > 1 && count > 0 ? count : 0;
 }
 

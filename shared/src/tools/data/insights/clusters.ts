@@ -11,10 +11,10 @@ export type Clusters = {
 };
 
 const fewest = 12;
-const mostPoints = 200;
-const mostClusters = 6;
+const maxPoints = 200;
+const maxClusters = 6;
 const smallestShare = 0.1;
-const mostNoise = 0.1;
+const maxNoise = 0.1;
 const parted = 0.6;
 
 /**
@@ -23,7 +23,7 @@ const parted = 0.6;
  * by their silhouette. With many points, two hundred evenly spread ones are used.
  */
 export function clusters(xs: readonly number[], ys: readonly number[]): Clusters | undefined {
-  const places = thinned(xs, mostPoints).map(({ at }) => at);
+  const places = thinned(xs, maxPoints).map(({ at }) => at);
   const of = (values: readonly number[]) => places.map((at) => values[at] ?? 0);
   const points = scaled(of(xs), of(ys));
   if (points.length < fewest) return undefined;
@@ -32,7 +32,7 @@ export function clusters(xs: readonly number[], ys: readonly number[]): Clusters
   const heaps = Array.from({ length: Math.max(...labels) + 1 }, (_, heap) =>
     [...labels.keys()].filter((at) => labels[at] === heap),
   );
-  if (heaps.length < 2 || heaps.length > mostClusters || noise.length > points.length * mostNoise) return undefined;
+  if (heaps.length < 2 || heaps.length > maxClusters || noise.length > points.length * maxNoise) return undefined;
   if (heaps.some((heap) => heap.length < points.length * smallestShare)) return undefined;
   const silhouette = mean(heaps.flatMap((heap) => heap.map((at) => silhouetteOf(points, at, heap, heaps))));
   if (silhouette < parted) return undefined;

@@ -23,11 +23,11 @@ export type Finding = {
   readonly strength: number;
 };
 
-const mostPlaces = 10;
+const maxPlaces = 10;
 
 /** The labels of places, as many as fit in a sentence. */
 export function labelsAt(series: Pick<Series, "labels">, places: readonly number[]): string[] {
-  return places.slice(0, mostPlaces).map((at) => series.labels[at] ?? "");
+  return places.slice(0, maxPlaces).map((at) => series.labels[at] ?? "");
 }
 
 const notAdded =

@@ -46,7 +46,7 @@ export function statisticsAbnormal(values: readonly number[]): number[] {
 const neighbours = 5;
 const fewestForNeighbours = 12;
 const outlying = 5;
-const mostLocalShare = 0.1;
+const maxLocalShare = 0.1;
 /**
  * Distances of fewer than this many usual gaps between different values count as equal, so that
  * repeated values do not make every other one an outlier.
@@ -74,7 +74,7 @@ export function localOutliers(values: readonly number[]): number[] {
   const outliers = order.filter(
     (_, place) => (factor[place] ?? 0) > outlying && place >= neighbours && place < order.length - neighbours,
   );
-  return outliers.length > values.length * mostLocalShare ? [] : outliers.sort((one, other) => one - other);
+  return outliers.length > values.length * maxLocalShare ? [] : outliers.sort((one, other) => one - other);
 }
 
 function far(sorted: readonly number[], one: number, other: number): number {
@@ -94,7 +94,7 @@ function nearestOf(sorted: readonly number[], place: number): number[] {
   return found;
 }
 
-const mostShare = 0.1;
+const maxShare = 0.1;
 const gap = 2;
 /** With few values, chance leaves wider gaps. */
 const widerOfFew = 8;
@@ -105,7 +105,7 @@ const widerOfFew = 8;
  * they are more than a tenth of all: long tails and chance also produce far values, but no gap.
  */
 export function isOutlier(values: readonly number[], suspects: readonly number[]): number {
-  if (suspects.length === 0 || suspects.length > Math.max(1, values.length * mostShare)) return 0;
+  if (suspects.length === 0 || suspects.length > Math.max(1, values.length * maxShare)) return 0;
   const middle = median(values);
   const suspected = new Set(suspects);
   let [nearest, furthest] = [Number.POSITIVE_INFINITY, 0];

@@ -13,16 +13,16 @@ const significant = 0.05;
 const many = 8;
 const significantOfMany = 0.01;
 const weakest = 0.5;
-const mostPoints = 400;
+const maxPoints = 400;
 
 /**
  * Whether a series rises or falls overall (Mann-Kendall test with ties, Sen's slope); undefined
  * when it may be chance or is slight.
  */
 export function trend(values: readonly number[]): Trend | undefined {
-  const n = Math.min(values.length, mostPoints);
+  const n = Math.min(values.length, maxPoints);
   if (n < fewest) return undefined;
-  const points = thinned(values, mostPoints);
+  const points = thinned(values, maxPoints);
   let order = 0;
   const slopes: number[] = [];
   for (const [later, { at, value }] of points.entries())

@@ -8,14 +8,14 @@ export type TurningPoint = { readonly at: number; readonly value: number; readon
 
 const nearest = 4;
 const better = 0.5;
-const mostPoints = 200;
+const maxPoints = 200;
 
 /**
  * The place at which a series turns from rising to falling or the reverse: where two lines leave at
  * most half the error of one, and each side is a trend by itself; undefined when it does not turn.
  */
 export function turningPoint(values: readonly number[]): TurningPoint | undefined {
-  const points = thinned(values, mostPoints);
+  const points = thinned(values, maxPoints);
   const thin = points.map(({ value }) => value);
   const whole = line(thin).error;
   let best: { at: number; error: number } | undefined;

@@ -25,7 +25,7 @@ export interface DatabaseServers {
 
 /** How much longer than its statement's limit a process may take, which a server ends by itself. */
 const graceMs = { server: 15_000, file: 1_000 };
-const mostMemoryBytes = 512 * 2 ** 20;
+const maxMemoryBytes = 512 * 2 ** 20;
 /** At once for each database; further ones wait. */
 const lanes = 4;
 
@@ -65,7 +65,7 @@ async function ask(request: ServerRequest, name: string, signal: AbortSignal): P
     killSignal: "SIGKILL",
   });
   let greedy = false;
-  const unwatch = watchMemory(child.pid, mostMemoryBytes, () => {
+  const unwatch = watchMemory(child.pid, maxMemoryBytes, () => {
     greedy = true;
     child.kill("SIGKILL");
   });

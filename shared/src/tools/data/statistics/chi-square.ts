@@ -3,7 +3,7 @@ import { sizeOf } from "./compare-means.ts";
 import { chanceOfHits, chiSquareUpper } from "./distributions.ts";
 import { chance, figure, type StatisticsReport } from "./report.ts";
 
-const mostCategories = 30;
+const maxCategories = 30;
 const independent = "each row counts once: not visible in the data.";
 
 /** How often each pair of categories occurs. */
@@ -27,8 +27,8 @@ export function contingency(one: readonly string[], other: readonly string[]): C
 
 function categories(names: readonly string[]): string[] {
   const all = [...new Set(names)].toSorted((one, other) => one.localeCompare(other, "en", { numeric: true }));
-  if (all.length >= 2 && all.length <= mostCategories) return all;
-  throw new AppError("invalid_input", `A column has ${all.length} categories; 2 to ${mostCategories} are needed.`);
+  if (all.length >= 2 && all.length <= maxCategories) return all;
+  throw new AppError("invalid_input", `A column has ${all.length} categories; 2 to ${maxCategories} are needed.`);
 }
 
 /** Pearson's chi-square of counts against those expected. */

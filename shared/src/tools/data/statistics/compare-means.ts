@@ -111,7 +111,7 @@ function equalSpread(samples: readonly Sample[]): number {
   return varianceAnalysis(distances).p;
 }
 
-const mostCompared = 8;
+const maxCompared = 8;
 
 /** Whether several samples have the same mean, and which differ. */
 export function anova(samples: readonly Sample[], confidence: number): StatisticsReport {
@@ -146,8 +146,8 @@ export function pairLines(
   samples: readonly Sample[],
   compare: (one: Sample, other: Sample) => { readonly text: string; readonly p: number },
 ): string[] {
-  if (samples.length > mostCompared)
-    return [`pairs: not compared, since there are more than ${mostCompared} groups; choose some in a SELECT.`];
+  if (samples.length > maxCompared)
+    return [`pairs: not compared, since there are more than ${maxCompared} groups; choose some in a SELECT.`];
   const pairs = samples.flatMap((one, at) =>
     samples.slice(at + 1).map((other) => ({ one, other, ...compare(one, other) })),
   );

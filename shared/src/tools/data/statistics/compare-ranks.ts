@@ -17,7 +17,7 @@ function tieSum(values: readonly number[]): number {
 }
 
 /** With more values in both samples the normal approximation is as good. */
-const mostExact = 8;
+const maxExact = 8;
 
 /** The Mann-Whitney U of the first sample, and its two-sided p. */
 function mannWhitneyU(one: readonly number[], other: readonly number[]) {
@@ -26,7 +26,7 @@ function mannWhitneyU(one: readonly number[], other: readonly number[]) {
   const ranked = ranks(all);
   const u = ranked.slice(0, n).reduce((sum, rank) => sum + rank, 0) - (n * (n + 1)) / 2;
   const ties = tieSum(all);
-  if (ties === 0 && Math.min(n, m) <= mostExact && n * m <= 2_000) return { u, p: exactU(u, n, m), isExact: true };
+  if (ties === 0 && Math.min(n, m) <= maxExact && n * m <= 2_000) return { u, p: exactU(u, n, m), isExact: true };
   const size = n + m;
   const deviation = Math.sqrt(((n * m) / 12) * (size + 1 - ties / (size * (size - 1))));
   const distance = Math.max(0, Math.abs(u - (n * m) / 2) - 0.5);
@@ -74,7 +74,7 @@ export function mannWhitney(one: Sample, other: Sample, confidence: number): Sta
 }
 
 /** With more pairs their differences are not sorted. */
-const mostPairs = 4_000_000;
+const maxPairs = 4_000_000;
 
 /**
  * By how much values of one sample are larger: the median of all differences, with the interval of
@@ -82,7 +82,7 @@ const mostPairs = 4_000_000;
  */
 function shiftLine(one: Sample, other: Sample, confidence: number): string[] {
   const [n, m] = [one.values.length, other.values.length];
-  if (n * m > mostPairs) return [];
+  if (n * m > maxPairs) return [];
   const differences = new Float64Array(n * m);
   for (const [at, value] of one.values.entries())
     for (const [by, second] of other.values.entries()) differences[at * m + by] = value - second;
@@ -97,7 +97,7 @@ function shiftLine(one: Sample, other: Sample, confidence: number): string[] {
   ];
 }
 
-const mostSigned = 50;
+const maxSigned = 50;
 
 /** The signed-rank test of differences: the rank sum of the rarer sign, and its two-sided p. */
 function signedRanks(differences: readonly number[]) {
@@ -109,7 +109,7 @@ function signedRanks(differences: readonly number[]) {
   const all = (n * (n + 1)) / 2;
   const w = Math.min(above, all - above);
   const ties = tieSum(sizes);
-  if (ties === 0 && n === differences.length && n <= mostSigned)
+  if (ties === 0 && n === differences.length && n <= maxSigned)
     return { w, above, all, p: exactW(w, n), isExact: true };
   const deviation = Math.sqrt((n * (n + 1) * (2 * n + 1)) / 24 - ties / 48);
   const distance = Math.max(0, Math.abs(above - all / 2) - 0.5);

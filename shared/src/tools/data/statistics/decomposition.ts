@@ -41,8 +41,8 @@ function decompose(values: readonly number[], period: number, model: Decompositi
   return { trend, season, rest };
 }
 
-const mostPlaces = 24;
-const mostOdd = 10;
+const maxPlaces = 24;
+const maxOdd = 10;
 
 /** A series in its parts, in words; `times` names each value. */
 export function decomposition(
@@ -82,13 +82,13 @@ export function decomposition(
     lines: [
       `trend: ${figure(parts.trend[first] ?? 0)} at ${times[first]} to ${figure(parts.trend[last] ?? 0)} at ${times[last]}; strength ${figure(strength(withTrend))} of 1`,
       `season: highest ${figure(Math.max(...parts.season))} at place ${peak(Math.max) + 1} of the period (as ${times[peak(Math.max)]}), lowest ${figure(Math.min(...parts.season))} at place ${peak(Math.min) + 1} (as ${times[peak(Math.min)]}); strength ${figure(strength(withSeason))} of 1`,
-      ...(period <= mostPlaces ? [`season by place: ${parts.season.map(figure).join(", ")}`] : []),
+      ...(period <= maxPlaces ? [`season by place: ${parts.season.map(figure).join(", ")}`] : []),
       odd.length === 0
         ? "rest: no value out of the ordinary"
         : `rest out of the ordinary (3.5 robust deviations): ${odd
-            .slice(0, mostOdd)
+            .slice(0, maxOdd)
             .map(({ at }) => `${times[at]} (${figure(values[at] ?? 0)})`)
-            .join(", ")}${odd.length > mostOdd ? ` and ${odd.length - mostOdd} nearer to the usual` : ""}`,
+            .join(", ")}${odd.length > maxOdd ? ` and ${odd.length - maxOdd} nearer to the usual` : ""}`,
     ],
     assumptions: [
       "evenly spaced rows, none missing: the order is that of the time column; gaps are told above if found.",

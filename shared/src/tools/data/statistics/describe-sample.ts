@@ -89,7 +89,7 @@ const rules: Record<
   },
 };
 
-const mostShown = 20;
+const maxShown = 20;
 
 /** Which values are out of the ordinary by a rule; `labels` say which rows they are in. */
 export function outliers(sample: Sample, rule: OutlierRule, labels: readonly string[]): StatisticsReport {
@@ -108,7 +108,7 @@ export function outliers(sample: Sample, rule: OutlierRule, labels: readonly str
     .toSorted(
       (one, other) => Math.max(low - other.value, other.value - high) - Math.max(low - one.value, one.value - high),
     )
-    .slice(0, mostShown);
+    .slice(0, maxShown);
   const counts = rulesFound(sample.values);
   return {
     title: `Outliers of ${sample.name} by ${told}`,

@@ -115,12 +115,12 @@ function inverted(square: Matrix, predictors: readonly Predictor[]): Matrix {
 }
 
 /** Beyond this the inverse is made of rounding errors. */
-const mostInflated = 1e10;
+const maxInflated = 1e10;
 
 function invertible(scaled: Matrix): Matrix | undefined {
   try {
     const solved = inverse(scaled);
-    const isSound = solved.diagonal().every((value) => value > 0 && value < mostInflated);
+    const isSound = solved.diagonal().every((value) => value > 0 && value < maxInflated);
     return isSound ? solved : undefined;
   } catch {
     return undefined;

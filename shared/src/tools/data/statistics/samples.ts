@@ -45,7 +45,7 @@ export function namesOf({ columns, rows }: Rows, name: string): string[] {
   return rows.map((row) => (typeof row[at] === "string" ? row[at] : JSON.stringify(row[at])));
 }
 
-const mostGroups = 50;
+const maxGroups = 50;
 
 /**
  * A measured column parted by a column of groups, in the order of their names. Throws
@@ -59,10 +59,10 @@ export function groupsOf(rows: Rows, measured: string, by: string): Sample[] {
     group.push(values[at] ?? Number.NaN);
     groups.set(name, group);
   }
-  if (groups.size < 2 || groups.size > mostGroups)
+  if (groups.size < 2 || groups.size > maxGroups)
     throw new AppError(
       "invalid_input",
-      `${by} has ${groups.size} different values; 2 to ${mostGroups} groups are needed.`,
+      `${by} has ${groups.size} different values; 2 to ${maxGroups} groups are needed.`,
     );
   const samples = [...groups].map(([name, own]) => ({ name, values: own }));
   return requireEach(samples.toSorted((one, other) => one.name.localeCompare(other.name, "en", { numeric: true })));

@@ -6,7 +6,7 @@ import { keysymsOf } from "../key-names.ts";
 const buttons = { left: "1", right: "3" } as const;
 const [up, down] = ["4", "5"];
 const notchPixels = 100;
-const mostNotches = 10;
+const maxNotches = 10;
 
 /**
  * Arguments of xdotool for what a person did to the picture of a screen. Throws `invalid_input` for
@@ -24,7 +24,7 @@ export function personCall(input: PersonInput, { width, height }: ScreenSize): r
       return [...moved(input), input.act === "down" ? "mousedown" : "mouseup", buttons[input.button]];
     }
     case "wheel": {
-      const notches = Math.min(mostNotches, Math.ceil(Math.abs(input.dy) / notchPixels));
+      const notches = Math.min(maxNotches, Math.ceil(Math.abs(input.dy) / notchPixels));
       const wheel = ["click", "--repeat", String(notches), "--delay", "10", input.dy > 0 ? down : up];
       return notches === 0 ? moved(input) : [...moved(input), ...wheel.filter((word) => word !== undefined)];
     }

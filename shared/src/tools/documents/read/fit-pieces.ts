@@ -12,7 +12,7 @@ export type Budget = {
 };
 
 /** A document that takes more answers than this is not read from its first page to its last. */
-const mostAnswers = 3;
+const maxAnswers = 3;
 
 /**
  * The pieces that fit into a budget, and where to go on. Only a first piece that is longer than the
@@ -27,7 +27,7 @@ export async function fitPieces(reading: Reading, budget: Budget): Promise<Docum
   if (beginning === undefined || extent === undefined || fitted.next === undefined) return fitted;
   const length = read.reduce((sum, { text }) => sum + text.length, 0);
   const average = length / new Set(read.map(({ label }) => label)).size;
-  if (average * extent.pieces <= mostAnswers * usual.characters) return fitted;
+  if (average * extent.pieces <= maxAnswers * usual.characters) return fitted;
   const begun = await fit({ ...reading, pieces: read }, { ...usual, characters: beginning });
   const outline = await extent.outline();
   return {

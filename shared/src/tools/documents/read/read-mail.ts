@@ -4,14 +4,14 @@ import { htmlMarkdown } from "./html-markdown.ts";
 import { counted, numberRange } from "./number-range.ts";
 import type { DocumentPiece, Reading } from "./reading.ts";
 
-const mostMessages = 50_000;
+const maxMessages = 50_000;
 /** A text that is attached and not larger is shown. */
-const mostAttachedBytes = 10_000;
+const maxAttachedBytes = 10_000;
 
 /** An e-mail (.eml) or a folder of them (.mbox): headers, text, and what is attached. */
 export function readMail(bytes: Uint8Array, part: string | undefined): Reading {
   const starts = messageStarts(bytes);
-  const count = Math.min(starts.length, mostMessages);
+  const count = Math.min(starts.length, maxMessages);
   const { first, last } = numberRange(part, count, "message");
   async function* pieces(): AsyncGenerator<DocumentPiece> {
     for (let number = first; number <= last; number++) {
@@ -32,7 +32,7 @@ function messageStarts(bytes: Uint8Array): number[] {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (buffer.subarray(0, 5).toString("latin1") !== "From ") return [0];
   const starts = [0];
-  for (let at = 0; starts.length <= mostMessages; ) {
+  for (let at = 0; starts.length <= maxMessages; ) {
     at = buffer.indexOf("\nFrom ", at);
     if (at < 0) break;
     starts.push(++at);
@@ -59,7 +59,7 @@ function mailText({ from, to = [], cc = [], headers: all, subject, text, html, a
   const files = attachments.map(({ filename, mimeType, content }) => {
     const size = typeof content === "string" ? content.length : content.byteLength;
     const name = `- ${filename ?? "(no name)"} (${mimeType}, ${size} bytes)`;
-    const isShown = /^text\/(?:plain|csv|tab-separated-values)$/.test(mimeType) && size <= mostAttachedBytes;
+    const isShown = /^text\/(?:plain|csv|tab-separated-values)$/.test(mimeType) && size <= maxAttachedBytes;
     return isShown
       ? `${name}:\n${typeof content === "string" ? content : decodeText(new Uint8Array(content), mimeType)}`
       : name;

@@ -3,8 +3,8 @@ import { AppError } from "../../../core/errors.ts";
 import { counted, numberRange } from "./number-range.ts";
 import type { DocumentPiece, Reading } from "./reading.ts";
 
-const mostEntries = 20_000;
-const mostTextBytes = 64 * 2 ** 20;
+const maxEntries = 20_000;
+const maxTextBytes = 64 * 2 ** 20;
 
 /** A file in a zip archive, as its directory claims. */
 export type ZipEntry = { readonly path: string; readonly size: number; readonly packed: number };
@@ -31,7 +31,7 @@ export async function zipContent(bytes: Uint8Array): Promise<ZipContent> {
   try {
     const zip = await open();
     for await (const { fileName, uncompressedSize, compressedSize } of zip.eachEntry()) {
-      if (entries.length === mostEntries) throw new AppError("too_large", "The archive has more than 20000 entries.");
+      if (entries.length === maxEntries) throw new AppError("too_large", "The archive has more than 20000 entries.");
       entries.push({ path: fileName, size: uncompressedSize, packed: compressedSize });
     }
   } catch (error) {
@@ -45,7 +45,7 @@ export async function zipContent(bytes: Uint8Array): Promise<ZipContent> {
       const zip = await open();
       for await (const entry of zip.eachEntry()) {
         if (entry.fileName !== path) continue;
-        if (entry.uncompressedSize > mostTextBytes)
+        if (entry.uncompressedSize > maxTextBytes)
           throw new AppError("too_large", `${JSON.stringify(path)} in it unpacks to more than 64 MB.`);
         const chunks: Uint8Array[] = [];
         // The library ends a stream that unpacks to more than the entry claims.
@@ -58,9 +58,9 @@ export async function zipContent(bytes: Uint8Array): Promise<ZipContent> {
 }
 
 /** Rejects with `too_large` an archive that claims to unpack to more than this. */
-export function requireUnpackable({ unpackedBytes }: ZipContent, mostBytes: number): void {
-  if (unpackedBytes <= mostBytes) return;
-  const [claimed, most] = [unpackedBytes, mostBytes].map((bytes) => Math.round(bytes / 2 ** 20));
+export function requireUnpackable({ unpackedBytes }: ZipContent, maxBytes: number): void {
+  if (unpackedBytes <= maxBytes) return;
+  const [claimed, most] = [unpackedBytes, maxBytes].map((bytes) => Math.round(bytes / 2 ** 20));
   throw new AppError("too_large", `It unpacks to ${claimed} MB, more than the ${most} MB that are read.`);
 }
 

@@ -12,7 +12,7 @@ export type PlacedFormula = {
 };
 
 /** More comparisons of a range with the cells of formulas are not made: then no circle is found. */
-const mostComparisons = 20_000_000;
+const maxComparisons = 20_000_000;
 
 /**
  * The cells of formulas that depend on themselves, in the order of dependence, the first again at
@@ -28,7 +28,7 @@ export function circleIn(formulas: readonly PlacedFormula[]): readonly string[] 
         return at.get(keyOf(range.sheet, range.left, range.top)) ?? [];
       const inSheet = bySheet.get(range.sheet.toLowerCase()) ?? [];
       comparisons += inSheet.length;
-      return comparisons > mostComparisons ? [] : inSheet.filter((other) => covers(range, other));
+      return comparisons > maxComparisons ? [] : inSheet.filter((other) => covers(range, other));
     });
   const ended = new Set<PlacedFormula>();
   for (const start of formulas) {

@@ -8,7 +8,7 @@ import { renderChart } from "../../data/charts/render/render-chart.ts";
 export type ChartPictures = "svg" | "png";
 
 const block = /<pre><code class="language-vega-lite">([\s\S]*?)<\/code><\/pre>/g;
-const mostCharts = 20;
+const maxCharts = 20;
 
 const value = z.union([z.string(), z.number(), z.null()]);
 const chart = z.looseObject({
@@ -29,7 +29,7 @@ export async function drawCharts(
   }: { readonly pictures: ChartPictures; readonly language: "zh" | "en"; readonly signal: AbortSignal },
 ): Promise<string> {
   const found = [...html.matchAll(block)];
-  if (found.length > mostCharts) throw new AppError("too_large", `A document may have ${mostCharts} charts.`);
+  if (found.length > maxCharts) throw new AppError("too_large", `A document may have ${maxCharts} charts.`);
   const parts: string[] = [];
   let end = 0;
   for (const { 0: all, 1: code = "", index } of found) {

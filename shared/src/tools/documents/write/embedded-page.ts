@@ -6,8 +6,8 @@ import { openFile } from "../../../machine/workspace/workspace-file.ts";
 import { escapeHtml, htmlPage } from "../../data/charts/html-page.ts";
 import { type ChartPictures, drawCharts } from "./drawn-charts.ts";
 
-const mostImageBytes = 5 * 1024 * 1024;
-const mostBytes = 20 * 1024 * 1024;
+const maxImageBytes = 5 * 1024 * 1024;
+const maxBytes = 20 * 1024 * 1024;
 const image = /<img src="([^"]*)"/g;
 
 /** A document to be written. */
@@ -62,7 +62,7 @@ async function withImages(workspace: Workspace, html: string): Promise<string> {
   for (const source of sources) {
     const data = await dataUrl(workspace, source.replaceAll("&amp;", "&"));
     total += data.length;
-    if (total > mostBytes)
+    if (total > maxBytes)
       throw new AppError("too_large", "The pictures of the document are larger than 20 MB together.");
     inlined.set(source, data);
   }
@@ -74,7 +74,7 @@ async function dataUrl(workspace: Workspace, source: string): Promise<string> {
   if (/^[a-z]+:/i.test(source) || !type.startsWith("image/"))
     throw new AppError("unsupported", `The picture ${source} is not an image file of the workspace.`);
   await using file = await openFile(workspace, decodeURI(source));
-  const content = await file.read(mostImageBytes);
+  const content = await file.read(maxImageBytes);
   if (content === undefined) throw new AppError("too_large", `The picture ${source} is larger than 5 MB.`);
   return `data:${type};base64,${content.toString("base64")}`;
 }

@@ -21,9 +21,9 @@ export type SheetToWrite = {
   readonly formats: Readonly<Record<string, string>>;
 };
 
-const mostCells = 2_000_000;
+const maxCells = 2_000_000;
 /** A spreadsheet program opens no sheet with more. */
-const mostRows = 1_048_576;
+const maxRows = 1_048_576;
 
 /**
  * A workbook (.xlsx) of these sheets: the columns' names, and titles above them, bold and kept in
@@ -36,10 +36,10 @@ export async function makeWorkbook(
   sheets: readonly SheetToWrite[],
 ): Promise<{ readonly content: Uint8Array; readonly told: string }> {
   const cells = sheets.reduce((sum, { rows }) => sum + rows.reduce((all, row) => all + row.length, 0), 0);
-  if (cells > mostCells) throw new AppError("too_large", `A workbook may have ${mostCells} cells; this has ${cells}.`);
-  const long = sheets.find(({ rows }) => rows.length > mostRows);
+  if (cells > maxCells) throw new AppError("too_large", `A workbook may have ${maxCells} cells; this has ${cells}.`);
+  const long = sheets.find(({ rows }) => rows.length > maxRows);
   if (long !== undefined)
-    throw new AppError("too_large", `A sheet may have ${mostRows} rows; ${long.name} has ${long.rows.length}.`);
+    throw new AppError("too_large", `A sheet may have ${maxRows} rows; ${long.name} has ${long.rows.length}.`);
   refuseCircles(sheets);
   const written = sheets.map(sheetOf);
   const content = await writeXlsx({
@@ -59,7 +59,7 @@ export async function makeWorkbook(
   return { content, told: `${told.join(", ")}.${textsNote(written.flatMap(({ texts }) => texts))}` };
 }
 
-const mostNamed = 4;
+const maxNamed = 4;
 
 function becameNote({ dates, numbers }: Became = { dates: 0, numbers: 0 }): string {
   const parts = [...(dates > 0 ? [counted(dates, "date")] : []), ...(numbers > 0 ? [counted(numbers, "number")] : [])];
@@ -69,8 +69,8 @@ function becameNote({ dates, numbers }: Became = { dates: 0, numbers: 0 }): stri
 /** The cells whose text a reader takes for a value, and a formula does not. */
 function textsNote(texts: readonly string[]): string {
   if (texts.length === 0) return "";
-  const more = texts.length > mostNamed ? ` and ${texts.length - mostNamed} more` : "";
-  return ` Texts, not numbers or dates: ${texts.slice(0, mostNamed).join(", ")}${more}.`;
+  const more = texts.length > maxNamed ? ` and ${texts.length - maxNamed} more` : "";
+  return ` Texts, not numbers or dates: ${texts.slice(0, maxNamed).join(", ")}${more}.`;
 }
 
 /** How many texts have become values. */
@@ -136,13 +136,13 @@ function sheetOf({ name, rows, plain, formats }: SheetToWrite): WrittenSheet {
   return { sheet, became, texts };
 }
 
-const mostTitles = 8;
+const maxTitles = 8;
 
 /**
  * The row of the columns' names: the first, or the first of several cells where titles precede it.
  */
 function headOf(rows: SheetToWrite["rows"]): number {
-  const filled = rows.slice(0, mostTitles).map((row) => row.filter((value) => value !== null && value !== "").length);
+  const filled = rows.slice(0, maxTitles).map((row) => row.filter((value) => value !== null && value !== "").length);
   return (filled[0] ?? 0) > 1
     ? 0
     : Math.max(

@@ -3,27 +3,27 @@ import { type Cell, type CellValue, colToLetter, readXlsx } from "hucre/xlsx";
 import { escapeHtml, htmlPage } from "../../data/charts/html-page.ts";
 import { cellText } from "../read/office/cell-text.ts";
 
-const mostSheets = 3;
-const mostRows = 20;
-const mostColumns = 8;
+const maxSheets = 3;
+const maxRows = 20;
+const maxColumns = 8;
 /** Of a cell; the page cuts what is too wide. */
-const mostCharacters = 100;
+const maxCharacters = 100;
 /** Pixels that all columns share on a printed page. */
 const pageWidth = 560;
 
 /** What the page of a workbook shows, in words. */
-export const sheetPageShows = `of its cells as read back, as tables (at most ${mostRows} rows and ${mostColumns} columns of the first ${mostSheets} sheets; long cells are cut, formulas not computed); a spreadsheet program draws them in its own way`;
+export const sheetPageShows = `of its cells as read back, as tables (at most ${maxRows} rows and ${maxColumns} columns of the first ${maxSheets} sheets; long cells are cut, formulas not computed); a spreadsheet program draws them in its own way`;
 
 /** The first cells of a workbook's first sheets as a page of tables, read from what was written. */
 export async function sheetPage(content: Uint8Array): Promise<string> {
   const { sheets } = await readXlsx(content, {
-    sheets: Array.from({ length: mostSheets }, (_, at) => at),
-    range: `A1:${colToLetter(mostColumns - 1)}${mostRows}`,
+    sheets: Array.from({ length: maxSheets }, (_, at) => at),
+    range: `A1:${colToLetter(maxColumns - 1)}${maxRows}`,
     readStyles: true,
   });
   const tables = sheets.map(({ name, rows, cells }) => {
-    const shown = rows.slice(0, mostRows);
-    const width = Math.min(mostColumns, Math.max(1, ...shown.map(({ length }) => length)));
+    const shown = rows.slice(0, maxRows);
+    const width = Math.min(maxColumns, Math.max(1, ...shown.map(({ length }) => length)));
     const columns = Array.from({ length: width }, (_, left) => left);
     const head = columns.map((left) => `<th>${colToLetter(left)}</th>`).join("");
     const lines = shown.map((row, top) => {
@@ -48,6 +48,6 @@ function cellHtml(value: CellValue, cell: Cell | undefined, columns: number): st
   const text = isFormatted ? formatValue(value, format) : cellText(value, cell);
   const isNumber = typeof value === "number";
   const style = `max-width: ${Math.floor(pageWidth / columns)}px${cell?.style?.font?.bold === true ? "; font-weight: bold" : ""}`;
-  const shown = escapeHtml(text.slice(0, mostCharacters).toWellFormed());
+  const shown = escapeHtml(text.slice(0, maxCharacters).toWellFormed());
   return `<td${isNumber ? ' class="number"' : ""} style="${style}">${shown}</td>`;
 }

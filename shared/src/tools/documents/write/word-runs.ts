@@ -20,8 +20,8 @@ type Look = {
 };
 
 /** The width of a page's text, in pixels. */
-const mostWidth = 600;
-const mostHeight = 800;
+const maxWidth = 600;
+const maxHeight = 800;
 
 const looks: Readonly<Record<string, Look>> = {
   STRONG: { bold: true },
@@ -68,7 +68,7 @@ function imageRun(node: HtmlNode): ImageRun {
   const type = kinds[format as keyof typeof kinds];
   if (type === undefined)
     throw new AppError("unsupported", "A picture in a Word document is a PNG, JPEG or GIF; draw a chart as png.");
-  const scale = Math.min(1, mostWidth / width, mostHeight / height);
+  const scale = Math.min(1, maxWidth / width, maxHeight / height);
   const name = node.getAttribute?.("alt") ?? "";
   return new ImageRun({
     type,

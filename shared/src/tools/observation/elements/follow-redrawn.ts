@@ -23,7 +23,7 @@ export function followRedrawn(
 
 /** Does the same immediately, without a look. */
 export async function followNow(looks: SnapshotState, frame: Frame, timeoutMs: number): Promise<void> {
-  followRedrawn(looks, { ...(await lookIn(frame, { mostDrawn: 0 }, timeoutMs)), frame }, { looked: false });
+  followRedrawn(looks, { ...(await lookIn(frame, { maxDrawn: 0 }, timeoutMs)), frame }, { looked: false });
 }
 
 /** An element that replaced another: the numbers of both, and the role and mark that both have. */
@@ -35,7 +35,7 @@ export type Successor = {
 };
 
 /** If more elements than this are gone, the page has changed rather than been redrawn. */
-const mostGone = 2_000;
+const maxGone = 2_000;
 
 /**
  * The elements of a redrawn document that are unambiguously those of its former outline. Each is in
@@ -49,7 +49,7 @@ function sameElements(
 ): readonly Successor[] {
   const refsNow = refsIn(now);
   const gone = [...refsIn(before)].filter((ref) => !refsNow.has(ref));
-  if (gone.length === 0 || gone.length > mostGone) return [];
+  if (gone.length === 0 || gone.length > maxGone) return [];
   const [old, fresh] = [outlineTree(before), outlineTree(now)];
   const agree = agreement();
   return gone.flatMap((former) => {

@@ -37,7 +37,7 @@ export interface Refs {
   ): void;
 }
 
-const mostRefs = 30_000;
+const maxRefs = 30_000;
 
 /** Refs for one conversation, `e1` onwards; the oldest are forgotten. */
 export function createRefs(): Refs {
@@ -62,7 +62,7 @@ export function createRefs(): Refs {
       const ref = `e${last}`;
       elements.set(ref, element);
       given.set(key, ref);
-      if (elements.size > mostRefs) forgetOldest(elements, given);
+      if (elements.size > maxRefs) forgetOldest(elements, given);
       return ref;
     },
     get: (ref) => elements.get(ref),
@@ -83,6 +83,6 @@ export function createRefs(): Refs {
 }
 
 function forgetOldest(elements: Map<string, SeenElement>, given: Map<string, string>): void {
-  for (const ref of [...elements.keys()].slice(0, mostRefs / 2)) elements.delete(ref);
+  for (const ref of [...elements.keys()].slice(0, maxRefs / 2)) elements.delete(ref);
   for (const [key, ref] of given) if (!elements.has(ref)) given.delete(key);
 }

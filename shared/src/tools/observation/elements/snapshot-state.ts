@@ -64,11 +64,11 @@ export function createSnapshotStates(): SnapshotStates {
   };
 }
 
-const mostUntold = 20;
+const maxUntold = 20;
 
 /** What happened without an act and the conversation does not have yet. */
 export function untoldNotices(browsing: Browsing, looks: SnapshotState): readonly string[] {
-  looks.untold = [...looks.untold, ...browsing.notices()].slice(-mostUntold);
+  looks.untold = [...looks.untold, ...browsing.notices()].slice(-maxUntold);
   return looks.untold;
 }
 

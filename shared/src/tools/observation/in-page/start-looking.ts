@@ -30,7 +30,7 @@ export type NumberedPlace = { readonly number: number; readonly document: number
 /** How to look at a document. */
 export type LookOrder = {
   /** The most elements to tell that are drawn without words. */
-  readonly mostDrawn: number;
+  readonly maxDrawn: number;
   /** A text in small letters: what has it is shown even far from the window. */
   readonly find?: string | undefined;
 };
@@ -57,7 +57,7 @@ export function startLooking(formats: Readonly<Record<string, string>>) {
     return { reader, roles, names: openNames(reader, roles), states: openStates(reader, formats), numbers };
   };
   return {
-    look({ mostDrawn, find }: LookOrder): DocumentLook {
+    look({ maxDrawn, find }: LookOrder): DocumentLook {
       const pageNow = open();
       const { reader } = pageNow;
       const body = reader.body();
@@ -67,7 +67,7 @@ export function startLooking(formats: Readonly<Record<string, string>>) {
         measure: measurePage(reader, origin),
         nodes,
         unseen: findUnseenText(reader, openVisibility(reader, openPalette()), isCut ? visited : undefined),
-        drawn: mostDrawn === 0 ? [] : findDrawnElements(pageNow, mostDrawn),
+        drawn: maxDrawn === 0 ? [] : findDrawnElements(pageNow, maxDrawn),
         crowded: isCut,
       };
     },

@@ -4,13 +4,13 @@ declare const document: PageDocument;
 declare const MutationObserver: PageObserver;
 
 /** How long nothing may change, and the longest wait for that, in milliseconds. */
-export type QuietPage = { readonly quietMs: number; readonly mostMs: number };
+export type QuietPage = { readonly quietMs: number; readonly maxMs: number };
 
 /**
- * Runs in the page: resolves once nothing in it has changed for `quietMs`, or after `mostMs` when
+ * Runs in the page: resolves once nothing in it has changed for `quietMs`, or after `maxMs` when
  * it never stops changing.
  */
-export function waitForQuiet({ quietMs, mostMs }: QuietPage): Promise<void> {
+export function waitForQuiet({ quietMs, maxMs }: QuietPage): Promise<void> {
   return new Promise((resolve) => {
     const finish = () => {
       observer.disconnect();
@@ -19,7 +19,7 @@ export function waitForQuiet({ quietMs, mostMs }: QuietPage): Promise<void> {
       resolve();
     };
     let timer = setTimeout(finish, quietMs);
-    const last = setTimeout(finish, mostMs);
+    const last = setTimeout(finish, maxMs);
     const observer = new MutationObserver(() => {
       clearTimeout(timer);
       timer = setTimeout(finish, quietMs);

@@ -24,7 +24,7 @@ export type LiveStore = {
 };
 
 const againMs = 1_500;
-const mostAtOnce = 50;
+const maxAtOnce = 50;
 
 /** Opens a view of the page that a task has open. */
 export function openLiveStore(place: LivePlace): LiveStore {
@@ -93,7 +93,7 @@ function sending(post: Post) {
   const sendNext = () => {
     const place = { ...burst };
     burst.number += 1;
-    return post(waiting.splice(0, mostAtOnce), place);
+    return post(waiting.splice(0, maxAtOnce), place);
   };
   const sendAll = async () => {
     burst = { id: newKey(), number: 0 };

@@ -1,7 +1,7 @@
 import type { Progress } from "../../../api/follow.ts";
 
 /** Characters kept per speaker; the stored event brings the whole text. */
-const mostCharacters = 4_000;
+const maxCharacters = 4_000;
 
 /** What somebody is writing now. */
 export type Speaking = { readonly runId: string; readonly type: string; readonly agent: string; text: string };
@@ -15,7 +15,7 @@ export class LiveText {
     if (text === undefined || type === "tool-call-delta") return;
     const key = `${runId} ${agent} ${type}`;
     const one = this.#speaking.get(key) ?? { runId, type, agent, text: "" };
-    one.text = (one.text + text).slice(-mostCharacters);
+    one.text = (one.text + text).slice(-maxCharacters);
     this.#speaking.set(key, one);
   }
 

@@ -6,7 +6,7 @@ import { request } from "../../../api/client.ts";
 import { safeText } from "../../../app/format.ts";
 import { language, words } from "../../../app/words/words.ts";
 
-const mostBytes = 8_000_000;
+const maxBytes = 8_000_000;
 const [lowest, highest] = [200, 900];
 
 type Chart = { readonly title: string; readonly spec: unknown; readonly words: unknown };
@@ -84,7 +84,7 @@ function Frame({ chart }: { chart: Chart }) {
 async function readChart(source: string, signal: AbortSignal): Promise<Chart> {
   const response = await request(source, { signal });
   const bytes = await response.arrayBuffer();
-  if (bytes.byteLength > mostBytes) throw new Error("too large");
+  if (bytes.byteLength > maxBytes) throw new Error("too large");
   const file = JSON.parse(new TextDecoder().decode(bytes)) as ChartFile;
   const [{ shownSpec }, { interactiveSpec }, { menuWords }] = await Promise.all([
     import("manyhands/internal/tools/data/charts/shown-spec"),

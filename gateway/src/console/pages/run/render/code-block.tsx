@@ -4,23 +4,23 @@ import { words } from "../../../app/words/words.ts";
 import { CutNote } from "../../../parts/cut-note.tsx";
 
 /** Characters shown of a text at once: more would keep the page from answering. */
-const mostCharacters = 200_000;
+const maxCharacters = 200_000;
 
 /** A text as it is, in a fixed-width font. */
 export function CodeBlock({ text }: { text: string }) {
   const [all, setAll] = useState(false);
-  const cut = !all && text.length > mostCharacters;
+  const cut = !all && text.length > maxCharacters;
   return (
     <>
       {cut && (
         <CutNote
-          said={words().run.firstCharacters(countText(mostCharacters), countText(text.length))}
+          said={words().run.firstCharacters(countText(maxCharacters), countText(text.length))}
           showAll={() => setAll(true)}
         />
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys. */}
       <pre class="code mono wraps" tabIndex={0}>
-        {safeText(cut ? `${text.slice(0, mostCharacters)}…` : text)}
+        {safeText(cut ? `${text.slice(0, maxCharacters)}…` : text)}
       </pre>
     </>
   );

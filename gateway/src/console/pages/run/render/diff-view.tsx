@@ -5,7 +5,7 @@ import { CutNote } from "../../../parts/cut-note.tsx";
 import type { FileDiff } from "./diff-lines.ts";
 
 /** Lines shown of one file. */
-const mostLines = 2_000;
+const maxLines = 2_000;
 const marks = { add: "+", del: "−", same: "", gap: "⋯" } as const;
 
 /** Changes of files, with + and − so that colour only confirms them. */
@@ -21,13 +21,13 @@ export function DiffView({ files }: { files: readonly FileDiff[] }) {
 
 function FileChanges({ file: { name, lines } }: { file: FileDiff }) {
   const [all, setAll] = useState(false);
-  const cut = !all && lines.length > mostLines;
+  const cut = !all && lines.length > maxLines;
   const count = (kind: string) => lines.filter((line) => line.kind === kind).length;
   return (
     <>
       {cut && (
         <CutNote
-          said={words().run.firstLines(countText(mostLines), countText(lines.length))}
+          said={words().run.firstLines(countText(maxLines), countText(lines.length))}
           showAll={() => setAll(true)}
         />
       )}
@@ -39,7 +39,7 @@ function FileChanges({ file: { name, lines } }: { file: FileDiff }) {
           <span class="s-ok">+{count("add")}</span>
           <span class="s-fail">−{count("del")}</span>
         </header>
-        {(cut ? lines.slice(0, mostLines) : lines).map(({ kind, number, text }, at) => (
+        {(cut ? lines.slice(0, maxLines) : lines).map(({ kind, number, text }, at) => (
           <div key={at} class={kind === "same" ? "" : kind}>
             <span>{number}</span>
             <span>{marks[kind]}</span>

@@ -5,13 +5,13 @@ import { CutNote } from "../../../parts/cut-note.tsx";
 import { isFigures } from "./read-table.ts";
 
 /** Rows shown before the rest is asked for. */
-const mostRows = 500;
+const maxRows = 500;
 
 /** Rows as a table; figures stand to the right. */
 export function TableView({ head, rows }: { head: readonly string[]; rows: readonly (readonly string[])[] }) {
   const [all, setAll] = useState(false);
-  const cut = !all && rows.length > mostRows;
-  const shown = cut ? rows.slice(0, mostRows) : rows;
+  const cut = !all && rows.length > maxRows;
+  const shown = cut ? rows.slice(0, maxRows) : rows;
   const figures = head.map((_, column) => isFigures(shown, column));
   return (
     <>
@@ -42,7 +42,7 @@ export function TableView({ head, rows }: { head: readonly string[]; rows: reado
       </section>
       {cut && (
         <CutNote
-          said={words().run.firstRows(countText(mostRows), countText(rows.length))}
+          said={words().run.firstRows(countText(maxRows), countText(rows.length))}
           showAll={() => setAll(true)}
         />
       )}

@@ -4,7 +4,7 @@ import { safeText } from "../../../app/format.ts";
 import { words } from "../../../app/words/words.ts";
 
 /** The most bytes of a document that is shown. */
-const mostBytes = 64_000_000;
+const maxBytes = 64_000_000;
 
 type Document = {
   readonly path: string;
@@ -18,7 +18,7 @@ type Document = {
 export function DocumentView({ file }: { file: Document }) {
   const text = words().run;
   const [source, setSource] = useState<string | undefined | null>(undefined);
-  const fits = file.size <= mostBytes && navigator.pdfViewerEnabled;
+  const fits = file.size <= maxBytes && navigator.pdfViewerEnabled;
   useEffect(() => {
     if (!fits) return;
     const gone = new AbortController();

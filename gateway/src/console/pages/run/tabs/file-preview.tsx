@@ -24,7 +24,7 @@ export type PreviewedFile = {
 };
 
 /** The most bytes that are shown. */
-const mostBytes = 2_000_000;
+const maxBytes = 2_000_000;
 
 const pictures: Readonly<Record<string, string>> = {
   png: "image/png",
@@ -44,7 +44,7 @@ export function FilePreview({ file }: { file: PreviewedFile }) {
   const picture = pictures[kind];
   if (picture !== undefined) return <Picture path={file.source} type={picture} name={file.path} />;
   if (kind === "pdf") return <DocumentView file={file} />;
-  if (file.size > mostBytes) return <p class="t3">{text.tooLong}</p>;
+  if (file.size > maxBytes) return <p class="t3">{text.tooLong}</p>;
   return <TextPreview file={file} kind={kind} />;
 }
 

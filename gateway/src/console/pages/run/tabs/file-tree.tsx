@@ -6,7 +6,7 @@ import { type Folder, folderOf } from "../model/folder.ts";
 import type { PreviewedFile } from "./file-preview.tsx";
 
 /** Folders with more files than this are closed at first. */
-const mostOpen = 40;
+const maxOpen = 40;
 
 /** Files in their folders, which open and close; one file may be chosen. */
 export function FileTree({ files, chosen }: { files: readonly PreviewedFile[]; chosen: string | undefined }) {
@@ -20,7 +20,7 @@ function Branch({ folder, chosen }: BranchProps) {
     <ul class="tree">
       {folder.folders.map((one) => (
         <li key={one.name}>
-          <details open={one.count <= mostOpen || one.files.some(({ file }) => file.key === chosen)}>
+          <details open={one.count <= maxOpen || one.files.some(({ file }) => file.key === chosen)}>
             <summary class="file-row">
               <Icon name="right" small />
               <span class="cut">{safeText(one.name)}</span>

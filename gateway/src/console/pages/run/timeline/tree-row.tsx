@@ -11,7 +11,7 @@ import { toolIcon } from "../tool-icon.ts";
 import { briefTime } from "./time-axis.tsx";
 
 /** Model calls drawn in one row at most. */
-const mostBars = 150;
+const maxBars = 150;
 
 type Props = {
   readonly row: Row;
@@ -146,7 +146,7 @@ function Bars({ item, extent }: { item: TreeItem; extent: Extent }) {
     <>
       {bar(tone, startOf(item), endOf(item), "whole")}
       {item.kind === "run" &&
-        item.replies.slice(-mostBars).map(({ at, event, seq }) => {
+        item.replies.slice(-maxBars).map(({ at, event, seq }) => {
           const end = Date.parse(at);
           const took = "milliseconds" in event ? event.milliseconds : 0;
           return bar("m", end - took, end, seq);

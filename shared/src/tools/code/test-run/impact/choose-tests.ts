@@ -8,7 +8,7 @@ import { hasImports } from "./imports.ts";
 /** Which tests to run, with a sentence on the choice; no command: run what would run anyway. */
 export type TestChoice = { readonly command?: string; readonly none?: true; readonly note: string };
 
-const mostFiles = 5_000;
+const maxFiles = 5_000;
 const largest = 500_000;
 
 /**
@@ -25,7 +25,7 @@ export async function chooseTests(
   if (changed === undefined) return inAll("nothing arrived here that the files could be compared with");
   if (changed.length === 0) return { none: true, note: "No file differs from what arrived, so no test is affected." };
   const readable = paths.filter(hasImports);
-  if (readable.length > mostFiles) return inAll(`there are more than ${mostFiles} files`);
+  if (readable.length > maxFiles) return inAll(`there are more than ${maxFiles} files`);
   const texts = new Map<string, string>();
   for (const path of readable) {
     signal.throwIfAborted();

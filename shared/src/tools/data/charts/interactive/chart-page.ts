@@ -5,7 +5,7 @@ import { interactiveSpec } from "./interactive-spec.ts";
 import { menuWords } from "./menu-words.ts";
 import { drawFunction, pageScript, vegaScripts } from "./vega-scripts.ts";
 
-const mostRows = 1000;
+const maxRows = 1000;
 const words = {
   en: { findings: "Findings", data: "Data", left: (rows: number) => `… and ${rows} more rows` },
   zh: { findings: "发现", data: "数据", left: (rows: number) => `…… 另有 ${rows} 行` },
@@ -52,8 +52,8 @@ function dataOf({ columns, rows, language }: ChartFile): string {
     return `<td${kind}>${escapeHtml(String(value ?? ""))}</td>`;
   };
   const head = columns.map(({ name }) => `<th>${escapeHtml(name)}</th>`).join("");
-  const lines = rows.slice(0, mostRows).map((row) => `<tr>${row.map(cell).join("")}</tr>`);
-  const left = rows.length - mostRows;
+  const lines = rows.slice(0, maxRows).map((row) => `<tr>${row.map(cell).join("")}</tr>`);
+  const left = rows.length - maxRows;
   const word = words[language];
   return [
     `<details><summary>${word.data}</summary>`,

@@ -7,7 +7,7 @@ import { type RenderReply, type RenderRequest, renderRequest } from "./render-pr
 
 /** Started by `renderChart`: draws the one chart on its standard input and ends. */
 
-const mostPixels = 4000;
+const maxPixels = 4000;
 const zoom = 2;
 
 // Without a canvas, Vega assumes that every letter is nearly as wide as high, leaves empty margins
@@ -31,13 +31,13 @@ async function draw({ spec, png }: RenderRequest): Promise<RenderReply> {
   const [width = 0, height = 0] = [/ width="([\d.]+)"/, / height="([\d.]+)"/].map((size) =>
     Number(size.exec(svg)?.[1]),
   );
-  const fits = width <= mostPixels && height <= mostPixels;
+  const fits = width <= maxPixels && height <= maxPixels;
   const image = (value: number) =>
     Buffer.from(new Resvg(svg, { fitTo: { mode: "zoom", value }, background: "white" }).render().asPng()).toString(
       "base64",
     );
   if (!png) return { ok: true, svg, ...(fits && { preview: image(1) }) };
-  if (!fits) throw new Error(`The chart is ${width} × ${height}; a PNG may have up to ${mostPixels} pixels a side.`);
+  if (!fits) throw new Error(`The chart is ${width} × ${height}; a PNG may have up to ${maxPixels} pixels a side.`);
   return { ok: true, svg, png: image(zoom), preview: image(1) };
 }
 

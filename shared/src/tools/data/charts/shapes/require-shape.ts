@@ -3,9 +3,9 @@ import type { ChartKind, Plot } from "../chart-roles.ts";
 import { cycleIn, flowsOf } from "./sankey.ts";
 import { countriesMissing } from "./world-map.ts";
 
-const [fewestAxes, mostAxes] = [3, 16];
-const mostFlows = 200;
-const mostNamed = 12;
+const [fewestAxes, maxAxes] = [3, 16];
+const maxFlows = 200;
+const maxNamed = 12;
 
 /** Kinds whose lines and areas are as large as their values. */
 const sized: ReadonlySet<ChartKind> = new Set(["sankey", "radar", "treemap", "wordcloud"]);
@@ -37,20 +37,20 @@ function requireSizes({ rows, roles: { measures } }: Plot, kind: ChartKind): voi
 
 function requireAxes({ columns, rows, roles: { along = 0 } }: Plot): void {
   const axes = new Set(rows.map((row) => row[along])).size;
-  if (axes < fewestAxes || axes > mostAxes)
+  if (axes < fewestAxes || axes > maxAxes)
     refuse(
-      `A radar has ${fewestAxes} to ${mostAxes} axes, and ${columns[along]?.name} has ${axes} values. A bar chart takes any number.`,
+      `A radar has ${fewestAxes} to ${maxAxes} axes, and ${columns[along]?.name} has ${axes} values. A bar chart takes any number.`,
     );
 }
 
 function requireFlows(plot: Plot): void {
   const flows = flowsOf(plot);
-  if (flows.length > mostFlows)
-    refuse(`A sankey of ${flows.length} flows can't be read: ${mostFlows} at most. Sum up the small ones.`);
+  if (flows.length > maxFlows)
+    refuse(`A sankey of ${flows.length} flows can't be read: ${maxFlows} at most. Sum up the small ones.`);
   const cycle = cycleIn(flows);
   if (cycle !== undefined)
     refuse(
-      `A sankey flows one way, and these lead in a circle: ${cycle.slice(0, mostNamed).join(" → ")}. Give sources and targets different names, such as "from A" and "to A".`,
+      `A sankey flows one way, and these lead in a circle: ${cycle.slice(0, maxNamed).join(" → ")}. Give sources and targets different names, such as "from A" and "to A".`,
     );
 }
 
@@ -66,8 +66,8 @@ function requireDegrees({ columns, rows, roles: { measures } }: Plot): void {
 }
 
 function list(names: readonly string[]): string {
-  const shown = names.slice(0, mostNamed).map((name) => JSON.stringify(name));
-  return names.length > mostNamed ? `${shown.join(", ")} and ${names.length - mostNamed} more` : shown.join(", ");
+  const shown = names.slice(0, maxNamed).map((name) => JSON.stringify(name));
+  return names.length > maxNamed ? `${shown.join(", ")} and ${names.length - maxNamed} more` : shown.join(", ");
 }
 
 function refuse(problem: string): never {

@@ -62,13 +62,13 @@ function htmlOf(node: XmlNode): string {
   }
 }
 
-const mostRepeated = 50;
+const maxRepeated = 50;
 
 /** An empty cell may stand for thousands to the right of the table. */
 function cellHtml(cell: XmlNode): string {
   const words = inside(cell);
-  const times = Math.min(mostRepeated, Number(xmlAttribute(cell, "table:number-columns-repeated")) || 1);
-  return words === "" && times === mostRepeated ? "" : `<td>${words}</td>`.repeat(times);
+  const times = Math.min(maxRepeated, Number(xmlAttribute(cell, "table:number-columns-repeated")) || 1);
+  return words === "" && times === maxRepeated ? "" : `<td>${words}</td>`.repeat(times);
 }
 
 /** What a note or a comment says, without its mark. */

@@ -21,9 +21,9 @@ const names: Readonly<Record<Format, string>> = {
 };
 
 /** A workbook that unpacks to more is read row by row, without its formulas. */
-const mostWholeBytes = 48 * 2 ** 20;
-const mostBytes = 2 ** 31;
-const mostColumns = 200;
+const maxWholeBytes = 48 * 2 ** 20;
+const maxBytes = 2 ** 31;
+const maxColumns = 200;
 
 /** One row of a sheet, with its number from 0 and its cells as text. */
 type Row = { readonly index: number; readonly cells: readonly string[] };
@@ -44,8 +44,8 @@ type OpenSheet = {
  */
 export async function readWorkbook(format: Format, bytes: Uint8Array, part: string | undefined): Promise<Reading> {
   const zip = format === "xls" ? undefined : await zipContent(bytes);
-  if (zip !== undefined) requireUnpackable(zip, mostBytes);
-  const isLarge = (zip?.unpackedBytes ?? 0) > mostWholeBytes;
+  if (zip !== undefined) requireUnpackable(zip, maxBytes);
+  const isLarge = (zip?.unpackedBytes ?? 0) > maxWholeBytes;
   const streams = isLarge && (format === "xlsx" || format === "ods");
   const { sheets, note } = streams ? await streamed(format, bytes) : whole(await readWhole(format, bytes));
   const choice = sheetChoice(
@@ -107,11 +107,11 @@ function sheetTitle({ name, hidden }: OpenSheet, at: number): string {
 }
 
 function rangeEnd({ right, bottom }: CellRange): string {
-  return `${colToLetter(Math.min(right, mostLetters))}${Math.min(bottom, mostRows) + 1}`;
+  return `${colToLetter(Math.min(right, maxLetters))}${Math.min(bottom, maxRows) + 1}`;
 }
 
-const mostLetters = 16_383;
-const mostRows = 1_048_575;
+const maxLetters = 16_383;
+const maxRows = 1_048_575;
 
 function sheetHead(sheet: OpenSheet, at: number, width: number, { left }: CellRange): string {
   const letters = Array.from({ length: Math.max(1, width) }, (_, column) => colToLetter(left + column));
@@ -137,7 +137,7 @@ function whole(book: Workbook): OpenBook {
       hidden: sheet.hidden === true || sheet.veryHidden === true,
       rowCount: sheet.rows.length,
       async *rows({ left, right, top, bottom }) {
-        const width = Math.min(mostColumns, widthOf(sheet) - left, right - left + 1);
+        const width = Math.min(maxColumns, widthOf(sheet) - left, right - left + 1);
         for (let index = top; index <= Math.min(bottom, sheet.rows.length - 1); index++) {
           const cells = Array.from({ length: Math.max(0, width) }, (_, at) => {
             const column = left + at;
@@ -174,7 +174,7 @@ async function streamed(format: "xlsx" | "ods", bytes: Uint8Array): Promise<Open
         const rows = format === "xlsx" ? streamXlsxRows(bytes, { sheet: at }) : streamOdsRows(bytes, { sheets: [at] });
         for await (const { index, values } of rows) {
           if (index > bottom) return;
-          const cells = values.slice(left, Math.min(right + 1, left + mostColumns)).map((value) => cellText(value));
+          const cells = values.slice(left, Math.min(right + 1, left + maxColumns)).map((value) => cellText(value));
           if (index >= top && cells.some((cell) => cell !== "")) yield { index, cells };
         }
       },

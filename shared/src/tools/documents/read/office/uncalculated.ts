@@ -2,7 +2,7 @@ import { colToLetter, readXlsx } from "hucre/xlsx";
 import { zipContent } from "../zip-content.ts";
 
 /** Formulas are read with their whole workbook; of one that unpacks to more they are not. */
-const mostWholeBytes = 48 * 2 ** 20;
+const maxWholeBytes = 48 * 2 ** 20;
 
 /** Cells with a formula of which the file stores no value. */
 export type Uncalculated = {
@@ -22,7 +22,7 @@ export async function uncalculatedIn(
   content: Uint8Array,
   sheet: string,
 ): Promise<Uncalculated | "unknown" | undefined> {
-  if ((await zipContent(content)).unpackedBytes > mostWholeBytes) return "unknown";
+  if ((await zipContent(content)).unpackedBytes > maxWholeBytes) return "unknown";
   const { sheets } = await readXlsx(content, { sheets: [sheet] });
   const places = [...(sheets[0]?.cells ?? [])].flatMap(([key, cell]) =>
     isUncalculated(cell) ? [key.split(",").map(Number)] : [],
@@ -49,12 +49,12 @@ const otherwise = Bun.which("soffice") === null ? "" : ", or have one save it (s
 /** Where such cells get their values. */
 export const calculateFirst = `A spreadsheet program computes them when it opens the file; here compute them from the cells they name${otherwise}.`;
 
-const mostNamed = 8;
+const maxNamed = 8;
 
 /** What a reader of the table has to know of them; `columns` are the table's names. */
 export function uncalculatedNote({ count, byColumn, first }: Uncalculated, columns: readonly string[]): string {
   const [cells, have] = count === 1 ? ["cell", "has"] : ["cells", "have"];
-  const named = [...byColumn].slice(0, mostNamed).map(([at, times]) => `${columns[at] ?? colToLetter(at)}: ${times}`);
+  const named = [...byColumn].slice(0, maxNamed).map(([at, times]) => `${columns[at] ?? colToLetter(at)}: ${times}`);
   const more = byColumn.size > named.length ? ` and ${byColumn.size - named.length} more columns` : "";
   return `${count} ${cells} ${have} a formula without a stored value and ${count === 1 ? "is" : "are"} NULL here (${named.join(", ")}${more}; the first is ${first}). ${calculateFirst}`;
 }

@@ -1,9 +1,9 @@
 import { inColumns, isUnder, type TableRows } from "./page-columns.ts";
 import type { TextLine } from "./page-lines.ts";
 
-const mostHeadLines = 3;
+const maxHeadLines = 3;
 /** Baselines of one cell are at most this far apart, in heights of the text. */
-const mostLeading = 1.5;
+const maxLeading = 1.5;
 /**
  * How much further the first row is from the header than the header's lines are from each other.
  */
@@ -14,7 +14,7 @@ const rowsApart = 1.2;
  * other than to the row below, or when the first has nothing over the first column, above figures.
  */
 export function headLines({ rows, columns }: TableRows): readonly TextLine[] {
-  for (let count = Math.min(mostHeadLines, rows.length - 1); count > 1; count--) {
+  for (let count = Math.min(maxHeadLines, rows.length - 1); count > 1; count--) {
     const head = rows.slice(0, count);
     if (!head.every((line) => isUnder(line, columns) && !hasFigures(line)) || !isStack(head)) continue;
     const body = { rows: rows.slice(count), columns };
@@ -38,7 +38,7 @@ export function stackedHead(above: readonly TextLine[], { rows, columns }: Table
   const filled = stacks.filter((stack) => stack.length > 0).length;
   if (!stacks.every(isStack) || stacks.every(({ length }) => length < 2)) return undefined;
   const top = Math.max(...head.map(({ y }) => y));
-  if (top - first.y > (mostHeadLines + 1) * mostLeading * first.height) return undefined;
+  if (top - first.y > (maxHeadLines + 1) * maxLeading * first.height) return undefined;
   return isBody
     ? filled >= 2 && filled * 2 >= columns.length
       ? head
@@ -58,7 +58,7 @@ function isStack(lines: readonly TextLine[]): boolean {
   const sorted = lines.toSorted((one, other) => other.y - one.y);
   return sorted.every((line, at) => {
     const before = sorted[at - 1];
-    return before === undefined || before.y - line.y <= mostLeading * Math.max(before.height, line.height);
+    return before === undefined || before.y - line.y <= maxLeading * Math.max(before.height, line.height);
   });
 }
 

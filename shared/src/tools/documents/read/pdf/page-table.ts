@@ -6,9 +6,9 @@ import { headLines, stackedHead } from "./page-table-head.ts";
 /** A table of fewer rows is a line with a gap. */
 const fewestRows = 2;
 /** Lines further apart than this, in heights of the text, belong to different tables. */
-const mostApart = 3.5;
+const maxApart = 3.5;
 /** Lines of a header that was written column by column. */
-const mostStacked = 30;
+const maxStacked = 30;
 
 /** A table as Markdown, and how many lines it takes. */
 export type PageTable = { readonly markdown: string; readonly lines: number };
@@ -28,7 +28,7 @@ export function tableAt(lines: readonly TextLine[], start: number): PageTable | 
  * after the other, before the first row.
  */
 function stackedTableAt(lines: readonly TextLine[], start: number): PageTable | undefined {
-  for (let next = start + 1; next <= start + mostStacked && next < lines.length; next++) {
+  for (let next = start + 1; next <= start + maxStacked && next < lines.length; next++) {
     const table = rowsAt(lines, next);
     if (table === undefined) continue;
     const above = lines.slice(start, next);
@@ -71,5 +71,5 @@ function rowsAt(lines: readonly TextLine[], start: number): TableRows | undefine
 
 function follows(before: TextLine, line: TextLine): boolean {
   const apart = before.y - line.y;
-  return apart > 0 && apart < mostApart * Math.max(before.height, line.height);
+  return apart > 0 && apart < maxApart * Math.max(before.height, line.height);
 }

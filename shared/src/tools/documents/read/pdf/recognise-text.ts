@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs";
 
 const program = "/usr/bin/tesseract";
 const deadlineMs = 25_000;
-const mostLanguages = 4;
+const maxLanguages = 4;
 const env = { LANG: "C.UTF-8", OMP_THREAD_LIMIT: "1" };
 
 /**
@@ -36,7 +36,7 @@ let known: readonly string[] | undefined;
 function installedLanguages(): readonly string[] {
   const { stdout } = known === undefined ? Bun.spawnSync([program, "--list-langs"], { env }) : { stdout: "" };
   const names = stdout.toString().split("\n").slice(1);
-  const languages = names.filter((name) => name !== "" && name !== "osd").slice(0, mostLanguages);
+  const languages = names.filter((name) => name !== "" && name !== "osd").slice(0, maxLanguages);
   known ??= languages.length === 0 ? ["eng"] : languages;
   return known;
 }
