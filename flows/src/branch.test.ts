@@ -10,7 +10,7 @@ test("a limit of the flow fails the branch, and anything unexpected ends the flo
   const limit = new AppError("token_limit", "Nothing is left.");
   expect(await workBranch(throwing(limit), branch)).toMatchObject({
     outcome: "failed",
-    isBound: true,
+    hitLimit: true,
     reason: "Nothing is left.",
     error: { code: "token_limit" },
   });
@@ -31,10 +31,10 @@ test("what a branch came to has all that its agent handed over, and why it did n
     {},
     { asked: [paperAnswer("Found", made), paperAnswer("Half", { ...made, state: "failed", error })] },
   );
-  const came = { branch, isBound: false, ...made };
-  expect(await workBranch(flow, branch)).toEqual({ ...came, answer: "Found", outcome: "completed", reason: "" });
+  const common = { branch, hitLimit: false, ...made };
+  expect(await workBranch(flow, branch)).toEqual({ ...common, answer: "Found", outcome: "completed", reason: "" });
   expect(await workBranch(flow, branch)).toEqual({
-    ...came,
+    ...common,
     answer: "Half",
     outcome: "failed",
     reason: expect.stringContaining("No way on."),

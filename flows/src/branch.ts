@@ -32,8 +32,8 @@ export type BranchResult = {
   /** Why it did not complete. */
   readonly reason: string;
   readonly error?: AskOutcome["error"];
-  /** Whether a limit of the flow kept it from being asked. */
-  readonly isBound: boolean;
+  /** Whether it failed because a limit of the flow was reached. */
+  readonly hitLimit: boolean;
 };
 
 /**
@@ -52,21 +52,21 @@ export async function workBranch(flow: Flow, branch: Branch): Promise<BranchResu
     const asked = await flow.ask(agent, message, { isAnswer, ...(deadlineMs !== undefined && { deadlineMs }) });
     const { state, answer, data, taskId, files, artifacts, error } = asked;
     const isDone = state === "completed";
-    const came = {
+    const common = {
       branch,
       answer,
       taskId,
       files,
-      isBound: false,
+      hitLimit: false,
       ...(data !== undefined && { data }),
       ...(artifacts && { artifacts }),
       ...(error !== undefined && { error }),
     };
-    return { ...came, outcome: isDone ? "completed" : "failed", reason: isDone ? "" : outcomeText(asked) };
+    return { ...common, outcome: isDone ? "completed" : "failed", reason: isDone ? "" : outcomeText(asked) };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const { code, message: reason } = error;
-    return { ...unasked(branch), outcome: "failed", reason, error: { code, message: reason }, isBound: true };
+    return { ...unasked(branch), outcome: "failed", reason, error: { code, message: reason }, hitLimit: true };
   }
 }
 
@@ -76,7 +76,7 @@ export function canceledBranch(branch: Branch): BranchResult {
 }
 
 function unasked(branch: Branch) {
-  return { branch, answer: "", taskId: "", files: [], isBound: false };
+  return { branch, answer: "", taskId: "", files: [], hitLimit: false };
 }
 
 /** Emits how a branch ended. */

@@ -64,8 +64,8 @@ export function callsText(made: AskOutcome["made"]): string[] {
   const { calls, count } = made;
   if (count === 0) return ["No tool was called: whatever the report says was done by a tool was not."];
   const lines = calls.map(({ name, arguments: given, outcome, result }) => {
-    const came = outcome === "open" ? "no result" : outcome;
-    return `${name} ${given} → ${came}${result === "" ? "" : `: ${result}`}`;
+    const ended = outcome === "open" ? "no result" : outcome;
+    return `${name} ${given} → ${ended}${result === "" ? "" : `: ${result}`}`;
   });
   const some = count > calls.length ? `, the first and last ${calls.length} of ${count}` : "";
   return [

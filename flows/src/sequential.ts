@@ -124,7 +124,7 @@ function instructionFor(index: number, stages: number): string {
   return laterInstruction + (index === stages - 1 ? lastPart : middlePart);
 }
 
-/** Who works in which order, as text for one of them. */
+/** The agents in their order, as text for the one at this place. */
 function lineText(flow: Flow, stages: readonly Stage[], at: number): string {
   return stages
     .map(({ agent }, index) => {
@@ -199,8 +199,8 @@ function conclude(done: readonly Done[]): FlowResult {
 function resultsText(done: readonly Done[]): string {
   return done
     .map(({ outcome }, index) => {
-      const came = outcome.state === "completed" ? marked("report", outcome.answer) : `[${outcomeText(outcome)}]`;
-      return `Step ${index + 1}, by ${outcome.agent}:\n${came}`;
+      const report = outcome.state === "completed" ? marked("report", outcome.answer) : `[${outcomeText(outcome)}]`;
+      return `Step ${index + 1}, by ${outcome.agent}:\n${report}`;
     })
     .join("\n\n");
 }

@@ -92,9 +92,7 @@ function faultOf({ branches, classify, default: fallback }: Options): string | u
   return classify === "rules" && !isRuled ? "options.branches: none of them has rules" : undefined;
 }
 
-/**
- * The ways. Throws for a wrong agent or a default that names no way, before anything is decided.
- */
+/** Throws for a wrong agent or a default that names no way, before anything is decided. */
 function waysOf(flow: Flow, { branches, default: fallback }: Options): Way[] {
   const distinct = [...new Set(flow.agents.map(({ name }) => name))];
   const given = branches ?? distinct.map((name): Way => ({ name, when: "", rules: [], agent: name }));
@@ -124,7 +122,7 @@ async function take(flow: Flow, { way, by, reason, confidence, said: asked = [] 
   if (result.outcome !== "completed") {
     flow.reached(result.answer);
     throw new AppError(
-      result.isBound ? (result.error?.code ?? "task_failed") : "task_failed",
+      result.hitLimit ? (result.error?.code ?? "task_failed") : "task_failed",
       `Branch ${name}: ${result.reason}`,
     );
   }

@@ -9,7 +9,7 @@ import { type Course, type Debater, presentDebaters } from "./debater.ts";
 import { holdRound, type RoundOptions } from "./hold-round.ts";
 import type { JudgeVerdict } from "./judge.ts";
 import { judgeDebate } from "./judge.ts";
-import { debaterName, givenDebaters, givenPosition, madeDebaters } from "./positions.ts";
+import { chooseDebaters, debaterName, givenDebaters, givenPosition } from "./positions.ts";
 import { publishTranscript, transcriptText, verdictText } from "./transcript.ts";
 
 const options = z.strictObject({
@@ -80,7 +80,7 @@ export const debate = defineFlow({
     const { positions } = options;
     flow.expect((positions?.length ?? flow.agents.length) * options.rounds + 1, { own: true });
     const debaters =
-      positions === undefined ? await madeDebaters(flow, options.debaters) : givenDebaters(flow, positions);
+      positions === undefined ? await chooseDebaters(flow, options.debaters) : givenDebaters(flow, positions);
     const { course, stop } = await holdRounds(flow, debaters, options);
     flow.expect(options.judge === undefined ? 0 : 1, { own: true });
     const verdict = await judgeDebate(flow, course, options.judge);

@@ -60,10 +60,10 @@ async function takeTurn(
     { deadlineMs: turnDeadlineMs, ...(contextId !== undefined && { contextId }) },
   );
   const { state, answer: text, files, artifacts, data } = outcome;
-  const came = { debater, contextId: outcome.contextId, remembers: outcome.remembers ?? false };
-  if (state !== "completed") return { ...came, reason: outcomeText(outcome) };
-  if (text.trim() === "") return { ...came, reason: `${outcome.agent} gave no argument` };
-  return { ...came, text, files, ...(artifacts && { artifacts }), ...(data !== undefined && { data }) };
+  const common = { debater, contextId: outcome.contextId, remembers: outcome.remembers ?? false };
+  if (state !== "completed") return { ...common, reason: outcomeText(outcome) };
+  if (text.trim() === "") return { ...common, reason: `${outcome.agent} gave no argument` };
+  return { ...common, text, files, ...(artifacts && { artifacts }), ...(data !== undefined && { data }) };
 }
 
 function argued(flow: Flow, argument: Argument): Argument {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Flow } from "manyhands/flows";
-import { debaterName, givenDebaters, madeDebaters } from "./positions.ts";
+import { chooseDebaters, debaterName, givenDebaters } from "./positions.ts";
 
 type Named = { readonly positions: readonly { readonly position: string; readonly agent: string }[] };
 type Decision = {
@@ -45,7 +45,7 @@ test.each([
   ["as many as the caller wants of chosen agents", 3, true, 2, "2", false],
 ] as const)("there are %s", async (_, count, isChosen, wanted, debaters, each) => {
   const { flow, asked } = flowOf(count, isChosen);
-  await madeDebaters(flow, wanted);
+  await chooseDebaters(flow, wanted);
   const [{ text = "" } = {}] = asked;
   expect(text).toContain(`\n\nName ${debaters} debaters for this.${each ? " Each agent is one of them." : ""}\n\n`);
   for (const { name } of flow.agents) expect(text).toContain(`${name} argues.`);
@@ -74,14 +74,14 @@ test.each<readonly [number, boolean, number | undefined, Named, readonly string[
   "of %i agents (chosen: %p, wanted: %p) the model's answer is at fault: %#",
   async (count, isChosen, wanted, answer, faults) => {
     const { flow, asked } = flowOf(count, isChosen);
-    await madeDebaters(flow, wanted);
+    await chooseDebaters(flow, wanted);
     expect(asked[0]?.check(answer)?.split("\n") ?? []).toEqual([...faults]);
   },
 );
 
 test("debaters are called by letters in their order, and their agents by their own names", async () => {
   const { flow } = flowOf(2, false, by("TWO", "one"));
-  expect(await madeDebaters(flow, 2)).toEqual([
+  expect(await chooseDebaters(flow, 2)).toEqual([
     { name: "A", agent: "two", position: "position 0" },
     { name: "B", agent: "one", position: "position 1" },
   ]);

@@ -33,7 +33,7 @@ const divider = `You prepare a debate: you name the positions that are worth arg
  * Has the model choose the positions of a question and the agents that argue for them. If the
  * caller chose agents, all of them take part.
  */
-export async function madeDebaters(flow: Flow, wanted: number | undefined): Promise<Debater[]> {
+export async function chooseDebaters(flow: Flow, wanted: number | undefined): Promise<Debater[]> {
   const all = flow.isChosen ? flow.agents : [];
   const least = wanted ?? Math.max(fewest, all.length);
   const most = wanted ?? Math.max(least, flow.isChosen ? 0 : Math.min(usual, flow.agents.length));

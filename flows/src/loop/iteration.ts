@@ -32,15 +32,15 @@ export function better(best: Iteration | undefined, next: Iteration): Iteration 
 export function tellIteration(flow: Flow, iteration: Iteration): void {
   const { number, outcome, verdict } = iteration;
   const feedback = feedbackOf(iteration);
-  const came = verdict === undefined ? "failed" : verdict.passed ? "passed" : "not_passed";
-  const words = came.replace("_", " ");
+  const ended = verdict === undefined ? "failed" : verdict.passed ? "passed" : "not_passed";
+  const words = ended.replace("_", " ");
   flow.tell({
     type: "iteration-ended",
     note: `Iteration ${number}: ${words}: ${feedback}`,
     data: {
       iteration: number,
       agent: outcome.agent,
-      outcome: came,
+      outcome: ended,
       feedback,
       ...(verdict?.score !== undefined && { score: verdict.score }),
     },

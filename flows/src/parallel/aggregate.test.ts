@@ -3,7 +3,7 @@ import { AppError } from "manyhands";
 import type { BranchResult } from "../branch.ts";
 import { paperAnswer, paperFile, paperFlow } from "../testing/paper-flow.ts";
 import { aggregate, concatenated, failures } from "./aggregate.ts";
-import { branchesOf } from "./branches-of.ts";
+import { fanOut } from "./fan-out.ts";
 import { parallel } from "./parallel.ts";
 
 const result = (name: string, changes: Partial<BranchResult> & { item?: string } = {}): BranchResult => {
@@ -16,7 +16,7 @@ const result = (name: string, changes: Partial<BranchResult> & { item?: string }
     taskId: "",
     files: [],
     reason: "",
-    isBound: false,
+    hitLimit: false,
     ...rest,
   };
 };
@@ -106,16 +106,16 @@ test("a branch has its own instruction, settings and deadline, or those of all; 
   ];
   const items = ["Rome", "Oslo", "Bern"];
   const whole = "Earlier in this conversation:\nbefore\n\nNow:\nThe goal";
-  const short = ({ name, agent, item, message, deadlineMs }: ReturnType<typeof branchesOf>[number]) => [
+  const short = ({ name, agent, item, message, deadlineMs }: ReturnType<typeof fanOut>[number]) => [
     ...[name, agent, item, message.text, message.settings?.agents, deadlineMs],
   ];
-  expect(branchesOf(flow, { branches, items, deadlineMs: 9_000 }).map(short)).toEqual([
+  expect(fanOut(flow, { branches, items, deadlineMs: 9_000 }).map(short)).toEqual([
     ["1", "one", "Rome", `${whole} 1/3 one Rome!`, ["x"], 1_000],
     ["2", "two", "Oslo", `${whole}\n\nYour part of it: Oslo`, undefined, 9_000],
     ["3", "one", "Bern", `${whole} 3/3 one Bern!`, ["x"], 1_000],
   ]);
-  expect(branchesOf(flow, { branches }).map(({ message }) => message.parts)).toEqual([[given], [given]]);
-  const common = branchesOf(flow, { branches, instruction: "Do {goal} as {agent}" });
+  expect(fanOut(flow, { branches }).map(({ message }) => message.parts)).toEqual([[given], [given]]);
+  const common = fanOut(flow, { branches, instruction: "Do {goal} as {agent}" });
   expect(common.map(short)[1]).toEqual(["2", "two", undefined, `Do ${whole} as two`, undefined, undefined]);
 });
 

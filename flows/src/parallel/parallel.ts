@@ -5,7 +5,7 @@ import { assignment, deadline } from "../assignment.ts";
 import type { BranchResult } from "../branch.ts";
 import { handOnBranches } from "../result-files.ts";
 import { type Aggregation, aggregate, concatenated, failures } from "./aggregate.ts";
-import { branchesOf } from "./branches-of.ts";
+import { fanOut } from "./fan-out.ts";
 import { type Policy, policyText, runBranches } from "./run-branches.ts";
 
 const options = z.strictObject({
@@ -88,7 +88,7 @@ export const parallel = defineFlow({
     return undefined;
   },
   async perform(flow, options) {
-    const branches = branchesOf(flow, options);
+    const branches = fanOut(flow, options);
     const policy = policyOf(options, branches.length);
     const how = aggregationOf(flow, options);
     flow.expect(branches.length + (how.aggregate === "agent" ? 1 : 0), { own: how.aggregate === "model" });
@@ -105,10 +105,10 @@ export const parallel = defineFlow({
   },
 });
 
-function policyOf({ policy, quorum }: Options, of: number): Policy {
-  if (quorum !== undefined && quorum > of)
-    throw new AppError("invalid_input", `options.quorum: there are ${of} branches.`);
-  return { name: policy, needed: policy === "all" ? of : (quorum ?? 1), of };
+function policyOf({ policy, quorum }: Options, total: number): Policy {
+  if (quorum !== undefined && quorum > total)
+    throw new AppError("invalid_input", `options.quorum: there are ${total} branches.`);
+  return { name: policy, needed: policy === "all" ? total : (quorum ?? 1), total };
 }
 
 function aggregationOf(flow: Flow, { aggregate, aggregator }: Options): Aggregation {
@@ -123,7 +123,7 @@ function unmet(policy: Policy, results: readonly BranchResult[]): AppError {
   const reasons = results.flatMap(({ branch, outcome, reason }) =>
     outcome === "failed" ? [`Branch ${branch.name}: ${reason}`] : [],
   );
-  const code = results.find(({ isBound }) => isBound)?.error?.code ?? "task_failed";
+  const code = results.find(({ hitLimit }) => hitLimit)?.error?.code ?? "task_failed";
   return new AppError(code, `Too few branches completed: ${policyText(policy)} had to. ${reasons.join(" ")}`);
 }
 

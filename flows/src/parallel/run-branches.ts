@@ -81,20 +81,20 @@ function settle(flow: Flow, policy: Policy, results: readonly BranchResult[]): b
 }
 
 /** How many of all branches must complete, and the caller's name for that. */
-export type Policy = { readonly name: "all" | "any" | "quorum"; readonly needed: number; readonly of: number };
+export type Policy = { readonly name: "all" | "any" | "quorum"; readonly needed: number; readonly total: number };
 
 /** Whether the policy is met, can still be met, or cannot be met any more. */
 type Standing = "met" | "open" | "impossible";
 
 /** The state of a policy after this many completed and failed branches. */
-function standing({ needed, of }: Policy, completed: number, failed: number): Standing {
+function standing({ needed, total }: Policy, completed: number, failed: number): Standing {
   if (completed >= needed) return "met";
-  return of - failed < needed ? "impossible" : "open";
+  return total - failed < needed ? "impossible" : "open";
 }
 
 /** A policy in words. */
-export function policyText({ name, needed, of }: Policy): string {
-  return name === "quorum" ? `${needed} of ${of}` : `${name} of ${of}`;
+export function policyText({ name, needed, total }: Policy): string {
+  return name === "quorum" ? `${needed} of ${total}` : `${name} of ${total}`;
 }
 
 /**

@@ -100,8 +100,8 @@ async function decidePlan<Value>(decide: () => Promise<Value>): Promise<Value> {
 }
 
 function briefText(flow: Flow, { goal, agents, files = namesOf(flow) }: PlanBrief): string {
-  const came = files === "" ? "" : `\n\nFiles that come with it, for every step:${files}`;
-  return `The agents:\n${agents.map(agentText).join("\n")}\n\nThe task:\n${goal}${came}`;
+  const attached = files === "" ? "" : `\n\nFiles that come with it, for every step:${files}`;
+  return `The agents:\n${agents.map(agentText).join("\n")}\n\nThe task:\n${goal}${attached}`;
 }
 
 function namesOf({ files }: Flow): string {
@@ -113,8 +113,8 @@ const maxFiles = 50;
 const maxCharacters = 400;
 
 /**
- * The files that came with the task, with kind and size and how those begin that can be read,
- * so that a plan fits what is in them.
+ * The files that came with the task, with type, size and, where they can be read, their beginnings,
+ * so that the plan fits what is in them.
  */
 export async function lookAtFiles(flow: Flow): Promise<string> {
   const files = flow.files.filter((part) => part.type === "file");

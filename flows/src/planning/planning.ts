@@ -55,8 +55,8 @@ export const planning = defineFlow({
 });
 
 /**
- * Makes the plan, has it approved if that is wanted, and carries it out. `look` looks at the files
- * for it, as bodies before the third did not.
+ * Makes the plan, has it approved if that is wanted, and carries it out. With `look`, the plan is
+ * made knowing how the files begin; bodies before the third knew only their names.
  */
 function planned(carry: typeof carryOut, look?: typeof lookAtFiles) {
   return async (flow: Flow, options: Options): Promise<FlowResult> => {

@@ -16,10 +16,10 @@ export async function runSteps(
   steps: readonly TaskStep[],
   finished: readonly StepResult[],
   board: Board,
-  options: Omit<WorkOptions, "goesOnIn"> & { readonly concurrency: number },
+  options: Omit<WorkOptions, "continues"> & { readonly concurrency: number },
 ): Promise<StepResult[]> {
   const slots = createSlots(options.concurrency);
-  const goesOnIn = conversations([...finished.map(({ step }) => step), ...steps]);
+  const continued = conversations([...finished.map(({ step }) => step), ...steps]);
   const ends = new Map(steps.map(({ id }) => [id, Promise.withResolvers<StepResult>()]));
   const resultOf = (id: string) => ends.get(id)?.promise ?? finished.find(({ step }) => step.id === id);
   return flow.all(
@@ -36,7 +36,7 @@ export async function runSteps(
                 step,
                 inputs.filter((input) => input !== undefined),
                 board,
-                { ...options, goesOnIn: goesOnIn.get(step.id) },
+                { ...options, continues: continued.get(step.id) },
               ),
             );
       ends.get(step.id)?.resolve(result);

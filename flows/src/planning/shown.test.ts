@@ -195,7 +195,7 @@ async function work(
     stepDeadlineMs: undefined,
     isWhole: false,
     isCheckedAtOnce: () => false,
-    goesOnIn: undefined,
+    continues: undefined,
     ...options,
   });
   return { worked, asks: shown.asks, decisions: shown.decisions, told: shown.told };
@@ -251,7 +251,7 @@ test("a step that goes on in a conversation gets neither the task's files nor th
     {},
     [done, before],
     { asked: [paperAnswer("so")] },
-    { goesOnIn: "y", stepDeadlineMs: 9_000 },
+    { continues: "y", stepDeadlineMs: 9_000 },
   );
   expect(asks[0]?.parts).toEqual([{ type: "file", ...paperFile("a.csv") }]);
   expect(asks[0]?.options).toEqual({ contextId: "k", deadlineMs: 9_000 });

@@ -18,8 +18,8 @@ export type WorkOptions = {
   readonly isWhole: boolean;
   /** Whether a model checks the step before others begin; otherwise that is left to the end. */
   isCheckedAtOnce(step: TaskStep): boolean;
-  /** The dependency whose conversation the step continues. */
-  readonly goesOnIn: string | undefined;
+  /** The id of the dependency whose conversation the step continues. */
+  readonly continues: string | undefined;
 };
 
 /** How one attempt ended. */
@@ -38,15 +38,15 @@ export async function workStep(
   options: WorkOptions,
 ): Promise<StepResult> {
   let reason = "";
-  const before = inputs.find(({ step: { id } }) => id === options.goesOnIn);
+  const before = inputs.find(({ step: { id } }) => id === options.continues);
   const { goal } = options;
   let last: StepResult = { ...notStarted(step), attempts: 0 };
   for (let attempt = 1; attempt <= options.attempts; attempt++) {
     try {
       begin(flow, step, attempt, board);
       const isRetry = last.contextId !== "";
-      const goesOnIn = [isRetry ? last : before].find((earlier) => (earlier?.contextId ?? "") !== "");
-      const known = goesOnIn?.remembers ? goesOnIn : undefined;
+      const conversation = [isRetry ? last : before].find((earlier) => (earlier?.contextId ?? "") !== "");
+      const known = conversation?.remembers ? conversation : undefined;
       const forgotten = isRetry && known === undefined ? last : undefined;
       const background = { goal, inputs, known, forgotten, isRetry, reason };
       const asked = await flow.ask(
@@ -54,17 +54,17 @@ export async function workStep(
         { text: stepText(step, background), parts: partsOf(flow, background) },
         {
           ...(options.stepDeadlineMs !== undefined && { deadlineMs: options.stepDeadlineMs }),
-          ...(goesOnIn && { contextId: goesOnIn.contextId }),
+          ...(conversation && { contextId: conversation.contextId }),
         },
       );
       const { answer, data, made, taskId } = asked;
-      const contextId = asked.contextId || (goesOnIn?.contextId ?? "");
+      const contextId = asked.contextId || (conversation?.contextId ?? "");
       // What earlier attempts made counts unless this one made it anew.
       const results = newestResults([last, asked]);
-      const came = await closed(flow, step, { ...asked, ...results }, filesOf(flow, inputs), options);
+      const judged = await judgeAttempt(flow, step, { ...asked, ...results }, filesOf(flow, inputs), options);
       const said = { answer, ...(data !== undefined && { data }), ...(made !== undefined && { made }) };
       const remembers = asked.remembers ?? false;
-      last = { step, ...said, ...results, taskId, contextId, remembers, goal, attempts: attempt, ...came };
+      last = { step, ...said, ...results, taskId, contextId, remembers, goal, attempts: attempt, ...judged };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       last = { ...last, outcome: "blocked", reason: error.message, attempts: attempt, fatal: error };
@@ -95,7 +95,7 @@ export function notStarted(step: TaskStep): StepResult {
   };
 }
 
-async function closed(
+async function judgeAttempt(
   flow: Flow,
   step: TaskStep,
   asked: AskOutcome,
@@ -170,10 +170,10 @@ function partsOf(flow: Flow, background: StepBackground) {
   return [...own, ...carriedFiles(results.map(({ files }) => files))];
 }
 
-/** The files that a step has to work with, wherever they came from. */
+/** The files that a step has to work with: those of the task, and those of its dependencies. */
 function filesOf(flow: Flow, inputs: readonly StepResult[]): StoredFile[] {
-  const came = flow.files.flatMap((part) => (part.type === "file" ? [part] : []));
-  return newestFiles([came, ...inputs.map(({ files }) => files)]);
+  const own = flow.files.flatMap((part) => (part.type === "file" ? [part] : []));
+  return newestFiles([own, ...inputs.map(({ files }) => files)]);
 }
 
 function oneLine(text: string): string {

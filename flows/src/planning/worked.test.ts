@@ -22,7 +22,7 @@ const options = {
   stepDeadlineMs: undefined,
   isWhole: false,
   isCheckedAtOnce: () => false,
-  goesOnIn: undefined,
+  continues: undefined,
 };
 const failed = (message: string) => paperAnswer("", { state: "failed", error: { code: "task_failed", message } });
 

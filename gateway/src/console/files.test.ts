@@ -158,6 +158,47 @@ test("a page that an agent wrote looks like itself, and runs, loads, sends and l
   await shown(page).getByText("parent.hacked = 1").waitFor();
 });
 
+/** Whatever leads away, or has names resolved, in each of its ways. */
+const leading = `<head><base href="/b"><link rel="preload" href="/l"><meta http-equiv="refresh" content="9">
+<meta name="kept"><script src="/s"></script></head><body><h1>Kept</h1><iframe></iframe><object></object><embed>
+<a href="/a" target="_top" ping="/p">a</a><map><area href="/m" ping="/p" target="_top"></map>
+<svg><a xlink:href="/x"><text>x</text></a></svg><form action="/f" target="_top"><button>f</button></form></body>`;
+
+test("the frame takes one page, from the window around it alone, without what leads away", async () => {
+  await using opened = await browser.page(`${gateway.url}/docs`);
+  const { page } = opened;
+  const framed = async (src: string) => {
+    const heard = await page.evaluate(`new Promise((resolve) => {
+      const frame = document.createElement("iframe");
+      addEventListener("message", ({ data, origin }) => resolve([data, origin]), { once: true });
+      if ("${src}" === "") frame.addEventListener("load", () => resolve([]));
+      frame.src = "${src}";
+      document.body.append(frame);
+    })`);
+    return { heard, frame: page.frames().at(-1) };
+  };
+  const frames = [await framed("/frame"), await framed("/frame"), await framed("/frame"), await framed("")];
+  const [own, foreign, last, beside] = frames.map(({ frame }) => frame);
+  expect(frames[0]?.heard).toEqual(["ready", "null"]);
+  const arrival = "window.arrived = new Promise((resolve) => addEventListener('message', resolve)); 0";
+  await foreign?.evaluate(arrival);
+  await beside?.evaluate("parent.frames[1].postMessage('<h1>From beside</h1>', '*')");
+  await foreign?.evaluate("window.arrived.then(() => 0)");
+  expect(await foreign?.locator("h1").count()).toBe(0);
+
+  const left = async (at: number, text: string) => {
+    const frame = [own, foreign, last][at];
+    await frame?.evaluate(arrival);
+    await page.evaluate(`frames[${at}].postMessage(${JSON.stringify(text)}, "*")`);
+    await frame?.evaluate("window.arrived.then(() => 0)");
+    return await frame?.evaluate(`[...document.querySelectorAll("*")].map(({ localName, attributes }) =>
+      [localName, ...[...attributes].map(({ name }) => name)].join(" ")).join(", ")`);
+  };
+  const kept = "html, head, meta name, body, h1, a, map, area, svg, a, text, form, button";
+  expect([await left(0, leading), await left(0, "<h1>Another</h1>")]).toEqual([kept, kept]);
+  expect(await left(2, "<frameset><frame src=/f></frameset>")).toBe("html, head");
+});
+
 test("the frame serves nothing by itself, and no other site may show it", async () => {
   const response = await fetch(`${gateway.url}/frame`);
   const policy = response.headers.get("content-security-policy") ?? "";

@@ -77,7 +77,7 @@ test("the settings say of what system they are, warn in its log, and close its t
     ...{ file: join(home, "manyhands.toml"), home: config.home, engine: engineText(config.engine, home) },
     ...{ sandbox: config.sandbox.tier, notes: config.notes },
   });
-  expect(settings.tokensCount).toBe(true);
+  expect(settings.asksForTokens).toBe(true);
   servers.mock.calls[0]?.[1].warn("something");
   const token = { name: "bob" } as never;
   expect([await settings.tokens.add(token), await settings.tokens.list()]).toEqual([token, ["ann"]] as never);

@@ -39,7 +39,7 @@ export function openSettings({ cwd, env, config, flows, registry, shared, log }:
     flows: flowSettings({ file, cwd, config, flows, registry }),
     skills: openSkillLibrary(config, shared),
     tokens: tokensOf(config),
-    tokensCount: config.server.token !== undefined,
+    asksForTokens: config.server.token !== undefined,
   } satisfies OperatorSettings;
 }
 

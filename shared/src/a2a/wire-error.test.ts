@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { TaskNotFoundError } from "@a2a-js/sdk/errors";
 import { AppError, type ErrorCode } from "../core/errors.ts";
 import { QuotaError } from "../core/runs/quota.ts";
-import { FieldViolationsError, restError, rpcError, toA2AError } from "./wire-error.ts";
+import { FieldViolationsError, httpJsonError, rpcError, toA2AError } from "./wire-error.ts";
 
 const never = () => {
   throw new Error("This is no bug.");
@@ -11,7 +11,7 @@ const never = () => {
 function told(error: unknown, report: (bug: unknown) => void = never) {
   const wire = toA2AError(error, report);
   const rpc = rpcError(wire);
-  const { status, body } = restError(wire);
+  const { status, body } = httpJsonError(wire);
   const { status: name, message } = body.error;
   return { rpc: rpc.code, http: status, name, message, data: rpc.data, details: body.error.details };
 }

@@ -85,7 +85,7 @@ export function rpcError(error: A2AError): { code: number; message: string; data
 }
 
 /** Status and body of an HTTP+JSON error response (A2A 1.0 section 11.6). */
-export function restError(error: A2AError): { status: number; body: ReturnType<typeof toRestErrorBody> } {
+export function httpJsonError(error: A2AError): { status: number; body: ReturnType<typeof toRestErrorBody> } {
   const status = error instanceof AppFailure ? error.status : restStatusFor(error);
   const { error: body } = toRestErrorBody(error, status);
   const name = error instanceof AppFailure ? (statusNames[status] ?? "INTERNAL") : body.status;

@@ -116,6 +116,13 @@ test("the model is asked for an answer until it fits the schema, and the answer 
   expect(ofType(events, "artifact-added").at(-1)?.parts.at(-1)).toEqual({ type: "data", data: { total: 42 } });
 });
 
+test("a task that waited, and whose schema is accepted no longer, fails and says why", async () => {
+  await using agent = await agentForTest({ script: [] });
+  const { record } = await agent.run("How many?", { outputSchema: { type: "string", pattern: "^(?=a)" } });
+  const why = /^outputSchema: not a JSON Schema .*`\(\?=`$/;
+  expect(record.error).toEqual({ code: "invalid_input", message: expect.stringMatching(why) });
+});
+
 test("the step limit ends the task with its name and what was reached", async () => {
   let n = 0;
   await using agent = await agentForTest({

@@ -101,6 +101,26 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
     const text = `The spending limit of $${begun.limits.usd} cannot be enforced: the price of ${begun.boundless} is not known. [llm.price] sets it.`;
     run.emit({ type: "notice-given", kind: "budget", text });
   }
+  const task = await initialState(run, input, begun, deps);
+  const ending = { ...deps, ...(agent.finish && { finish: agent.finish }) };
+  try {
+    // The value recorded at the task's start, whatever is configured later; older versions recorded
+    // none.
+    await loop(turn({ ...agent, toolChoice: begun.toolChoice ?? agent.toolChoice }, deps), task);
+  } catch (error) {
+    if (error instanceof AppError) await conclude(task, begun.files, error, ending);
+    throw error;
+  }
+  return conclude(task, begun.files, undefined, ending);
+}
+
+/** The state of a task before its first turn: the conversation so far, and its own message. */
+async function initialState(
+  run: Run,
+  input: AgentInput,
+  begun: Awaited<ReturnType<typeof begin>>,
+  deps: AgentDeps,
+): Promise<AgentState> {
   const earlier = await readEarlier(begun.earlier, deps.engine);
   const received = new Map<string, string>();
   // Before the message, so that the provider's cache still has what came earlier.
@@ -139,16 +159,7 @@ async function perform(run: Run, input: AgentInput, agent: AgentDefinition, deps
   };
   if (begun.recalled?.usage !== undefined) spend(task, { usage: begun.recalled.usage, milliseconds: 0 });
   task.recallTokens = task.spent.tokens;
-  const ending = { ...deps, ...(agent.finish && { finish: agent.finish }) };
-  try {
-    // The value recorded at the task's start, whatever is configured later; older versions recorded
-    // none.
-    await loop(turn({ ...agent, toolChoice: begun.toolChoice ?? agent.toolChoice }, deps), task);
-  } catch (error) {
-    if (error instanceof AppError) await conclude(task, begun.files, error, ending);
-    throw error;
-  }
-  return conclude(task, begun.files, undefined, ending);
+  return task;
 }
 
 /** What a task takes from outside when it begins: recorded, so that it stays the same. */
@@ -202,14 +213,14 @@ function tighter(limits: Limits, budget: NonNullable<AgentInput["budget"]>): Lim
 }
 
 /** What instructions and tools may take of a window: the rest is for the work. */
-const largestFixed = 0.6;
+const maxFixedShare = 0.6;
 
 /**
  * The tokens of instructions and tools. Throws `context_overflow` if no work would fit beside them.
  */
 function fitting(name: string, fixed: number, { name: model, capabilities }: Model): number {
   const { contextWindow } = capabilities;
-  if (fixed <= contextWindow * largestFixed) return fixed;
+  if (fixed <= contextWindow * maxFixedShare) return fixed;
   throw new AppError(
     "context_overflow",
     `The instructions and tools of ${name} take about ${fixed} tokens, and the window of ${model} has ${contextWindow}. Start the model with a larger window and set context_window in [llm.capabilities], or give the agent fewer tools: \`profile\`, \`tools\` and \`mcp\` in [agents.${name}].`,

@@ -2,8 +2,10 @@ import { AppError } from "../core/errors.ts";
 import type { AgentState, TaskMessage } from "./task/agent-state.ts";
 import type { Turn } from "./task/loop.ts";
 
-/** How many of the newest turns are compared. */
-const memory = 10;
+const comparedTurns = 10;
+/**
+ * How often a turn is the same before the model is told, told to change its approach, and stopped.
+ */
 const hintAt = 3;
 const strategyAt = 4;
 const stopAt = 5;
@@ -11,7 +13,7 @@ const stopAt = 5;
  * Milliseconds after which a turn counts as waiting for something, which may well give the same
  * result for a long time.
  */
-const waited = 5_000;
+const waitingMs = 5_000;
 
 /**
  * Detects a task that goes in circles: the same calls with the same arguments and results, or the
@@ -22,9 +24,9 @@ export function detectLoops(step: Turn): Turn {
   return async (task) => {
     task.callsMs = 0;
     const outcome = await step(task);
-    if (outcome === "done" || task.callsMs >= waited) return outcome;
+    if (outcome === "done" || task.callsMs >= waitingMs) return outcome;
     const turn = fingerprint(task.messages);
-    task.recentTurns = [...task.recentTurns, turn].slice(-memory);
+    task.recentTurns = [...task.recentTurns, turn].slice(-comparedTurns);
     const times = task.recentTurns.filter((each) => each === turn).length;
     if (times >= stopAt)
       throw new AppError(
@@ -51,7 +53,8 @@ function lastTurn(messages: readonly TaskMessage[]): readonly TaskMessage[] {
 }
 
 /**
- * What the model was shown before the newest turn; the same call on a page that changes is none.
+ * What the model was shown before the newest turn: the same call on a page that has changed is no
+ * repetition.
  */
 function shownBefore(messages: readonly TaskMessage[]): readonly TaskMessage[] {
   const before = messages[messages.findLastIndex((message) => message.role === "assistant") - 1];

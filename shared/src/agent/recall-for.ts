@@ -1,7 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import type { JournalEvent } from "../core/events/events.ts";
 import type { Recall, Recalled } from "../core/memory.ts";
-import type { Part } from "../core/message.ts";
+import { partWords } from "../core/message.ts";
 import type { Model } from "../core/model.ts";
 import type { Engine } from "../core/runs/engine.ts";
 import type { Run, StepContext } from "../core/runs/run.ts";
@@ -34,7 +34,7 @@ export async function recallFor(
   try {
     const recalled = await recall({
       principal: run.principal,
-      words: (said.length > 0 ? said : message.parts.map(wordsOf)).join("\n"),
+      words: (said.length > 0 ? said : message.parts.map(partWords)).join("\n"),
       known: () => recalledEarlier(earlier, engine),
       contextWindow: model.capabilities.contextWindow,
       signal: AbortSignal.any([signal, AbortSignal.timeout(withinMs)]),
@@ -54,8 +54,4 @@ export async function recallFor(
 
 function notice(text: string): JournalEvent {
   return { type: "notice-given", kind: "tools", text };
-}
-
-function wordsOf(part: Part): string {
-  return part.type === "text" ? part.text : part.type === "data" ? "" : (part.name ?? "");
 }

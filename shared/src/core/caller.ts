@@ -2,7 +2,7 @@ import { AppError } from "./errors.ts";
 
 /**
  * What a caller may do: `read` its own tasks and files; `run` tasks: start, answer and cancel its
- * own; `admin`ister the server, which includes the others.
+ * own; `admin`: administer the server, which includes the others.
  */
 export type Scope = (typeof scopes)[number];
 

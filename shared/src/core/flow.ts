@@ -24,9 +24,8 @@ export type Decision<Schema extends z.ZodObject> = {
 };
 
 /**
- * The beginning of a file, of a text also the end; without `text` if it is neither a text nor a
- * document or is not shown.
- * Sizes in bytes.
+ * The beginning of a file, and the end too if it is a text. Without `text` for a file that is
+ * neither a text nor a document, or that is not shown. `size` in bytes.
  */
 export type Excerpt = { readonly name: string; readonly size: number; readonly text?: string };
 
@@ -122,8 +121,8 @@ export interface Flow {
   /** Has the model write a text. */
   write(writing: Writing): Promise<string>;
   /**
-   * Has the model write a text or, if something stands against that, decide what: its instructions
-   * say when to do which. One request does both where nothing stands against it.
+   * Has the model write a text or, if something stands against that, decide what that is: its
+   * instructions say when to do which. If nothing does, this takes a single request.
    */
   writeOrDecide<Schema extends z.ZodObject>(
     writing: Writing,
@@ -145,8 +144,8 @@ export interface Flow {
   /** Adds an artifact, or replaces the one of this name. */
   artifact(name: string, parts: readonly Part[]): void;
   /**
-   * Passes on to the caller the artifacts of another agent, and files, each as an artifact under
-   * its own name unless one of the artifacts has it.
+   * Passes another agent's artifacts on to the caller, and its files: each as an artifact under its
+   * own name unless one of the artifacts contains it.
    */
   handOn(files: readonly StoredFile[], artifacts?: readonly PeerArtifact[]): void;
   /** Records the result so far, which becomes the partial answer if the flow fails. */
@@ -157,7 +156,10 @@ export interface Flow {
 export type FlowResult = {
   readonly answer: string;
   readonly data?: Json;
-  /** The answer is a mere reply: over A2A, who waits for it gets a message and no task. */
+  /**
+   * The answer is a mere reply: over A2A, a caller that waits for it gets a message instead of a
+   * task.
+   */
   readonly reply?: true;
 };
 

@@ -49,7 +49,7 @@ export const liveOrder = z.discriminatedUnion("do", [
 /** An order as parsed. */
 export type LiveOrder = z.output<typeof liveOrder>;
 
-/** What a live page is at: its address, whether a person holds it, the dialog that blocks it. */
+/** The state of a live page: its address, whether a person holds it, the dialog that blocks it. */
 export type LiveState = {
   readonly page: "none" | "open";
   readonly url?: string;

@@ -74,3 +74,8 @@ export function inWords(part: Part): string {
       return JSON.stringify(part.data);
   }
 }
+
+/** The words of a part that somebody may look for: its text, or the name of its file or link. */
+export function partWords(part: Part): string {
+  return part.type === "text" ? part.text : part.type === "data" ? "" : (part.name ?? "");
+}

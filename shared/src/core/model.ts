@@ -2,6 +2,7 @@ import type { Json } from "./json.ts";
 
 /** An image for a model; `data` is base64. */
 export type ImagePart = { readonly type: "image"; readonly mediaType: string; readonly data: string };
+
 /** A text for a model. */
 export type TextPart = { readonly type: "text"; readonly text: string };
 

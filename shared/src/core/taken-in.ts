@@ -30,7 +30,7 @@ export function holdsPrivate(takenIn: TakenIn): boolean {
   return takenIn.some((source) => source !== openWeb);
 }
 
-/** Limits on what one agent reports of this to another. */
+/** How many characters of a source's name one agent reports to another. */
 export const longestName = 100;
 /** How many sources one agent reports to another. */
 export const maxSources = 100;

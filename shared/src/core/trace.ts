@@ -13,7 +13,7 @@ const names = ["traceparent", "tracestate"] as const;
 
 const current = new AsyncLocalStorage<Trace | undefined>();
 
-/** Later versions may add fields behind a dash; version ff and ids of zeros are none. */
+/** Later versions may add fields after a dash; version ff and ids of zeros are invalid. */
 const wellFormed = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$/;
 const longest = 512;
 

@@ -24,7 +24,7 @@ export interface Workspace {
    * processes run as.
    */
   adopt(path: string): Promise<void>;
-  /** What happened to the files that a model does not know of, said once. */
+  /** What happened to the files without the model's knowledge; returned once. */
   takeNotice?(): string | undefined;
 }
 

@@ -308,6 +308,13 @@ test("the answer has the schema the caller requested", async () => {
   expect(record.output).toEqual({ answer: "The total is 7.", data: { total: 7 } });
 });
 
+test("a flow that waited, and whose schema is accepted no longer, fails and says why before it asks anyone", async () => {
+  await using flow = await flowForTest(asking("one"), { agents: { one: say("The total is 7.") } });
+  const { record, events } = await flow.run({ text: "Total?", outputSchema: { not: { type: "string" } } });
+  expect(record.error).toEqual({ code: "invalid_input", message: expect.stringMatching(/^outputSchema: .*not is/) });
+  expect(ofType(events, "agent-asked")).toEqual([]);
+});
+
 test("an agent whose answer is the flow's gets the schema, and its answer needs no conversion", async () => {
   const outputSchema = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
   const handingOn = flowOf(async (flow) => {

@@ -44,13 +44,15 @@ async function perform(
   input: AgentInput,
   deps: FlowDeps,
 ): Promise<AgentOutput> {
+  const form = input.outputSchema && (answerSchema(input.outputSchema) as z.ZodType<Json | undefined>);
   const begun = await run.step("begin", (step) => begin(definition, body, run, input, deps, step), { effect: "pure" });
   run.emit({ type: "message-heard", messageId: input.message.messageId, as: "message" } satisfies JournalEvent);
   if (begun.unpriced !== null) run.emit(unheld(begun.limits.usd, begun.unpriced));
   const state = newState(begun, input);
   const flow = createFlow(run, state, deps);
   try {
-    const result = await inForm(flow, await performOf(definition, begun.body ?? body)(flow, begun.options), state);
+    const given = await performOf(definition, begun.body ?? body)(flow, begun.options);
+    const result = form === undefined ? given : await inForm(form, flow, given, state);
     const { answer, data } = result;
     const parts = data === undefined ? [] : [{ type: "data" as const, data }];
     flow.artifact("answer", [{ type: "text", text: answer }, ...parts]);
@@ -110,9 +112,12 @@ function unheld(usd: number, model: string) {
  * The result with data in the form that the caller wants: the agent's, the flow's own, the answer's
  * JSON, or data that the model extracts from the answer.
  */
-async function inForm(flow: Flow, result: FlowResult, { outputSchema, answerData }: FlowState): Promise<FlowResult> {
-  if (outputSchema === undefined) return result;
-  const schema = answerSchema(outputSchema) as z.ZodType<Json | undefined>;
+async function inForm(
+  schema: z.ZodType<Json | undefined>,
+  flow: Flow,
+  result: FlowResult,
+  { answerData }: FlowState,
+): Promise<FlowResult> {
   for (const given of [answerData, result.data, writtenObject(result.answer)]) {
     const fitting = schema.safeParse(given);
     if (fitting.success && fitting.data !== undefined) return { answer: result.answer, data: fitting.data };

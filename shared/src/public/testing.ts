@@ -12,6 +12,6 @@ export {
   type ScriptedReply,
   startScriptedModel,
 } from "../testing/models/scripted-model.ts";
-export { type StartedAgent, startAgentForTest } from "../testing/start-agent.ts";
+export { type StartedAgent, startAgentForTest } from "../testing/server/start-agent.ts";
 export { type TestedTask, type TestTask, testAgent } from "../testing/test-agent.ts";
 export { contextForTest } from "../testing/tool-context.ts";

@@ -48,7 +48,7 @@ export function createDeletions(deps: DeletionsDeps): Deletions {
     };
     const deletion = await engine.delete({ runIds: runs.map(({ id }) => id), principal, emptied, thorough: true });
     audit?.({ principal, runs: deletion.runs });
-    await removeService(engine, runs, deletion, principal);
+    await deleteRunsAbout(engine, runs, deletion, principal);
     await removeFiles(deletion, files);
     await inTurn("scrub", () => engine.scrub());
     return { deleted: deletion.runs, elsewhere: await outcomes(engine, forgetting) };
@@ -97,8 +97,11 @@ async function removeFiles({ files: hashes, endedAt }: Deletion, files: HomeFile
   await files.clear();
 }
 
-/** Deletes the runs that notified receivers, and that cancelled tasks, of runs that are gone. */
-async function removeService(
+/**
+ * Deletes the runs that served deleted ones: they notified receivers of them, or cancelled their
+ * tasks.
+ */
+async function deleteRunsAbout(
   engine: Engine,
   runs: readonly RunRecord[],
   deletion: Deletion,

@@ -2,7 +2,7 @@ import { AppError } from "../core/errors.ts";
 import type { IncomingMessage } from "../core/message.ts";
 import type { Engine, RunRecord } from "../core/runs/engine.ts";
 import type { AgentInput } from "../core/runs/task.ts";
-import { isAnswerSchema } from "../core/tools/answer-schema.ts";
+import { answerSchema } from "../core/tools/answer-schema.ts";
 import type { ArtifactStore } from "../core/workspace.ts";
 import { continueRun, findRunOfMessage, startRun } from "./accept-message.ts";
 import { listRuns, type RunFilter, type RunPage } from "./list-runs.ts";
@@ -83,8 +83,8 @@ export function openRuns(deps: RunsDeps): Runs {
       return newest(run);
     },
     async start(runnable, { contextId = "", hops = 0, ...input }, principal) {
-      if (input.outputSchema !== undefined && !isAnswerSchema(input.outputSchema))
-        throw new AppError("invalid_input", "outputSchema: not a JSON Schema that answers can be checked against.");
+      // Throws for one that no answer can be checked against.
+      if (input.outputSchema !== undefined) answerSchema(input.outputSchema);
       const quota = await quotas.admit({ principal });
       return startRun(
         { engine, kind: runnable.kind, artifacts, admit: runnable.admit, projections },

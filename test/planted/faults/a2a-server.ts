@@ -236,11 +236,11 @@ export const a2aServerFaults: readonly Fault[] = [
   },
   {
     id: "card-keeps-a-former-signature",
-    file: "shared/src/a2a/server/key-set-route.ts",
+    file: "shared/src/a2a/signing/signed-card.ts",
     find: "if (last?.ring !== ring) last",
     becomes: "if (last === undefined) last",
     harm: "After a key was replaced, cards are signed with the former one until the next start.",
-    tests: ["shared/src/a2a/server/key-set-route"],
+    tests: ["shared/src/a2a/signing/signed-card"],
   },
   {
     id: "authorized-and-unheard",
@@ -445,7 +445,7 @@ export const a2aServerFaults: readonly Fault[] = [
   },
   {
     id: "cancel-with-any-body",
-    file: "shared/src/a2a/server/rest.ts",
+    file: "shared/src/a2a/server/http-json.ts",
     find: `app.post("/tasks/:op{[^/]+:cancel}", limitedBody(), async`,
     becomes: `app.post("/tasks/:op{[^/]+:cancel}", async`,
     harm: "A request to cancel may bring a body of any size, which is read into memory whole.",
@@ -493,7 +493,7 @@ export const a2aServerFaults: readonly Fault[] = [
   },
   {
     id: "rest-receiver-of-another-task",
-    file: "shared/src/a2a/server/rest.ts",
+    file: "shared/src/a2a/server/http-json.ts",
     find: '{ ...object(await bodyOf(c)), taskId: c.req.param("taskId") }',
     becomes: '{ taskId: c.req.param("taskId"), ...object(await bodyOf(c)) }',
     harm: "A receiver is registered with the task that the body names, not the one in the path.",
@@ -501,7 +501,7 @@ export const a2aServerFaults: readonly Fault[] = [
   },
   {
     id: "rest-query-names-the-task",
-    file: "shared/src/a2a/server/rest.ts",
+    file: "shared/src/a2a/server/http-json.ts",
     find: '{ ...query(c), id: c.req.param("id") }',
     becomes: '{ id: c.req.param("id"), ...query(c) }',
     harm: "A task is read that the path does not name.",

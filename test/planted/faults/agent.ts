@@ -21,7 +21,7 @@ export const agentFaults: readonly Fault[] = [
   {
     id: "waiting-is-a-circle",
     file: "shared/src/agent/detect-loops.ts",
-    find: `outcome === "done" || task.callsMs >= waited`,
+    find: `outcome === "done" || task.callsMs >= waitingMs`,
     becomes: `outcome === "done"`,
     harm: "A task that looks every minute whether something is done ends as stuck.",
     tests: agent,
@@ -349,7 +349,7 @@ export const agentFaults: readonly Fault[] = [
   {
     id: "second-try-is-free",
     file: "shared/src/agent/act/call-tools.ts",
-    find: "    work(task, now.milliseconds);\n",
+    find: "    countTime(task, now.milliseconds);\n",
     becomes: "",
     harm: "A tool that asks a person first may then work past the task's limit of time.",
     tests: agent,

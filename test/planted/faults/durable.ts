@@ -157,7 +157,7 @@ export const durableFaults: readonly Fault[] = [
   {
     id: "body-runs-ahead",
     file: "shared/src/durable/replay/write-behind-buffer.ts",
-    find: "    if (this.#writes.size >= longest) await this.written();\n",
+    find: "    if (this.#writes.size >= maxAhead) await this.written();\n",
     becomes: "",
     harm: "A body that only computes runs ahead of a slow disk without end, until memory is full.",
     tests: durable,
@@ -348,8 +348,8 @@ export const durableFaults: readonly Fault[] = [
   },
   {
     id: "progress-without-end",
-    file: "shared/src/durable/replay/write-behind-buffer.ts",
-    find: "else if (this.#waiting.length < kept) {",
+    file: "shared/src/durable/replay/progress-order.ts",
+    find: "else if (this.#waiting.length < maxHeld) {",
     becomes: "else {",
     harm: "While the disk is slow, a model that streams fills the memory.",
     tests: durable,
@@ -956,7 +956,7 @@ export const durableFaults: readonly Fault[] = [
   },
   {
     id: "first-clock-counts",
-    file: "shared/src/durable/sqlite/tables/workers-table.ts",
+    file: "shared/src/durable/sqlite/tables/clock-table.ts",
     find: "VALUES (1, ?, ?, ?, ?)",
     becomes: "VALUES (NULL, ?, ?, ?, ?)",
     harm: "After a restart of the machine sleeps last as long again as the store is old.",

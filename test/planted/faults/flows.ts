@@ -84,7 +84,7 @@ export const flowsFaults: readonly Fault[] = [
   },
   {
     id: "files-of-a-branch-not-sent",
-    file: "flows/src/parallel/branches-of.ts",
+    file: "flows/src/parallel/fan-out.ts",
     find: "parts: flow.files, settings };",
     becomes: "parts: [], settings };",
     harm: "Agents that work at the same time get none of the task's files.",
@@ -93,7 +93,7 @@ export const flowsFaults: readonly Fault[] = [
   {
     id: "reason-of-an-agent-taken-for-a-limit",
     file: "flows/src/conditional/conditional.ts",
-    find: 'result.isBound ? (result.error?.code ?? "task_failed") : "task_failed"',
+    find: 'result.hitLimit ? (result.error?.code ?? "task_failed") : "task_failed"',
     becomes: 'result.error?.code ?? "task_failed"',
     harm: "A flow says that its budget is spent where an agent's own was.",
     tests: flows,
@@ -829,8 +829,8 @@ export const flowsFaults: readonly Fault[] = [
   {
     id: "one-failure-settles-a-quorum",
     file: "flows/src/parallel/run-branches.ts",
-    find: "of - failed < needed",
-    becomes: "of - failed <= needed",
+    find: "total - failed < needed",
+    becomes: "total - failed <= needed",
     harm: "A quorum that can still be met is given up.",
     tests: ["flows/src/parallel"],
   },

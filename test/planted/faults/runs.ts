@@ -308,8 +308,8 @@ export const runsFaults: readonly Fault[] = [
   {
     id: "schema-of-nothing",
     file: "shared/src/runs/runs.ts",
-    find: "input.outputSchema !== undefined && !isAnswerSchema(input.outputSchema)",
-    becomes: "input.outputSchema === null",
+    find: "if (input.outputSchema !== undefined) answerSchema(input.outputSchema);\n",
+    becomes: "",
     harm: "A run starts with a schema that no answer can be checked against, and fails at its end.",
     tests: ["shared/src/runs", "gateway/src/rest", "gateway/src/server"],
   },

@@ -5,10 +5,10 @@ import { type TokenRoutesDeps, tokenRoutes } from "./token-routes.ts";
 
 const token = { name: "ci", principal: "ann", scopes: ["read"], createdAt: 1_000 };
 
-function routes(tokensCount = true) {
+function routes(asksForTokens = true) {
   const list = [token, { ...token, name: "old", expiresAt: 2_000, usedAt: 3_000 }];
   const { asked, functions } = noting({ add: "mh_secret", list, revoke: undefined });
-  const deps = { tokens: functions as unknown as TokenRoutesDeps["tokens"], tokensCount };
+  const deps = { tokens: functions as unknown as TokenRoutesDeps["tokens"], asksForTokens };
   return { ...restForTest(tokenRoutes(deps), callerNamed("local")), asked };
 }
 

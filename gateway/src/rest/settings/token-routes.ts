@@ -22,13 +22,13 @@ const tokenSchema = z
 export type TokenRoutesDeps = {
   readonly tokens: Pick<AuthStore, "add" | "list" | "revoke">;
   /** Whether the servers ask for tokens at all. */
-  readonly tokensCount: boolean;
+  readonly asksForTokens: boolean;
 };
 
 const dayMs = 86_400_000;
 
 /** `/settings/tokens` and the routes below it. */
-export function tokenRoutes({ tokens, tokensCount }: TokenRoutesDeps): RestEndpoint[] {
+export function tokenRoutes({ tokens, asksForTokens }: TokenRoutesDeps): RestEndpoint[] {
   const list = {
     method: "get",
     path: "/settings/tokens",
@@ -71,7 +71,7 @@ export function tokenRoutes({ tokens, tokensCount }: TokenRoutesDeps): RestEndpo
   } as const;
   return [
     operatorEndpoint(list, async (_, c) =>
-      c.json({ tokens: (await tokens.list()).map(tokenView), count: tokensCount }),
+      c.json({ tokens: (await tokens.list()).map(tokenView), count: asksForTokens }),
     ),
     operatorEndpoint(add, async ({ body: { name, principal = name, scopes, days } }, c) => {
       const lifeMs = days === undefined ? {} : { lifeMs: days * dayMs };

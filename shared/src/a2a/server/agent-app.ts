@@ -21,15 +21,16 @@ import { createQuotas, type Quotas } from "../../runs/quotas.ts";
 import { pushKind } from "../push/push-run.ts";
 import { createReceivers } from "../push/receivers.ts";
 import type { Webhooks } from "../push/webhooks.ts";
+import { signedCard } from "../signing/signed-card.ts";
 import { AppFailure } from "../wire-error.ts";
 import { artifactApp } from "./artifact-route.ts";
 import { agentCard, type CardFacts, type CardStyle, cardApp, extendedCard } from "./card.ts";
 import type { AnswerDraft } from "./growing-answer.ts";
+import { httpJsonApp, httpJsonFailure, httpJsonMethodNotAllowed } from "./http-json.ts";
 import { rpcApp } from "./json-rpc.ts";
-import { keySetApp, signedCard } from "./key-set-route.ts";
+import { keySetApp } from "./key-set-route.ts";
 import { type LiveDeps, liveApp } from "./live-route.ts";
 import { createRequestHandler } from "./request-handler.ts";
-import { httpJsonApp, restFailure, restMethodNotAllowed } from "./rest.ts";
 
 /** The parts of an agent's server. */
 export type AgentAppDeps = {
@@ -134,11 +135,11 @@ export function agentApp(deps: AgentAppDeps): AgentApp {
   const { pathOf } = deps;
   const isOutermost = pathOf === undefined;
   const app = new Hono(pathOf === undefined ? { strict: false } : { getPath: pathOf });
-  app.onError((error) => restFailure(error, report));
+  app.onError((error) => httpJsonFailure(error, report));
   app.notFound((c) => {
     const allowed = otherMethods(c, app);
-    if (allowed.length > 0) return restMethodNotAllowed(allowed);
-    return restFailure(new AppFailure(new AppError("not_found", "There is nothing here")), report);
+    if (allowed.length > 0) return httpJsonMethodNotAllowed(allowed);
+    return httpJsonFailure(new AppFailure(new AppError("not_found", "There is nothing here")), report);
   });
   app.use(async (c, next) => {
     await next();

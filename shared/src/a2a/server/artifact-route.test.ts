@@ -7,7 +7,7 @@ import { AppError } from "../../core/errors.ts";
 import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
 import { startChromium } from "../../testing/browser/lean-chromium.ts";
 import { artifactApp } from "./artifact-route.ts";
-import { restFailure } from "./rest.ts";
+import { httpJsonFailure } from "./http-json.ts";
 
 const code = 'document.title = "ran"; globalThis.ran = true; self.postMessage?.(1);';
 let folder: string;
@@ -24,7 +24,7 @@ beforeAll(async () => {
     if (user === "nobody") throw new AppError("unauthorized", "Say who you are.");
     return user === "sender" ? callerNamed("somebody", ["run"]) : callerNamed(user);
   });
-  app.onError((error) => restFailure(error, (bug) => bugs.push(bug)));
+  app.onError((error) => httpJsonFailure(error, (bug) => bugs.push(bug)));
 });
 afterAll(() => rm(folder, { recursive: true }));
 

@@ -3,9 +3,9 @@ import type { RunRecord } from "../../core/runs/engine.ts";
 import type { AgentOutput } from "../../core/runs/task.ts";
 
 /**
- * The message that a mere reply is to who waits for it; undefined for any other task. It names no
- * task, because there is nothing to continue: clients send a task they were told of along with
- * their next message.
+ * The message that a caller gets in place of a task whose answer is a mere reply; undefined for any
+ * other task. It names no task, because there is nothing to continue: clients that know of a task
+ * name it in their next message.
  */
 export function bareReply({ status, output }: RunRecord, task: Task): Message | undefined {
   const { reply } = (output ?? {}) as Partial<AgentOutput>;

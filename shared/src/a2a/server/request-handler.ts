@@ -151,7 +151,7 @@ function waitFor(request: SendMessageRequest, { journal }: Pick<ReturnType<typeo
   const { message, configuration, metadata } = request;
   const { returnImmediately = false, taskPushNotificationConfig: receiver } = configuration ?? {};
   const mayMs = mayWaitMs(metadata);
-  // Who reads the journal watches the task as soon as there is something to see.
+  // A caller that reads the journal watches the task as soon as there is something to see.
   const isWatched = returnImmediately && mayMs > 0 && journal;
   // Whether the caller has a task of the message already, or is told about it.
   const isOnTask = message?.taskId !== "" || receiver !== undefined;

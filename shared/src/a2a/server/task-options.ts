@@ -1,7 +1,7 @@
 import { UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import * as z from "zod";
 import type { AgentInput } from "../../core/runs/task.ts";
-import { isAnswerSchema } from "../../core/tools/answer-schema.ts";
+import { refusalOf } from "../../core/tools/answer-schema.ts";
 import { maxGiven, metadataKeys } from "../extensions.ts";
 import { takenInSchema } from "../task-metadata.ts";
 import { checked, messageId } from "./request-schema.ts";
@@ -22,7 +22,11 @@ const options = z.object({
     .optional(),
   [metadataKeys.outputSchema]: z
     .record(z.string(), z.json())
-    .refine(isAnswerSchema, "is not a JSON Schema we can check")
+    .check(({ value, issues }) => {
+      const refusal = refusalOf(value);
+      if (refusal === undefined) return;
+      issues.push({ code: "custom", input: value, message: `is not a JSON Schema we can check: ${refusal}` });
+    })
     .optional(),
   [metadataKeys.said]: z.array(z.string().max(20_000)).max(20).optional(),
   [metadataKeys.given]: z.array(z.string().max(8_000)).max(maxGiven).optional(),

@@ -78,22 +78,22 @@ export type TurnOfCalls = {
  */
 export function callTool(
   run: Run,
-  recorded: PlannedCall,
+  planned: PlannedCall,
   turn: TurnOfCalls,
   deps: ToolDeps,
   answer?: PersonAnswer,
 ): Promise<CalledTool> {
-  return withinSpan([run.id, recorded.id], () => makeCall(run, recorded, turn, deps, answer));
+  return withinSpan([run.id, planned.id], () => makeCall(run, planned, turn, deps, answer));
 }
 
 async function makeCall(
   run: Run,
-  recorded: PlannedCall,
+  planned: PlannedCall,
   turn: TurnOfCalls,
   deps: ToolDeps,
   answer: PersonAnswer | undefined,
 ): Promise<CalledTool> {
-  const call = readCall(recorded);
+  const call = readCall(planned);
   const { id: callId, name, input } = call;
   if (answer === undefined) {
     const permitted = call.approval === "ask" && call.forTask !== undefined && turn.task.allowed.has(call.forTask);
@@ -103,23 +103,7 @@ async function makeCall(
   const tool = turn.tools.get(name);
   const brought = sourcesOf(tool ?? { name });
   const waits = call.way === "waiting" || call.way === "waiting-together";
-  if (waits && tool?.callDurably !== undefined && input.ok) {
-    if (call.way === "waiting") await collectMessages(turn.task);
-    const result = await tool.callDurably(input.value, run, durableContext(run, turn.task, deps));
-    const { isError, end, takenIn = brought } = result;
-    const text = await shortened(run, name, result.text, turn.task.limits, deps);
-    if (takenIn.length > 0)
-      await holdSources(await deps.openWorkspace(run.principal, run.contextId), turn.task.run.id, takenIn);
-    return emitEnded(run, {
-      callId,
-      name,
-      text,
-      isError,
-      milliseconds: 0,
-      takenIn,
-      ...(end && { end }),
-    });
-  }
+  if (waits && isDurable(tool) && input.ok) return callDurably(run, call, [tool, input.value], turn, deps);
   // The effect of a tool that is not listed yet is unknown.
   const unknown = turn.more === undefined ? "pure" : "once";
   const effect = input.ok ? (tool?.effect(input.value) ?? unknown) : "pure";
@@ -142,9 +126,9 @@ async function makeCall(
         );
         const { usage, asked } = inquiries;
         const milliseconds = Math.ceil(performance.now() - started);
-        const recorded = { ...called, milliseconds, ...(usage.length > 0 && { usage, asked }) };
-        if (recorded.asks === undefined) step.emit(ended(recorded));
-        return recorded;
+        const outcome = { ...called, milliseconds, ...(usage.length > 0 && { usage, asked }) };
+        if (outcome.asks === undefined) step.emit(ended(outcome));
+        return outcome;
       },
       { effect },
     );
@@ -153,6 +137,29 @@ async function makeCall(
     const text = error.code === "interrupted" ? interrupted : `${name} failed: ${error.message}`;
     return emitEnded(run, { callId, name, text, isError: true, milliseconds: 0, takenIn: brought });
   }
+}
+
+type DurableTool = Tool & Required<Pick<Tool, "callDurably">>;
+
+function isDurable(tool: Tool | undefined): tool is DurableTool {
+  return tool?.callDurably !== undefined;
+}
+
+/** Makes a call that waits, between steps: its tool records what it does by itself. */
+async function callDurably(
+  run: Run,
+  { id: callId, name, way }: PlannedCall,
+  [tool, input]: readonly [DurableTool, unknown],
+  { task }: TurnOfCalls,
+  deps: ToolDeps,
+): Promise<CalledTool> {
+  if (way === "waiting") await collectMessages(task);
+  const result = await tool.callDurably(input, run, durableContext(run, task, deps));
+  const { isError, end, takenIn = sourcesOf(tool) } = result;
+  const text = await shortened(run, name, result.text, task.limits, deps);
+  if (takenIn.length > 0)
+    await holdSources(await deps.openWorkspace(run.principal, run.contextId), task.run.id, takenIn);
+  return emitEnded(run, { callId, name, text, isError, milliseconds: 0, takenIn, ...(end && { end }) });
 }
 
 /** The result, after what the model has to know of the files. */
@@ -263,9 +270,9 @@ async function bounded(result: ToolResult, { callId, name, workspace, turn, arti
   const { limits, contextWindow } = turn.task;
   // What is past the limit is left out in any case, and may be megabytes.
   const read = result.text.slice(0, limits.resultCharacters);
-  const most = Math.min(limits.resultCharacters, charactersOf(read, contextWindow, turn.calls));
+  const limit = Math.min(limits.resultCharacters, charactersOf(read, contextWindow, turn.calls));
   const spill = (whole: string) => workspace.spill(`${name}.txt`, whole);
-  const text = await boundText(result.text, most, result.keptAt === undefined ? spill : undefined);
+  const text = await boundText(result.text, limit, result.keptAt === undefined ? spill : undefined);
   const images = await Promise.all(
     (result.images ?? []).map((image, index) =>
       artifacts.put(Buffer.from(image.data, "base64"), { name: `${name}-${index + 1}`, mediaType: image.mediaType }),

@@ -26,10 +26,10 @@ export function callTools(agent: AgentDefinition, deps: ToolDeps): Act {
       const pending = { tokens: 0, usd: 0 };
       const turn: TurnOfCalls = { task, tools, pending, calls: calls.length, failed, ...(moreTools && { more }) };
       const called = await inLanes(group, task, (run, call) => callTool(run, call, turn, deps));
-      work(task, Math.max(0, ...called.map((each) => each.milliseconds)));
+      countTime(task, Math.max(0, ...called.map((each) => each.milliseconds)));
       for (const [at, each] of called.entries()) {
         const result = await answered(group[at], each, turn, deps);
-        take(result, task);
+        takeResult(result, task);
         const thing = result.isError ? tools.get(result.name)?.actsOn : undefined;
         if (thing !== undefined && !failed.has(thing)) failed.set(thing, result.name);
       }
@@ -58,17 +58,17 @@ async function answered(
     const text = message?.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
     for (const usage of now.usage ?? []) spend(task, { usage, milliseconds: 0 });
     now = await callTool(task.run, call, turn, deps, { text, state });
-    work(task, now.milliseconds);
+    countTime(task, now.milliseconds);
   }
   return now;
 }
 
-function work(task: AgentState, milliseconds: number): void {
+function countTime(task: AgentState, milliseconds: number): void {
   task.callsMs += milliseconds;
   task.spent.workMs += milliseconds;
 }
 
-function take(called: CalledTool, task: AgentState): void {
+function takeResult(called: CalledTool, task: AgentState): void {
   const { callId, name, text, isError, images, shows, end, usage = [] } = called;
   for (const source of recordedSources(called)) task.takenIn.add(source);
   // Its time is within the call's.

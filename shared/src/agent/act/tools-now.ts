@@ -1,5 +1,5 @@
 import type { AgentDefinition, ToolsListed } from "../../core/agent.ts";
-import type { Part } from "../../core/message.ts";
+import { partWords } from "../../core/message.ts";
 import type { StepContext } from "../../core/runs/run.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import type { AgentState, TaskMessage } from "../task/agent-state.ts";
@@ -83,10 +83,6 @@ export function neededIn(
 /** What the user said in these messages, and the names of the files they sent. */
 function saidIn(messages: readonly TaskMessage[]): readonly string[] {
   return messages.flatMap((message) =>
-    message.role === "user" && message.note !== true ? message.parts.map(wordsOf) : [],
+    message.role === "user" && message.note !== true ? message.parts.map(partWords) : [],
   );
-}
-
-function wordsOf(part: Part): string {
-  return part.type === "text" ? part.text : part.type === "data" ? "" : (part.name ?? "");
 }

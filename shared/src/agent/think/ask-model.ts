@@ -83,7 +83,7 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
       };
     });
     task.hints = [];
-    take(reply, task, toolChoice === "none" ? "none" : agent.toolChoice);
+    takeReply(reply, task, toolChoice === "none" ? "none" : agent.toolChoice);
     return reply.toolCalls;
   };
 }
@@ -207,7 +207,7 @@ const cutOff = {
   "content-filter": ["the provider's content filter", "Say it another way, or say that it cannot be said."],
 } as const;
 
-function take(reply: RecordedReply, task: AgentState, toolChoice: AgentDefinition["toolChoice"]): void {
+function takeReply(reply: RecordedReply, task: AgentState, toolChoice: AgentDefinition["toolChoice"]): void {
   const { text, toolCalls, usage, observation, images, carried, asked } = reply;
   // Runs of earlier versions recorded no requests.
   task.asked = asked && marksAfter(asked, task.asked);
@@ -234,12 +234,12 @@ function take(reply: RecordedReply, task: AgentState, toolChoice: AgentDefinitio
   } else if (toolChoice === "required") {
     task.hints.push("Text alone does not end this task. Call a tool; call `terminate` when you are done.");
   } else {
-    conclude(text, reply.doubts, task);
+    takeAnswer(text, reply.doubts, task);
   }
 }
 
 /** Takes a text as the task's answer, unless code can see that it is none. */
-function conclude(text: string, doubts: Doubts | undefined, task: AgentState): void {
+function takeAnswer(text: string, doubts: Doubts | undefined, task: AgentState): void {
   const answer = doubts && answerDoubts(doubts, task);
   if (answer === undefined) task.outcome = { status: "success", summary: text };
   else if ("failure" in answer) task.outcome = { status: "failure", summary: answer.failure };

@@ -6,7 +6,7 @@ import { messageTokens, viewTokens } from "./prompt-tokens.ts";
 /**
  * For how many turns an image of a tool is worth its tokens; by then the model has described it.
  */
-const turnsShown = 5;
+const imageTurns = 5;
 
 /**
  * Tokens of changes after which an observation is made whole again, so that the changes can be
@@ -18,8 +18,8 @@ const maxChanges = 3_000;
  * For how many turns a long output that a file holds whole is worth its tokens, and how many
  * characters of it stay.
  */
-const turnsLong = 12;
-const stays = 1_500;
+const outputTurns = 12;
+const foldedCharacters = 1_500;
 
 /**
  * A conversation when a task starts, and its views. The turns of earlier tasks count on: what was
@@ -140,8 +140,8 @@ function staleViews({ open }: Views, turn: number, next: SeenObservation | undef
   );
   return open.filter(({ message, turn: shown }, at) => {
     if (message.role === "observation") return at < whole;
-    if (message.images !== undefined) return shown < pictured || turn - shown > turnsShown;
-    if (message.shows === undefined) return turn - shown > turnsLong && message.text.length > stays;
+    if (message.images !== undefined) return shown < pictured || turn - shown > imageTurns;
+    if (message.shows === undefined) return turn - shown > outputTurns && message.text.length > foldedCharacters;
     return message.shows.brief !== undefined && at < (newest.get(message.shows.of) ?? 0);
   });
 }
@@ -164,7 +164,7 @@ function foldsOf(stale: readonly OpenView[], messages: readonly TaskMessage[]): 
 function foldedResult(result: Extract<OpenView["message"], { role: "tool" }>): TaskMessage {
   const { images, shows, ...rest } = result;
   if (images !== undefined) return { ...rest, text: `${rest.text}\n[The image is no longer shown.]` };
-  return { ...rest, text: shows?.brief ?? shortenAgain(rest.text, stays) };
+  return { ...rest, text: shows?.brief ?? shortenAgain(rest.text, foldedCharacters) };
 }
 
 function sizeOf(message: TaskMessage): number {

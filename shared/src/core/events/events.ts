@@ -183,9 +183,9 @@ export const eventTypes = {
   "agent-accepted": event(1, { ...ask, taskId: text, contextId: text }),
   /**
    * One short line about what the agent is doing, and what its task had used by then, if it reports
-   * that; at most a hundred per ask.
+   * that; at most a hundred per ask. `call` names the tool it calls, `notice` the kind of the
+   * notice it was given.
    */
-  /** `call` names the tool it calls, `notice` the kind of the notice it was given. */
   "agent-progressed": event(1, {
     ...ask,
     text,

@@ -11,7 +11,7 @@ export type HeldConversation = {
   readonly before: number;
   /** What the newest files were stored as, if they were. */
   readonly checkpoint: string | null;
-  /** Whether the holder before did not give it up: its process is gone. */
+  /** Whether the holder before never gave it up, because its process is gone. */
   readonly isTakeover: boolean;
 };
 
@@ -37,10 +37,10 @@ export interface Conversations {
   unused(before: number, limit: number): Promise<readonly string[]>;
   /** Forgets such a conversation; false if it was used since. */
   forget(folder: string, before: number): Promise<boolean>;
-  /** Folders of deleted conversations of which something may be stored. */
+  /** Folders of deleted conversations that may still have something stored. */
   gone(): Promise<readonly string[]>;
-  /** Nothing of them is stored any more. */
+  /** Records that nothing of this folder is stored any more. */
   cleared(folder: string): Promise<void>;
-  /** Those of these folders that no conversation has. */
+  /** Those of these folders that belong to no conversation. */
   unknown(folders: readonly string[]): Promise<ReadonlySet<string>>;
 }

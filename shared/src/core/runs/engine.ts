@@ -119,7 +119,7 @@ export type ListFilter = {
    * for says all these words. What is left need not say them: `search` looks.
    */
   readonly words?: readonly string[];
-  /** Counts no further than this: a `total` of as much means that there may be more. */
+  /** Counts no further than this: a `total` as large as this means that there may be more. */
   readonly countAtMost?: number;
   readonly limit: number;
   /** The `nextCursor` of the previous page. */
@@ -144,8 +144,8 @@ export interface Engine extends Housekeeping {
     request: StartRequest,
   ): Promise<{ readonly run: RunRecord; readonly created: boolean; readonly ended?: EndedRun }>;
   /**
-   * Rejects with `quota_exceeded` if the principal may use nothing more now: for a run to start, as
-   * `start` would; without `starts` for more of a run it has.
+   * Rejects with `quota_exceeded` if the principal has reached a limit: with `starts`, as `start`
+   * would for a new run; without, for more work on a run that it has.
    */
   admit(
     request: Pick<StartRequest, "principal" | "contextId" | "dedupe"> & {
@@ -186,7 +186,10 @@ export interface Engine extends Housekeeping {
    * `run_ended` if it ended in another state.
    */
   cancel(runId: string): Promise<void>;
-  /** Resumes a paused run. */
+  /**
+   * Resumes a paused run; does nothing for one that is not paused. Rejects with `not_found` or,
+   * after the run has ended, `run_ended`.
+   */
   resume(runId: string): Promise<void>;
   /**
    * With a `principal`, finds that principal's run only: another's takes no more work, and so no
@@ -201,8 +204,8 @@ export interface Engine extends Housekeeping {
   ): Promise<{ readonly runs: readonly RunRecord[]; readonly nextCursor?: string; readonly total: number }>;
   /**
    * By run, the first event that says all these words, whatever their case, in it or in those of
-   * its principal that its steps asked for in this store. Reads their events unless the index of
-   * words excludes them, so it takes as long as they are many.
+   * its principal that its steps asked for in this store. Reads the events of each run that the
+   * index of words does not exclude, so the time it takes grows with their number.
    */
   search(runIds: readonly string[], words: readonly string[]): Promise<ReadonlyMap<string, StoredEvent>>;
   /**

@@ -44,7 +44,10 @@ export type AgentInput = {
 export type AgentOutput = {
   readonly answer: string;
   readonly data?: Json;
-  /** The answer is a mere reply: over A2A, who waits for it gets a message and no task. */
+  /**
+   * The answer is a mere reply: over A2A, a caller that waits for it gets a message instead of a
+   * task.
+   */
   readonly reply?: true;
 };
 

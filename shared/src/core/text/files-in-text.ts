@@ -5,7 +5,8 @@
 const extensions =
   "md|txt|log|csv|tsv|jsonl?|ya?ml|toml|xml|html?|pdf|docx?|pptx?|xlsx?|ods|odt|epub|ics|sql|sqlite|db|parquet|ipynb|py|ts|js|sh|patch|diff|png|jpe?g|gif|svg|webp|zip|tar|t?gz";
 /**
- * Nothing within a name begins one, and none is without end: a long text would be read for each.
+ * A match never begins inside a name, and its length is bounded: otherwise the rest of a long text
+ * would be read again for each.
  */
 const fileName = new RegExp(
   String.raw`(?<![\p{L}\p{N}_][./-]?)[\p{L}\p{N}_][\p{L}\p{N}_./-]{0,250}\.(?:${extensions})(?![\p{L}\p{N}_])`,
@@ -22,7 +23,7 @@ const makes =
 /** What asks to be told rather than to be done. */
 const asks = /[?？]\s*$|\b(?:how|why|what|which|explain|whether)\b|怎么|如何|什么|为什么/iu;
 
-/** What is longer goes on with what the task is about. */
+/** Only this much of a message is searched: in a longer one, material follows the request. */
 const maxText = 100_000;
 
 /**

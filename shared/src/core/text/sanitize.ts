@@ -38,7 +38,9 @@ export function sanitize(text: string): string {
   return lines.replace(terminal, "").replace(unseen, "").replace(needless, "").toWellFormed();
 }
 
-/** The same on one line of at most `limit` characters; it costs nothing that text is long. */
+/**
+ * The same on one line of at most `limit` characters; of a long text only the beginning is read.
+ */
 export function sanitizeLine(text: string, limit = 200): string {
   const line = sanitize(text.slice(0, limit * 4))
     .replace(/\s+/g, " ")

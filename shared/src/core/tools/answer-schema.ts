@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { AppError } from "../errors.ts";
 import type { JsonSchema } from "../model.ts";
 import { LinearPattern } from "../text/linear-pattern.ts";
 import { inputSchemaOf } from "./tool-input.ts";
@@ -15,10 +16,36 @@ const tooLong = "The answer is too long or too deep to be checked against the sc
 /**
  * The check of an answer by the JSON Schema that a caller gave. It ends, whatever schema and answer
  * are: a schema that unfolds without end is refused, its patterns take time in proportion to the
- * text, and an answer that would meet too many alternatives does not fit. Throws for a schema that
- * cannot be checked against.
+ * text, and an answer that would meet too many alternatives does not fit. Throws `invalid_input`
+ * with the reason for a schema that we cannot check against or show to a model.
  */
 export function answerSchema(schema: JsonSchema): z.ZodType {
+  try {
+    return checkOf(schema);
+  } catch (cause) {
+    const message = `not a JSON Schema that answers can be checked against: ${reasonIn(cause)}`;
+    throw new AppError("invalid_input", message, { cause, field: "outputSchema" });
+  }
+}
+
+/** Why answers cannot be required to fit this schema; undefined if they can. */
+export function refusalOf(schema: JsonSchema): string | undefined {
+  try {
+    checkOf(schema);
+    return undefined;
+  } catch (cause) {
+    return reasonIn(cause);
+  }
+}
+
+/** A reason may quote the schema, which may be long. */
+const maxReason = 300;
+
+function reasonIn(cause: unknown): string {
+  return (cause instanceof Error ? cause.message : String(cause)).slice(0, maxReason);
+}
+
+function checkOf(schema: JsonSchema): z.ZodType {
   requireFewSubschemas(schema);
   const inner = withLinearPatterns(() => z.fromJSONSchema(schema, { registry: withoutIds }));
   const bounded = z
@@ -27,17 +54,9 @@ export function answerSchema(schema: JsonSchema): z.ZodType {
       if (!endsSoon(schema, value)) issues.push({ code: "custom", input: value, message: tooLong });
     });
   // Without it the answer might be left out.
-  return z.nonoptional(bounded.pipe(inner as z.ZodType<unknown, unknown>));
-}
-
-/** Whether answers can be required to fit this schema: we can check it and show it to a model. */
-export function isAnswerSchema(schema: JsonSchema): boolean {
-  try {
-    inputSchemaOf(z.strictObject({ response: answerSchema(schema) }));
-    return true;
-  } catch {
-    return false;
-  }
+  const check = z.nonoptional(bounded.pipe(inner as z.ZodType<unknown, unknown>));
+  inputSchemaOf(z.strictObject({ response: check }));
+  return check;
 }
 
 /** Keeps what a schema says besides its checks; under an `id` it would be kept forever. */

@@ -70,7 +70,7 @@ async function ask(
 ): Promise<string | undefined> {
   const { id: callId, name } = call;
   const text = escapeUnseen(call.arguments);
-  // They quote pages and models. The person would allow what they do not see.
+  // Both quote pages and models: with hidden characters, a person would allow what they do not see.
   const [risk, forTask] = [call.risk, call.forTask].map((one) => one && escapeUnseen(one));
   const more = forTask === undefined ? "" : `"${allowing(code, true)}" to allow ${forTask}, `;
   const would = risk === undefined ? "" : `${risk}\n\n`;

@@ -51,7 +51,7 @@ export function defineTool<Input extends z.ZodObject>(
     ...(reach && { reach: reachOfAny(name, input, reach) }),
     ...(edits && { edits: edits === true ? edits : onInput(name, input, edits, []) }),
     ...(views && { views: onInput(name, input, views, undefined) }),
-    ...(runDurably && { callDurably: waiting(name, input, runDurably) }),
+    ...(runDurably && { callDurably: durably(name, input, runDurably) }),
     name,
     description,
     inputSchema: inputSchemaOf(input),
@@ -86,7 +86,7 @@ function faultIn(spec: { readonly [field: string]: unknown }): string | undefine
   return typeof run === "function" ? undefined : `The tool ${name} needs a function as its run.`;
 }
 
-function waiting<Input extends z.ZodObject>(
+function durably<Input extends z.ZodObject>(
   name: string,
   input: Input,
   work: (input: z.output<Input>, run: Run, context: DurableContext) => Promise<string | ToolResult>,

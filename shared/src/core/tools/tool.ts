@@ -12,7 +12,7 @@ export type ToolResult = {
   readonly text: string;
   readonly isError: boolean;
   readonly images?: readonly ImagePart[];
-  /** The file that holds all of an output of which `text` has parts; `text` ends with its name. */
+  /** The file with the whole output, if `text` has only parts of it; `text` ends with its name. */
   readonly keptAt?: string;
   /** Where its content came from, if that differs from what its tool `brings`. */
   readonly takenIn?: TakenIn;
@@ -94,7 +94,7 @@ export type RiskContext = {
   readonly said: readonly string[];
   /** Addresses that the asking agent was allowed to open. */
   readonly given: readonly string[];
-  /** What the task has taken in beside that. */
+  /** What the task has taken in besides the user's words. */
   readonly takenIn: TakenIn;
   readonly signal: AbortSignal;
 };
@@ -193,7 +193,7 @@ export interface DurableContext {
   readonly hops: number;
   /** What the user said, in their own words. */
   readonly said: readonly string[];
-  /** What the task has taken in beside that. */
+  /** What the task has taken in besides the user's words. */
   readonly takenIn: TakenIn;
 }
 
@@ -209,7 +209,8 @@ export interface Tool {
   readonly family?: string;
   /**
    * The family it opens, its own or another: a model is offered the others of that family only once
-   * the conversation has called this tool or one of them. So a prompt holds what work has come to.
+   * the conversation has called this tool or one of them. So a prompt has only the tools that the
+   * work has called for.
    */
   readonly opens?: string;
   /**
@@ -230,9 +231,9 @@ export interface Tool {
    */
   readonly parallel?: boolean;
   /**
-   * What its calls that are `once` act on as the model last saw it, such as `page`. After one
-   * that failed, the later ones of its turn that act on the same are not made: they were meant for
-   * what the failed one would have left.
+   * What its `once` calls act on in the state in which the model last saw it, such as `page`. When
+   * one fails, later calls of the same turn that act on the same thing are not made: the model
+   * meant them for what the failed call would have left.
    */
   readonly actsOn?: string;
   /** Whether the tool ends the task; only such tools are offered in a task's last turn. */
@@ -251,9 +252,10 @@ export interface Tool {
    * What calls like this one have in common, for a permission that holds for the rest of a task:
    * `with pages of example.com`, which the person reads after "every call of" and the tool's name.
    * Two calls with the same text are alike. Written by code, and narrow: a person allows all that
-   * it covers without seeing it. `risk` is that of the call; a text must not cover calls with
-   * another. Undefined: the call can only be allowed once, as where its input means something else
-   * at another time. Left out: only calls with the same input and the same risk are alike.
+   * it covers without seeing it. `risk` is the risk of this call; calls with another risk need
+   * another text. Undefined: the call can only be allowed once, for example because the same input
+   * may mean something else later. Left out: only calls with the same input and the same risk are
+   * alike.
    */
   sameKind?(input: unknown, risk: string | undefined): string | undefined;
   /** What its calls reach outside; nothing if left out. */

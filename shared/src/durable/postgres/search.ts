@@ -21,7 +21,7 @@ const eventsAtOnce = 16;
 /** Numbers of each word that tell whether the events of a run are worth reading. */
 const fewGrams = 4;
 
-/** Engine.search. */
+/** `Engine.search`, some events of each run at a time. */
 export async function search(
   database: Database,
   runIds: readonly string[],

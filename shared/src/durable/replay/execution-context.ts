@@ -1,9 +1,10 @@
 import type { Log } from "../../core/runs/engine.ts";
 import type { Run, RunEvent } from "../../core/runs/run.ts";
 import type { Journal } from "./journal.ts";
+import type { ProgressOrder } from "./progress-order.ts";
 import type { JournalRow, OperationKind, RunStore } from "./run-store.ts";
 import type { BranchScope } from "./scope.ts";
-import type { ProgressOrder, WriteBehindBuffer } from "./write-behind-buffer.ts";
+import type { WriteBehindBuffer } from "./write-behind-buffer.ts";
 
 /** Options of an execution. */
 export type ExecutionOptions = {

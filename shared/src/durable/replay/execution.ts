@@ -5,12 +5,13 @@ import { traceOfRun, withinTrace } from "../../core/trace.ts";
 import { aborts, never } from "./aborts.ts";
 import type { ExecutionContext, ExecutionOptions } from "./execution-context.ts";
 import type { Journal } from "./journal.ts";
+import { ProgressOrder } from "./progress-order.ts";
 import { type Ending, type JournalRow, LeaseLost, type OperationKind } from "./run-store.ts";
 import { BranchScope } from "./scope.ts";
 import { scopedRun } from "./scoped-run.ts";
 import { standingOf } from "./standing.ts";
 import { Waiting } from "./waiting.ts";
-import { ProgressOrder, WriteBehindBuffer } from "./write-behind-buffer.ts";
+import { WriteBehindBuffer } from "./write-behind-buffer.ts";
 
 /**
  * How an execution ended in this process: the run ended, waits, is paused, was handed back, or
@@ -269,7 +270,10 @@ export class Execution implements ExecutionContext {
 
   #leftWith(error: unknown): void {
     if (!(error instanceof LeaseLost)) {
-      this.options.log.error({ runId: this.options.runId, err: error }, "A run could not be stored as paused.");
+      this.options.log.error(
+        { runId: this.options.runId, err: error },
+        "A run could not be stored as ended, paused or handed back.",
+      );
     }
     this.#leave("lost");
   }

@@ -6,7 +6,7 @@ import type { ExecutionContext } from "./execution-context.ts";
 import { type JournalRow, type RecordedError, StoreUnavailable } from "./run-store.ts";
 import type { BranchScope } from "./scope.ts";
 
-/** So long a step may find the store away before that is its failure. */
+/** How long a step is tried again while the store is away; after that it fails. */
 const storeBackWithinMs = 60_000;
 const againMs = 100;
 

@@ -5,7 +5,7 @@ import type { Writer } from "./writer.ts";
 const runsAtOnce = 50;
 const eventsAtOnce = 64;
 
-/** Engine.indexWords. */
+/** `Engine.indexWords`: reads a bounded number of runs, then enters them in one transaction. */
 export async function indexWords(writer: Writer): Promise<number> {
   const runs = await writer.read(({ search }) => search.notIndexed(runsAtOnce), { early: true });
   const entries: [number, Set<number>][] = [];

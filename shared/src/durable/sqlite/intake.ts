@@ -40,11 +40,11 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "wa
       const key = dedupe && JSON.stringify([principal, dedupe.key]);
       const isAlone = key !== undefined && !accepting.has(key);
       if (isAlone) accepting.add(key);
-      const place = worker.reserve(request.kind);
+      const seat = worker.reserve(request.kind);
       try {
-        const acceptance = key === undefined || isAlone ? acceptanceOf(request, place) : undefined;
-        const { row, created, isOurs, ended } = await store(deps, request, place, acceptance);
-        if (acceptance === undefined && place !== undefined && isOurs) place.begin(claimOf(row, place.owner));
+        const acceptance = key === undefined || isAlone ? acceptanceOf(request, seat) : undefined;
+        const { row, created, isOurs, ended } = await store(deps, request, seat, acceptance);
+        if (acceptance === undefined && seat !== undefined && isOurs) seat.begin(claimOf(row, seat.owner));
         else if (created && !isOurs) worker.wake();
         if (created) live.committed(row.id, row.last_event);
         const record = recordOf(row);
@@ -54,7 +54,7 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "wa
         return { run, created, ended: { run: record, events } };
       } finally {
         if (isAlone) accepting.delete(key);
-        place?.leave();
+        seat?.leave();
       }
     },
     async deliver(runId, name, payload, options) {
@@ -107,31 +107,31 @@ export function intake(deps: IntakeDeps): Pick<Engine, "start" | "deliver" | "wa
  * room for it and no limit speaks against it. Whether it repeats another request, its insert says:
  * what the body has computed by then is dropped.
  */
-function acceptanceOf({ id, quota, canceled }: StartRequest, place: Seat | undefined): Acceptance | undefined {
-  if (place === undefined || id !== undefined || canceled === true) return undefined;
-  return quota !== undefined && isLimited(quota) ? undefined : new Acceptance(place.owner);
+function acceptanceOf({ id, quota, canceled }: StartRequest, seat: Seat | undefined): Acceptance | undefined {
+  if (seat === undefined || id !== undefined || canceled === true) return undefined;
+  return quota !== undefined && isLimited(quota) ? undefined : new Acceptance(seat.owner);
 }
 
 /** Stores the run, which begins meanwhile if it has an acceptance. */
 async function store(
   { writer, clock }: IntakeDeps,
   request: StartRequest,
-  place: Seat | undefined,
+  seat: Seat | undefined,
   acceptance: Acceptance | undefined,
 ): Promise<Accepted> {
   const { kind, principal, contextId, id = Bun.randomUUIDv7() } = request;
   const input = JSON.stringify(request.input);
   const lease = acceptance?.lease;
-  const offer = (seat: Seat | undefined, beginning: () => Beginning | undefined) =>
+  const offer = (forSeat: Seat | undefined, beginning: () => Beginning | undefined) =>
     writer.offer((tables) => {
       if (lease !== undefined) lease.n = 0;
-      const accepted = accept(tables, request, { id, input, seat, beginning: beginning() }, clock.moment());
+      const accepted = accept(tables, request, { id, input, seat: forSeat, beginning: beginning() }, clock.moment());
       if (lease !== undefined && accepted.isOurs) lease.n = accepted.row.n;
       return accepted;
     });
-  const stored = offer(place, () => acceptance?.beginning());
-  if (acceptance !== undefined && place !== undefined)
-    place.begin({ id, kind, principal, contextId, input, body: place.body, lease: acceptance.lease, acceptance });
+  const stored = offer(seat, () => acceptance?.beginning());
+  if (acceptance !== undefined && seat !== undefined)
+    seat.begin({ id, kind, principal, contextId, input, body: seat.body, lease: acceptance.lease, acceptance });
   try {
     const accepted = await stored;
     acceptance?.settle(accepted.isOurs);
@@ -173,9 +173,9 @@ function accept(tables: Tables, request: StartRequest, acceptable: Acceptable, n
   const { beginning = nothing, seat } = acceptable;
   // Whether its key is new, the insert itself says.
   const isPlain = limit === undefined && id === undefined && canceled !== true;
-  const at =
+  const plain =
     isPlain && seat !== undefined ? insert(tables, request, { ...acceptable, seat, beginning }, now) : undefined;
-  if (at !== undefined) return at;
+  if (plain !== undefined) return plain;
   const known = dedupe === undefined ? null : tables.runs.byKey(principal, dedupe.key);
   if (known !== null) {
     if (isRepeated(known, request, now)) return { row: known, created: false, isOurs: false };
@@ -184,8 +184,8 @@ function accept(tables: Tables, request: StartRequest, acceptable: Acceptable, n
   if (limit !== undefined) checkQuota(limit, tables.usage.of(principal, now.wall), now.wall, true);
   if (id !== undefined && tables.runs.byId(id) !== null)
     throw new AppError("conflict", `There is a run ${id} already.`);
-  const mine = canceled === true ? undefined : insert(tables, request, { ...acceptable, beginning }, now);
-  const accepted = mine ?? insert(tables, request, { ...acceptable, seat: undefined, beginning: nothing }, now);
+  const seated = canceled === true ? undefined : insert(tables, request, { ...acceptable, beginning }, now);
+  const accepted = seated ?? insert(tables, request, { ...acceptable, seat: undefined, beginning: nothing }, now);
   if (accepted === undefined) throw new Error("A new run was not stored.");
   if (canceled !== true) return accepted;
   endRun(tables, accepted.row.n, { status: "canceled" }, now);

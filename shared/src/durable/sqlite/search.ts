@@ -1,7 +1,7 @@
 import type { StoredEvent } from "../../core/runs/engine.ts";
 import type { Writer } from "./writer.ts";
 
-/** Engine.search. */
+/** `Engine.search`, one run after the other. */
 export async function search(
   writer: Writer,
   runIds: readonly string[],

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Hono } from "hono";
 import * as z from "zod";
-import { restFailure } from "../../a2a/server/rest.ts";
+import { httpJsonFailure } from "../../a2a/server/http-json.ts";
 import { AppFailure } from "../../a2a/wire-error.ts";
 import type { AgentConfig } from "../../config/agents/agent-config.ts";
 import { type Identify, requireScope } from "../../core/caller.ts";
@@ -40,7 +40,7 @@ export type McpAppDeps = {
 export function mcpApp(deps: McpAppDeps): Hono {
   const { host, mountKey, identify, log, adapter, report } = deps;
   const app = new Hono({ strict: false });
-  app.onError((error) => restFailure(error instanceof AppError ? new AppFailure(error) : error, report));
+  app.onError((error) => httpJsonFailure(error instanceof AppError ? new AppFailure(error) : error, report));
   app.post("/mcp", limitedBody(), async (c) => {
     const caller = await identify(c.req.raw);
     const text = await c.req.text();

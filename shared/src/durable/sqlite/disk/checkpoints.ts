@@ -1,13 +1,15 @@
-/** How much is written before the log is brought into the file, in the units of `committed`. */
-const enough = 800;
-/** What a commit counts beside its entries: the pages that each commit writes again. */
-const ofCommit = 8;
+/**
+ * How many pages are written, about one for each entry, before the log is brought into the file.
+ */
+const checkpointPages = 800;
+/** The pages that each commit writes again, besides those of its entries. */
+const pagesPerCommit = 8;
 /** See `busyMs`. */
 const defaultBusyMs = 5_000;
-/** So long the event loop may stand still. */
+/** How long the event loop may stand still. */
 const quickMs = 40;
-/** How much of a slow one each later one still counts with. */
-const remembered = 15 / 16;
+/** By what factor the expected duration shrinks with each checkpoint in the other thread. */
+const decay = 15 / 16;
 
 /** What bringing the log into the file needs. */
 export type LogCheckpointsOptions = {
@@ -15,8 +17,8 @@ export type LogCheckpointsOptions = {
   /** Brings it in on this thread; after the other one only what is left, which is little. */
   readonly checkpoint: () => void;
   /**
-   * If enough for a log comes within this time and the disk is slow, a thread brings it in, which
-   * stays as long after it. Milliseconds; 5 s if left out.
+   * If `checkpointPages` are written within this time and the disk is slow, a thread brings it in,
+   * which stays as long after it. Milliseconds; 5 s if left out.
    */
   readonly busyMs?: number;
 };
@@ -42,8 +44,8 @@ export class LogCheckpoints {
 
   /** Call it after each commit, with the number of its entries. */
   committed(entries: number): void {
-    this.#written += ofCommit + entries;
-    if (this.#written < enough || this.#underWay !== undefined || this.#isClosed) return;
+    this.#written += pagesPerCommit + entries;
+    if (this.#written < checkpointPages || this.#underWay !== undefined || this.#isClosed) return;
     const isBusy = performance.now() - this.#since < (this.#options.busyMs ?? defaultBusyMs);
     this.#written = 0;
     this.#since = performance.now();
@@ -68,7 +70,7 @@ export class LogCheckpoints {
   }
 
   async #inThread(): Promise<void> {
-    this.#expectedMs *= remembered;
+    this.#expectedMs *= decay;
     clearTimeout(this.#idle);
     this.#worker ??= new Worker(new URL("./checkpoint-worker.ts", import.meta.url).href);
     const worker = this.#worker;

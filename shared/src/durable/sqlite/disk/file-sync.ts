@@ -6,8 +6,8 @@ export type SyncFile = (file: number) => Promise<void>;
 
 /** A sync this quick costs the event loop less than waking another thread and being woken by it. */
 const quickMs = 1;
-/** How much of a slow sync each later one still counts with. */
-const remembered = 15 / 16;
+/** By what factor the expected duration shrinks with each sync in the thread pool. */
+const decay = 15 / 16;
 
 const inThreadPool: SyncFile = promisify(fdatasync);
 
@@ -19,7 +19,7 @@ export function createFileSync(): SyncFile {
   let expectedMs = 0;
   return async (file) => {
     if (expectedMs > quickMs) {
-      expectedMs *= remembered;
+      expectedMs *= decay;
       return await inThreadPool(file);
     }
     const begun = performance.now();

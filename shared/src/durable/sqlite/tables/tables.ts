@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { claimsTable } from "./claims-table.ts";
+import { clockTable } from "./clock-table.ts";
 import { deletionTable } from "./deletion-table.ts";
 import { eventsTable } from "./events-table.ts";
 import { filesTable } from "./files-table.ts";
@@ -11,7 +12,7 @@ import { signalsTable } from "./signals-table.ts";
 import { statesTable } from "./states-table.ts";
 import { usageTable } from "./usage-table.ts";
 import { watchersTable } from "./watchers-table.ts";
-import { clockTable, workersTable } from "./workers-table.ts";
+import { workersTable } from "./workers-table.ts";
 
 /**
  * Every statement, prepared on one connection. Call those that change data only inside a

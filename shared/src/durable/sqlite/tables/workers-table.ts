@@ -1,6 +1,5 @@
 import type { Database } from "bun:sqlite";
 import type { ProcessIdentity } from "../process-identity.ts";
-import type { ClockReading } from "../run-clock.ts";
 
 /** A worker with its heartbeat counter, which only ever grows. */
 export type WorkerRow = { readonly id: string; readonly beat: number } & ProcessIdentity;
@@ -29,20 +28,5 @@ export function workersTable(db: Database) {
     /** Declares a worker dead if its counter has not moved since; otherwise returns false. */
     removeUnmoved: (id: string, seenBeat: number) => remove.get(id, seenBeat) !== null,
     remove: (id: string) => void leave.run(id),
-  };
-}
-
-/**
- * Statements over `clock`, which has one row: the clock reading at the last heartbeat of any
- * worker.
- */
-export function clockTable(db: Database) {
-  const read = db.query<ClockReading, []>("SELECT boot, uptime, wall, steady FROM clock");
-  const put = db.query<null, [string, number, number, number]>(
-    "INSERT OR REPLACE INTO clock (n, boot, uptime, wall, steady) VALUES (1, ?, ?, ?, ?)",
-  );
-  return {
-    read: () => read.get(),
-    put: ({ boot, uptime, wall, steady }: ClockReading) => void put.run(boot, uptime, wall, steady),
   };
 }

@@ -4,8 +4,8 @@ import type { ServerCallContext } from "@a2a-js/sdk/server";
 import { callerNamed } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
 import { callFacts } from "./call-context.ts";
+import { httpJsonApp, httpJsonMethodNotAllowed } from "./http-json.ts";
 import type { RequestHandler } from "./request-handler.ts";
-import { httpJsonApp, restMethodNotAllowed } from "./rest.ts";
 
 const task = (metadata: object = {}) => Task.fromJSON({ id: "t", contextId: "c", metadata });
 const update = (seq: number): StreamResponse => ({
@@ -150,7 +150,7 @@ test("another version, a body that is no JSON and one that is no object are refu
 });
 
 test("a method that a path does not have is answered with those it has", async () => {
-  const answer = restMethodNotAllowed(["GET", "POST"]);
+  const answer = httpJsonMethodNotAllowed(["GET", "POST"]);
   expect([answer.status, answer.headers.get("Allow")]).toEqual([405, "GET, POST"]);
   expect(await answer.json()).toMatchObject({ error: { code: 405, message: "This address takes GET, POST." } });
 });

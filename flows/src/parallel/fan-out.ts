@@ -10,7 +10,7 @@ type Assignment = z.output<z.ZodObject<typeof assignment>>;
  * Which agent is asked what: each agent once unless branches are given, and one branch per item if
  * there are items.
  */
-type FanOut = {
+type FanOutOptions = {
   readonly branches?: readonly Assignment[] | undefined;
   readonly items?: readonly string[] | undefined;
   readonly instruction?: string | undefined;
@@ -20,7 +20,7 @@ type FanOut = {
 /**
  * The branches of a fan-out, with their texts. Throws for a wrong agent before any branch starts.
  */
-export function branchesOf(flow: Flow, { branches, items, instruction, deadlineMs }: FanOut): Branch[] {
+export function fanOut(flow: Flow, { branches, items, instruction, deadlineMs }: FanOutOptions): Branch[] {
   const given: readonly Assignment[] = branches ?? flow.agents.map(({ name }) => ({ agent: name }));
   const works = items === undefined ? given.map((each) => ({ each, item: undefined })) : inTurn(items, given);
   const common = instruction ?? (items === undefined ? "{goal}" : "{goal}\n\nYour part of it: {item}");

@@ -18,7 +18,7 @@ import { JsonTextError, parseJsonBytes } from "../../http/json-text.ts";
 import { jsonBody, limitedBody } from "../../http/request-body.ts";
 import { type SseFrame, sseResponse } from "../../http/sse.ts";
 import { requireVersionOne } from "../version.ts";
-import { AppFailure, FieldViolationsError, restError, toA2AError } from "../wire-error.ts";
+import { AppFailure, FieldViolationsError, httpJsonError, toA2AError } from "../wire-error.ts";
 import { type HttpCall, httpCall } from "./call-context.ts";
 import type { RequestHandler, TaskBatches } from "./request-handler.ts";
 import { checked, requestSchemas } from "./request-schema.ts";
@@ -28,16 +28,16 @@ import { seqOf } from "./rpc-frame.ts";
  * The HTTP+JSON binding of A2A 1.0 (section 11), to be mounted at the agent's root. A tenant before
  * the path is accepted and tells nothing apart.
  */
-export function httpJsonApp(deps: RestDeps): Hono {
+export function httpJsonApp(deps: HttpJsonDeps): Hono {
   const app = new Hono({ strict: false });
-  app.onError((error) => restFailure(error, deps.report));
+  app.onError((error) => httpJsonFailure(error, deps.report));
   const routes = operations(deps);
   app.route("/", routes);
   app.route("/:tenant", routes);
   return app;
 }
 
-function operations(deps: RestDeps): Hono {
+function operations(deps: HttpJsonDeps): Hono {
   const { handler } = deps;
   const app = new Hono({ strict: false });
 
@@ -87,16 +87,16 @@ function operations(deps: RestDeps): Hono {
 }
 
 /** An HTTP+JSON error response, with ErrorInfo, and with BadRequest for invalid fields. */
-export function restFailure(error: unknown, report: (bug: unknown) => void): Response {
+export function httpJsonFailure(error: unknown, report: (bug: unknown) => void): Response {
   const failure = toA2AError(error, report);
-  const { status, body } = restError(failure);
+  const { status, body } = httpJsonError(failure);
   const headers = new Headers({ "Content-Type": A2A_CONTENT_TYPE, ...challengeOf(failure) });
   if (failure instanceof AppFailure && failure.status === 503) headers.set("Retry-After", "5");
   return new Response(JSON.stringify(body), { status, headers });
 }
 
 /** The response to a method that an existing path does not have. */
-export function restMethodNotAllowed(allowed: readonly string[]): Response {
+export function httpJsonMethodNotAllowed(allowed: readonly string[]): Response {
   const allow = allowed.join(", ");
   const error = { code: 405, status: "UNIMPLEMENTED", message: `This address takes ${allow}.`, details: [] };
   return new Response(JSON.stringify({ error }), {
@@ -105,13 +105,13 @@ export function restMethodNotAllowed(allowed: readonly string[]): Response {
   });
 }
 
-async function sending(deps: RestDeps, c: Context, method: "SendMessage" | "SendStreamingMessage") {
+async function sending(deps: HttpJsonDeps, c: Context, method: "SendMessage" | "SendStreamingMessage") {
   const call = await begin(deps, c);
   const params = checked(requestSchemas[method], await bodyOf(c));
   return { call, request: SendMessageRequest.fromJSON(params) };
 }
 
-async function naming(deps: RestDeps, c: Context, verb: string): Promise<{ call: HttpCall; id: string }> {
+async function naming(deps: HttpJsonDeps, c: Context, verb: string): Promise<{ call: HttpCall; id: string }> {
   const call = await begin(deps, c);
   const id = (c.req.param("op") ?? "").slice(0, -verb.length);
   return { call, ...checked(requestSchemas.SubscribeToTask, { id }) };
@@ -128,12 +128,12 @@ function asObject(task: Task): object {
   return Task.toJSON(task) as object;
 }
 
-function streamed(deps: RestDeps, call: HttpCall, batches: TaskBatches): Promise<Response> {
+function streamed(deps: HttpJsonDeps, call: HttpCall, batches: TaskBatches): Promise<Response> {
   return sseResponse(frames(batches), {
     heartbeatMs: deps.heartbeatMs,
     release: call.release,
     headers: call.headers(),
-    failure: (error) => ({ data: restError(toA2AError(error, deps.report)).body, error: true }),
+    failure: (error) => ({ data: httpJsonError(toA2AError(error, deps.report)).body, error: true }),
   });
 }
 
@@ -145,7 +145,7 @@ async function* frames(batches: TaskBatches): AsyncGenerator<readonly SseFrame[]
 const address = "/tasks/:taskId/pushNotificationConfigs";
 
 /** Push notification configs over HTTP+JSON (A2A 1.0 section 11.3). */
-function receiverRoutes(deps: RestDeps): Hono {
+function receiverRoutes(deps: HttpJsonDeps): Hono {
   const { handler } = deps;
   const app = new Hono({ strict: false });
 
@@ -193,7 +193,7 @@ function object(value: unknown): object {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }
 
-type RestDeps = {
+type HttpJsonDeps = {
   readonly handler: RequestHandler;
   readonly identify: Identify;
   readonly heartbeatMs: number;
@@ -203,7 +203,7 @@ type RestDeps = {
 /**
  * Identifies the caller and checks the version. Throws `unauthorized` or VersionNotSupportedError.
  */
-async function begin(deps: RestDeps, c: Context): Promise<HttpCall> {
+async function begin(deps: HttpJsonDeps, c: Context): Promise<HttpCall> {
   const caller = await deps.identify(c.req.raw);
   requireVersionOne(c.req.raw);
   return httpCall(c.req.raw, caller, "1.0");

@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bareEnvironment } from "./machine/bare-environment.ts";
-import { type ModelScript, type ScriptedModel, startScriptedModel } from "./models/scripted-model.ts";
+import { bareEnvironment } from "../machine/bare-environment.ts";
+import { type ModelScript, type ScriptedModel, startScriptedModel } from "../models/scripted-model.ts";
 
 /** An agent's server under test, and its scripted model. */
 export type StartedAgent = AsyncDisposable & {
