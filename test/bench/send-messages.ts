@@ -26,7 +26,7 @@ async function connection(): Promise<void> {
     port: Number(port),
     socket: {
       data(_, chunk) {
-        answer += chunk.latin1Slice();
+        answer += chunk.toString("latin1");
         if (!isWhole(answer)) return;
         if (!answer.includes("TASK_STATE_COMPLETED")) return reject(new Error(`${url} answered ${answer}`));
         times.push(performance.now() - begun);
@@ -62,3 +62,5 @@ const begun = performance.now();
 await Promise.all(Array.from({ length: Number(connections) }, connection));
 const rate = (Number(messages) * 1_000) / (performance.now() - begun);
 console.log(JSON.stringify({ rate, times }));
+
+export {};
