@@ -1,5 +1,4 @@
-import { publicError } from "manyhands/internal/core/errors";
-import { sseResponse } from "manyhands/internal/http/sse";
+import { sseAnswer } from "manyhands/internal/http/sse";
 import { type ChangeDeps, type ChangePace, changeFrames } from "./change-stream.ts";
 import { endpoint, type RestEndpoint } from "./endpoint.ts";
 import { frameSchema } from "./runs/run-routes.ts";
@@ -28,14 +27,8 @@ export function changeRoutes(deps: ChangeDeps & { readonly changePace?: ChangeSt
     problems: [],
   } as const;
   const changes = endpoint(about, (_, c) => {
-    const gone = new AbortController();
-    const signal = AbortSignal.any([c.req.raw.signal, gone.signal]);
-    return sseResponse(changeFrames(deps, c.get("caller").principal, { ...pace, signal }), {
-      heartbeatMs,
-      release: () => gone.abort(),
-      failure: (error) => ({ data: publicError(error), error: true }),
-      headers: {},
-    });
+    const { principal } = c.get("caller");
+    return sseAnswer(c.req.raw.signal, heartbeatMs, (signal) => changeFrames(deps, principal, { ...pace, signal }));
   });
   return [changes];
 }

@@ -1,7 +1,6 @@
-import { publicError } from "manyhands/internal/core/errors";
 import { sentEvent } from "manyhands/internal/core/events/read-event";
 import type { Engine, FollowItem, RunRecord } from "manyhands/internal/core/runs/engine";
-import { type SseFrame, sseResponse } from "manyhands/internal/http/sse";
+import { type SseFrame, sseAnswer } from "manyhands/internal/http/sse";
 
 /** How a run's events are streamed. */
 export type EventStreamOptions = {
@@ -18,14 +17,7 @@ export type EventStreamOptions = {
  * first. Ends after the run's last event.
  */
 export function eventStream(engine: Engine, run: RunRecord, options: EventStreamOptions): Promise<Response> {
-  const gone = new AbortController();
-  const signal = AbortSignal.any([options.signal, gone.signal]);
-  return sseResponse(frames(engine, run, options.after, signal), {
-    heartbeatMs: options.heartbeatMs,
-    release: () => gone.abort(),
-    failure: (error) => ({ data: publicError(error), error: true }),
-    headers: {},
-  });
+  return sseAnswer(options.signal, options.heartbeatMs, (signal) => frames(engine, run, options.after, signal));
 }
 
 async function* frames(

@@ -52,15 +52,15 @@ function operation(endpoint: RestEndpoint): ZodOpenApiOperationObject {
 }
 
 const meanings: Readonly<Record<number, string>> = {
-  400: "The request does not fit; the detail names the field.",
+  400: "The request is invalid; the detail names the field.",
   401: "The token is missing or wrong.",
-  403: "It may not be done, or the request comes from a page of another site.",
-  404: "There is no such thing, or it is another's.",
-  409: "It stands in the way of what is there: ended, or another request under the same key.",
+  403: "You may not do this, or the request comes from a page of another site.",
+  404: "It does not exist, or belongs to somebody else.",
+  409: "It conflicts with what is there: the run has ended, or the key was used for another request.",
   413: "The body is larger than 10 MB.",
   415: "The body is not JSON.",
   429: "You have reached a limit; `Retry-After` says when there is room again.",
-  502: "What was asked for it gave no usable answer.",
-  503: "Not now; try again later.",
+  502: "The service behind it gave no usable answer.",
+  503: "Not available now; try again later.",
   504: "It did not answer in time.",
 };

@@ -38,7 +38,7 @@ export function settingsFile({ cwd, file, env }: SettingsPlace): SettingsFile {
     read: async () => readAt((await Bun.file(path).exists()) ? path : undefined),
     async change(change) {
       try {
-        // Of a link, the file it leads to is replaced.
+        // If it is a link, the file it points to is replaced.
         const target = (await realpath(path).catch(unlessMissing)) ?? path;
         await underLock(target, async () => {
           const before = (await readFile(target, "utf8").catch(unlessMissing)) ?? "";

@@ -1,4 +1,5 @@
 import { formatSSEErrorEvent, formatSSEEvent, SSE_HEADERS } from "@a2a-js/sdk";
+import { publicError } from "../core/errors.ts";
 
 /** One event of a stream; with an `id` a reader can resume after it by `Last-Event-ID`. */
 export type SseFrame = {
@@ -104,6 +105,24 @@ export async function sseResponse(frames: SseFrames, options: SseOptions): Promi
     { highWaterMark: 0 },
   );
   return new Response(body, { headers: { ...SSE_HEADERS, ...options.headers } });
+}
+
+/**
+ * `sseResponse` for our own streams. The signal of the frames aborts when the reader is gone, which
+ * the stream or the request's own signal tells. A failure is the last frame: its code and sentence.
+ */
+export function sseAnswer(
+  request: AbortSignal,
+  heartbeatMs: number,
+  frames: (signal: AbortSignal) => SseFrames,
+): Promise<Response> {
+  const gone = new AbortController();
+  return sseResponse(frames(AbortSignal.any([request, gone.signal])), {
+    heartbeatMs,
+    release: () => gone.abort(),
+    failure: (error) => ({ data: publicError(error), error: true }),
+    headers: {},
+  });
 }
 
 /** What a pull gets of the source. */

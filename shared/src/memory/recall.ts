@@ -18,7 +18,7 @@ export type RecallDeps = {
   readonly embedder?: Embedder | undefined;
 };
 
-/** Of a model's window, the most that recalled entries fill. */
+/** The share of a model's window that recalled entries may fill. */
 const windowShare = 0.05;
 /** How much of a long message says what it is about. */
 const maxAsked = 4_000;

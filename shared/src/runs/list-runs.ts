@@ -47,8 +47,8 @@ const readAtOnce = 50;
 const searchedAtOnce = 150;
 
 /**
- * So many runs are searched before the index is asked which say the words: of a common word it
- * would name thousands, and these have filled a page.
+ * How many runs are searched before the index is asked which ones say the words: for a common word
+ * it would name thousands, and by then a page is full.
  */
 const searchedUnasked = 200;
 

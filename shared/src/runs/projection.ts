@@ -91,7 +91,7 @@ export function applyEvent(projection: TaskProjection, stored: StoredEvent): Tas
 
 /** The projection without its question and the status line of the question. */
 function withoutQuestion(projection: TaskProjection): TaskProjection {
-  const { question: _, askedBy: _____, approval: __, asker: ___, from: ____, status: ______, ...rest } = projection;
+  const { question, askedBy, approval, asker, from, status, ...rest } = projection;
   return rest;
 }
 
@@ -105,7 +105,7 @@ function withEvent(projection: TaskProjection, seq: number, event: ReadEvent): T
     }
     case "question-asked": {
       const entry = { seq, role: "agent" as const, parts: [{ type: "text" as const, text: event.question }] };
-      const { asker: _, from: __, approval: ___, ...rest } = projection;
+      const { asker, from, approval, ...rest } = projection;
       const about = {
         ...(event.askId !== undefined && { asker: event.askId }),
         ...(event.from && { from: event.from }),

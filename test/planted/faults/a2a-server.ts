@@ -187,14 +187,6 @@ export const a2aServerFaults: readonly Fault[] = [
     tests: ["shared/src/a2a/server/live-route"],
   },
   {
-    id: "viewer-gone-page-kept",
-    file: "shared/src/a2a/server/live-route.ts",
-    find: "release: () => gone.abort(),",
-    becomes: "release: () => undefined,",
-    harm: "Each viewer that goes keeps watching the page.",
-    tests: ["shared/src/a2a/server/live-route"],
-  },
-  {
     id: "deletions-pass-the-files-by",
     file: "shared/src/a2a/server/agent-app.ts",
     find: "deletions: deps.deletions ?? createDeletions({ engine }),",

@@ -293,7 +293,7 @@ export const durablePostgresFaults: readonly Fault[] = [
   {
     id: "held-by-guess",
     file: "shared/src/durable/postgres/dispatch/claimed-run.ts",
-    find: "        // Whoever hung, or was cut off, while the database was away may not go on by guess.\n        { keep: true },\n",
+    find: "        // A process that hung, or was cut off, while the database was away may not go on by guess.\n        { keep: true },\n",
     becomes: "",
     harm: "While the database is restarted, a process goes on with a run that is given to another one.",
     tests: ["shared/src/durable/postgres/dispatch/presence"],

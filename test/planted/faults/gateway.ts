@@ -44,7 +44,7 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "settings-for-any-page",
-    file: "gateway/src/rest/settings/operator-endpoint.ts",
+    file: "gateway/src/rest/personal-endpoint.ts",
     find: "if (!isFromOwnPage(c.req.raw.headers))",
     becomes: 'if (c.req.raw.headers.has("Manyhands-Never"))',
     harm: "A page of another site that may call the API reads and changes the settings.",
@@ -52,7 +52,7 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "settings-for-a-run",
-    file: "gateway/src/rest/settings/operator-endpoint.ts",
+    file: "gateway/src/rest/personal-endpoint.ts",
     find: 'if (c.get("caller").relayed)',
     becomes: 'if (c.get("caller").principal === "")',
     harm: "An agent that works for the operator changes the settings in the operator's name.",
@@ -404,11 +404,11 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "followed-by-nobody",
-    file: "gateway/src/rest/event-stream.ts",
+    file: "shared/src/http/sse.ts",
     find: "release: () => gone.abort(),",
-    becomes: "release: () => {},",
-    harm: "The stream of a reader that went is read on until the run ends.",
-    tests: ["gateway/src/rest"],
+    becomes: "release: () => undefined,",
+    harm: "The stream of a reader that went is read on: its run, or all of a family, or a page.",
+    tests: ["gateway/src/rest", "shared/src/a2a/server/live-route"],
   },
   {
     id: "rest-budget-dropped",
@@ -673,14 +673,6 @@ export const gatewayFaults: readonly Fault[] = [
     becomes: 'c.get("caller").principal, new AbortController().signal)',
     harm: "A caller that is gone goes on waiting for a cancel.",
     tests: ["gateway/src/rest/runs/run-routes"],
-  },
-  {
-    id: "followed-after-the-reader-is-gone",
-    file: "gateway/src/rest/runs/family-routes.ts",
-    find: "      release: () => gone.abort(),",
-    becomes: "      release: () => undefined,",
-    harm: "Every reader that goes leaves all runs of a family followed.",
-    tests: ["gateway/src/rest/runs/tree-route"],
   },
   {
     id: "archive-of-one-workspace",
@@ -1061,7 +1053,7 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "changes-of-everybody",
     file: "gateway/src/rest/change-routes.ts",
-    find: 'changeFrames(deps, c.get("caller").principal,',
+    find: "changeFrames(deps, principal,",
     becomes: 'changeFrames(deps, "local",',
     harm: "Every caller is told of the operator's runs, and of none of their own.",
     tests: ["gateway/src/rest/change-routes"],
@@ -1118,8 +1110,8 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "tree-falls-silent",
     file: "gateway/src/rest/runs/family-routes.ts",
-    find: "    return sseResponse(frames, {\n      heartbeatMs,",
-    becomes: "    return sseResponse(frames, {\n      heartbeatMs: 3_600_000,",
+    find: "sseAnswer(c.req.raw.signal, heartbeatMs,",
+    becomes: "sseAnswer(c.req.raw.signal, 3_600_000,",
     harm: "A proxy cuts the page of a run whose model thinks.",
     tests: ["gateway/src/server/gateway-pace"],
   },

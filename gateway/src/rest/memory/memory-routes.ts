@@ -1,10 +1,9 @@
-import type { Context } from "hono";
-import { isFromOwnPage } from "manyhands/internal/auth/identify";
 import { AppError } from "manyhands/internal/core/errors";
 import { type MemoryEntry, memoryKinds } from "manyhands/internal/core/memory";
 import type { MemoryStore } from "manyhands/internal/memory/memory-store";
 import * as z from "zod";
-import { type EndpointAbout, endpoint, type RestEndpoint, type RestEnv } from "../endpoint.ts";
+import type { EndpointAbout, endpoint, RestEndpoint } from "../endpoint.ts";
+import { personalEndpoint } from "../personal-endpoint.ts";
 
 /** What the memory routes need. */
 export type MemoryRoutesDeps = {
@@ -142,30 +141,17 @@ function changingRoutes({ open, isOn }: MemoryRoutesDeps): RestEndpoint[] {
   ];
 }
 
-/**
- * An endpoint for callers themselves, not for a run of theirs: a page that leads an agent must not
- * write what later tasks recall. Of browsers' pages only the console may.
- */
+const refusals = {
+  ofRuns: "The memory belongs to its principal; a run uses the tool `memory`.",
+  ofPages: "Of all web pages, only the console may read and change the memory.",
+};
+
+/** A page that leads an agent must not write what later tasks recall. */
 function ownEndpoint<Given extends EndpointAbout["request"]>(
   about: Omit<EndpointAbout, "request" | "scope" | "tag"> & { readonly request: Given },
   run: Parameters<typeof endpoint<Given>>[1],
 ): RestEndpoint {
-  const own = endpoint<Given>({ ...about, tag: "memory" }, run);
-  return {
-    ...own,
-    async handle(c) {
-      requirePerson(c);
-      c.header("Cache-Control", "no-store");
-      return own.handle(c);
-    },
-  };
-}
-
-function requirePerson(c: Context<RestEnv>): void {
-  if (c.get("caller").relayed)
-    throw new AppError("forbidden", "The memory belongs to its principal; a run uses the tool `memory`.");
-  if (!isFromOwnPage(c.req.raw.headers))
-    throw new AppError("forbidden", "Of all web pages, only the console may read and change the memory.");
+  return personalEndpoint<Given>({ ...about, tag: "memory" }, refusals, run);
 }
 
 function shown({ isPublic, createdAt, changedAt, sources, ...entry }: MemoryEntry) {

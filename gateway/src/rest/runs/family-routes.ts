@@ -1,8 +1,8 @@
-import { AppError, publicError } from "manyhands/internal/core/errors";
+import { AppError } from "manyhands/internal/core/errors";
 import { sentEvent } from "manyhands/internal/core/events/read-event";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { RunEvent } from "manyhands/internal/core/runs/run";
-import { type SseFrame, sseResponse } from "manyhands/internal/http/sse";
+import { type SseFrame, sseAnswer } from "manyhands/internal/http/sse";
 import { familyOf } from "manyhands/internal/runs/family";
 import { type FamilyDeps, type FamilyItem, followFamily } from "manyhands/internal/runs/follow-family";
 import type { Runnables } from "manyhands/internal/runs/runnable";
@@ -56,17 +56,11 @@ function runTree({ runs, runnables, engine, elsewhere, heartbeatMs }: FamilyRout
   } as const;
   return endpoint(about, async ({ params: { id }, query: { after = "", texts } }, c) => {
     const run = await runs.own(id, c.get("caller").principal);
-    const gone = new AbortController();
-    const signal = AbortSignal.any([c.req.raw.signal, gone.signal]);
-    const place = { after: placesOf(after), signal };
     const nameOf = (kind: string) => runnables.ofKind(kind)?.name ?? kind;
-    const frames = treeFrames(id, followFamily({ engine, ...(elsewhere && { elsewhere }) }, run, place), nameOf, texts);
-    return sseResponse(frames, {
-      heartbeatMs,
-      release: () => gone.abort(),
-      failure: (error) => ({ data: publicError(error), error: true }),
-      headers: {},
-    });
+    const deps = { engine, ...(elsewhere && { elsewhere }) };
+    return sseAnswer(c.req.raw.signal, heartbeatMs, (signal) =>
+      treeFrames(id, followFamily(deps, run, { after: placesOf(after), signal }), nameOf, texts),
+    );
   });
 }
 

@@ -1,31 +1,18 @@
-import type { Context } from "hono";
-import { isFromOwnPage } from "manyhands/internal/auth/identify";
-import { AppError } from "manyhands/internal/core/errors";
-import { type EndpointAbout, endpoint, type RestEndpoint, type RestEnv } from "../endpoint.ts";
+import type { EndpointAbout, endpoint, RestEndpoint } from "../endpoint.ts";
+import { personalEndpoint } from "../personal-endpoint.ts";
+
+const refusals = {
+  ofRuns: "Settings are for the operator; a run cannot read or change them.",
+  ofPages: "Of all web pages, only the console may read and change the settings.",
+};
 
 /**
- * An endpoint for who operates the system, because it shows or changes how it is set up: callers
- * with the scope `admin`, themselves and not through an agent, and of browsers' pages only the
- * console, whatever origins may call otherwise.
+ * An endpoint that shows or changes how the system is set up: for its operator in person, who has
+ * the scope `admin`.
  */
 export function operatorEndpoint<Given extends EndpointAbout["request"]>(
   about: Omit<EndpointAbout, "request" | "scope" | "tag"> & { readonly request: Given },
   run: Parameters<typeof endpoint<Given>>[1],
 ): RestEndpoint {
-  const own = endpoint<Given>({ ...about, tag: "settings", scope: "admin" }, run);
-  return {
-    ...own,
-    async handle(c) {
-      requireOperator(c);
-      c.header("Cache-Control", "no-store");
-      return own.handle(c);
-    },
-  };
-}
-
-function requireOperator(c: Context<RestEnv>): void {
-  if (c.get("caller").relayed)
-    throw new AppError("forbidden", "Settings are for the operator; a run cannot read or change them.");
-  if (!isFromOwnPage(c.req.raw.headers))
-    throw new AppError("forbidden", "Of all web pages, only the console may read and change the settings.");
+  return personalEndpoint<Given>({ ...about, tag: "settings", scope: "admin" }, refusals, run);
 }

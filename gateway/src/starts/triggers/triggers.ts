@@ -52,7 +52,7 @@ export function openTriggers(deps: TriggersDeps): Triggers {
     throw new AppError("not_found", `There is no trigger ${JSON.stringify(name)}.`);
   };
   const view = (trigger: TriggerConfig, from: StartBook): Trigger => {
-    const { secret: _, signatureHeader: __, timestampHeader: ___, ...shown } = trigger;
+    const { secret, signatureHeader, timestampHeader, ...shown } = trigger;
     const { paused = false, firings } = stateOf(from, idOf(trigger));
     return { ...shown, paused, firings: firings.toReversed() };
   };

@@ -14,7 +14,7 @@ export type SeenCall = {
 };
 
 const longestArguments = 240;
-/** Of a longer result the start and the end: what came of a command stands in its last lines. */
+/** A longer result is cut to its beginning and end: a command's outcome is in its last lines. */
 const longestResult = 240;
 const resultStart = 100;
 /** Most calls that are kept of a task: the first and the last of them. */

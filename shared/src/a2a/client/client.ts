@@ -95,7 +95,7 @@ export type A2aClientOptions = {
   readonly signal?: AbortSignal;
 };
 
-/** So long the answer to a message may be its task's end, which then takes no other request. */
+/** How long the answer to a message waits for its task to end, which saves a further request. */
 const soonMs = 2_000;
 const longestCard = 1024 * 1024;
 const longestAnswer = 32 * 1024 * 1024;

@@ -71,7 +71,7 @@ function operations(deps: HttpJsonDeps): Hono {
     const params = checked(requestSchemas.GetTask, { ...query(c), id: c.req.param("id") });
     return json(call, Task.toJSON(await handler.getTask({ tenant: "", ...params }, call.context)));
   });
-  // Not of A2A: what our servers delete for each other, and for callers that may run tasks.
+  // Not part of A2A: our servers delete tasks for each other, and for callers that may run tasks.
   app.delete("/tasks/:id{[^:/]+}", async (c) => {
     const call = await begin(deps, c);
     const { id } = checked(requestSchemas.SubscribeToTask, { id: c.req.param("id") });

@@ -6,7 +6,7 @@ import { type LivePage, type LiveScreen, liveOrder, liveScreens } from "../../co
 import { type Engine, type RunRecord, terminalStatuses } from "../../core/runs/engine.ts";
 import { parseJsonBytes } from "../../http/json-text.ts";
 import { bodyOf } from "../../http/request-body.ts";
-import { type SseFrame, sseResponse } from "../../http/sse.ts";
+import { type SseFrame, sseAnswer } from "../../http/sse.ts";
 import { ownRun } from "../../runs/own-run.ts";
 
 /** What showing the page of a task needs. */
@@ -43,14 +43,7 @@ export function liveApp(deps: LiveDeps): Hono {
   app.get("/live/:task", async (c) => {
     const run = await taskOf(c.req.raw, c.req.param("task"), "read");
     const screen = screenOf(c.req.query("screen"));
-    const gone = new AbortController();
-    const signal = AbortSignal.any([c.req.raw.signal, gone.signal]);
-    return await sseResponse(frames(run, screen, signal, deps), {
-      heartbeatMs: deps.heartbeatMs,
-      release: () => gone.abort(),
-      failure: (error) => ({ data: publicError(error), error: true }),
-      headers: {},
-    });
+    return await sseAnswer(c.req.raw.signal, deps.heartbeatMs, (signal) => frames(run, screen, signal, deps));
   });
   app.post("/live/:task", async (c) => {
     const run = await taskOf(c.req.raw, c.req.param("task"), "run");

@@ -115,7 +115,7 @@ export function createRequestHandler(deps: RequestHandlerDeps): RequestHandler {
       try {
         return await deps.deletions.run(run);
       } catch (error) {
-        // Not an operation of A2A, which has no conflict: HTTP's holds.
+        // Deleting is not part of A2A, which knows no conflict: HTTP's status is used.
         throw error instanceof AppError && error.code === "conflict" ? new AppFailure(error) : error;
       }
     }),

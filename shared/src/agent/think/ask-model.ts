@@ -238,7 +238,7 @@ function takeReply(reply: RecordedReply, task: AgentState, toolChoice: AgentDefi
   }
 }
 
-/** Takes a text as the task's answer, unless code can see that it is none. */
+/** Takes a text as the task's answer, unless code can see that it cannot be one. */
 function takeAnswer(text: string, doubts: Doubts | undefined, task: AgentState): void {
   const answer = doubts && answerDoubts(doubts, task);
   if (answer === undefined) task.outcome = { status: "success", summary: text };

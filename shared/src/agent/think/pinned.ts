@@ -3,7 +3,7 @@ import { isUsers } from "../task/user-words.ts";
 import { messageTokens } from "./prompt-tokens.ts";
 
 /**
- * Of the model's window, what the user's own words may take up word for word; beyond that the
+ * The share of the model's window that the user's own words may fill verbatim; beyond that, the
  * oldest are summed up.
  */
 const maxShare = 0.3;

@@ -49,7 +49,7 @@ function modelNamed(wanted: string, llm: LlmSection, path: readonly string[] = [
   // A table's fallback is its own: one over [llm] would otherwise fall back to itself.
   const { fallback: _, ...base } = baseProfile(llm);
   const whole = over(base, table);
-  // Who names a model for images knows that it sees.
+  // A model that is named for images can see.
   const sees = isTable && wanted === "vision" ? { capabilities: { vision: true, ...table.capabilities } } : {};
   return modelOf({ ...whole, ...sees }, llm, [...path, wanted]);
 }
@@ -63,7 +63,7 @@ function over(base: LlmProfile, table: LlmProfile): LlmProfile {
   const speaks = table.api_type === undefined ? undefined : apiTypeOf({ ...base, ...table });
   const isOther = speaks !== undefined && speaks !== apiTypeOf(base) && !(isChat(speaks) && isChat(apiTypeOf(base)));
   if (!isMoved && !isOther) return { ...base, ...table };
-  const { api_key: _, api_key_env: _____, price: __, capabilities: ___, provider: ____, ...rest } = base;
+  const { api_key, api_key_env, price, capabilities, provider, ...rest } = base;
   const { base_url: address, api_type: protocol, api_version: version, region, ...own } = rest;
   const there = isOther ? {} : isChat(apiTypeOf(base)) ? { base_url: address, api_type: protocol } : {};
   return { ...own, ...(isOther ? {} : { api_version: version, region }), ...there, ...table };

@@ -16,7 +16,7 @@ const secretKeys: ReadonlySet<string> = new Set([
 
 /** Whether the value at this path is a secret, which no output ever shows. */
 export function isSecret(path: readonly string[]): boolean {
-  // Who knows the address of an incoming webhook may write to it.
+  // Anyone who knows the address of an incoming webhook can write to it.
   return secretKeys.has(path.at(-1) ?? "") || (path[0] === "notify" && path.at(-1) === "url");
 }
 

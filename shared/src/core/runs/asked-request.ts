@@ -98,7 +98,7 @@ export function wholeRequest(recorded: readonly RecordedRequest[], id: string): 
     messages.splice(each.messages.keep, Number.POSITIVE_INFINITY, ...each.messages.add);
     tools.splice(each.tools.keep, Number.POSITIVE_INFINITY, ...each.tools.add);
   }
-  const { id: _, after: __, messages: ___, tools: ____, ...settings } = chain.at(-1) as RecordedRequest;
+  const { id: _id, after: _after, messages: _messages, tools: _tools, ...settings } = chain.at(-1) as RecordedRequest;
   return { messages, tools, ...settings };
 }
 

@@ -6,8 +6,8 @@ import type { Run, RunDefinition, RunEvent } from "../../core/runs/run.ts";
 /** One store under test; every `open` returns another engine over it, like another process's. */
 export type ConformanceStore = {
   /**
-   * Where engines tell each other what happened, one that does not `look` finds out nothing else in
-   * time; one that does looks soon for what nobody told.
+   * Where engines notify each other, one that does not `look` learns of nothing else in time; one
+   * that does soon finds what no notification announced.
    */
   open(options?: { readonly looks?: boolean }): Engine;
   /** Whether the store is a file, which the engine copies. */

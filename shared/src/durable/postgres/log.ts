@@ -8,7 +8,7 @@ import type { SharedProgress } from "./shared-progress.ts";
 
 type EventRow = { readonly seq: string | null; readonly at: string; readonly event: string };
 
-/** Little, because a stalled follower keeps its page, which adds up with many readers. */
+/** Kept small: a stalled follower holds its page, which adds up with many readers. */
 const longestPage = { events: 128, characters: 32 * 1024 };
 
 /** Stored events after `after`, up to `last`; rejects with `not_found`. */

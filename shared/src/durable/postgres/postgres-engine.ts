@@ -25,7 +25,7 @@ export type PostgresEngineOptions = {
   readonly connections?: number;
   /** How long a worker may hang before another takes its runs over. Default 15 s. */
   readonly leaseMs?: number;
-  /** How often to look for what nobody told. Default 2 s. */
+  /** How often to look for changes that no notification announced. Default 2 s. */
   readonly pollMs?: number;
   /** How long an aborted step may take to stop before it is abandoned. Default 5 s. */
   readonly stopMs?: number;

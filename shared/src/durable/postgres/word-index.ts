@@ -6,7 +6,10 @@ import type { Database } from "./database.ts";
 /** Runs entered in one call, and events read at once. */
 const runsAtOnce = 50;
 const eventsAtOnce = 128;
-/** So many runs that may say the words are looked up; of more, a page is soon found without. */
+/**
+ * If more runs than this may say the words, the index is not used: a page of them is soon found
+ * without it.
+ */
 const maxFound = 5_000;
 
 type EventRow = { readonly seq: string; readonly event: string };

@@ -62,7 +62,7 @@ export class Execution implements ExecutionContext {
     void stored.then((isOurs) => {
       if (!isOurs) this.lose();
     });
-    // Whoever has the run started begins to follow it when it is stored.
+    // The caller that started the run follows it as soon as it is stored.
     this.progress.after(stored.then(() => new Promise(setImmediate)));
     void this.buffer.add(stored);
   }

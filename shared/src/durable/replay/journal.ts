@@ -17,7 +17,7 @@ export class Journal {
     for (const row of rows) if (row.kind !== "emit") this.#rows.set(row.path, row);
   }
 
-  /** Of a run that has not begun. */
+  /** The journal of a run that has not begun. */
   static empty(): Journal {
     return new Journal([]);
   }

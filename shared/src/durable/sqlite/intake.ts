@@ -223,7 +223,7 @@ function isEmpty({ records, ending }: Beginning): boolean {
 }
 
 /** A run as it was before its worker made anything of it. */
-function asAccepted({ output: _, error: __, ...run }: RunRecord, { events = [] }: StartRequest): RunRecord {
+function asAccepted({ output, error, ...run }: RunRecord, { events = [] }: StartRequest): RunRecord {
   return { ...run, status: "running", lastEvent: events.length };
 }
 

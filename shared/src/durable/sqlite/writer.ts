@@ -195,7 +195,7 @@ export class Writer {
     );
   }
 
-  /** What it does not do, a later commit does. */
+  /** Best effort: what it leaves undone, a later commit does. */
   #checkpoint(): void {
     try {
       this.#connection?.checkpoint();

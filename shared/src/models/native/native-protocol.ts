@@ -55,7 +55,7 @@ async function* guarded<Piece, Answer>(
   }
 }
 
-/** Not every protocol can forbid calls; what must not be called is not. */
+/** Drops the calls of an answer that must have none, since not every protocol can forbid them. */
 function withoutCalls({ carried: _, ...answer }: ProtocolAnswer): ProtocolAnswer {
   return { ...answer, toolCalls: [] };
 }

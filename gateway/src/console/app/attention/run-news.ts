@@ -43,7 +43,7 @@ function isNews(run: ChangedRun): boolean {
     states.get(run.id) ?? [...(recent.peek() ?? []), ...waiting.peek()].find(({ id }) => id === run.id)?.status;
   remember(run);
   if (known === run.status) return false;
-  // Who stops a run knows that it stops.
+  // People who stop a run need no news of that.
   return waitsForPerson(run.status) || (hasEnded(run.status) && run.status !== "canceled");
 }
 

@@ -43,7 +43,7 @@ export function selected(tree: RunTree): Selected {
 /** The address of an event of a run's tree, to be sent to others. */
 export function linkOf(tree: RunTree, { runId, seq }: TreeEvent): string {
   const query = { event: seq, run: runId === tree.root.runId ? undefined : runId };
-  // Who reads by a link passes the link on.
+  // A reader who came by a link passes the link on.
   const { parts } = place.value;
   return new URL(address(parts[0] === "shared" ? parts : ["runs", tree.root.runId], query), location.href).href;
 }

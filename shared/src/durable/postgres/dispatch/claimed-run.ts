@@ -22,7 +22,7 @@ export function claimedRun(options: ClaimedRunOptions): RunStore {
       const [row] = await database.query<{ canceled: boolean }>(
         "SELECT cancel_requested AS canceled FROM heads WHERE run = $1 AND owner = $2 AND epoch = $3",
         [claim.n, claim.owner, claim.epoch],
-        // Whoever hung, or was cut off, while the database was away may not go on by guess.
+        // A process that hung, or was cut off, while the database was away may not go on by guess.
         { keep: true },
       );
       if (row === undefined) return "lost";

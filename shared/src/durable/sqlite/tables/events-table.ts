@@ -73,10 +73,10 @@ export function eventsTable(
 type RunKey = { readonly n: number; readonly id: string };
 type EventRow = { readonly seq: number; readonly at: number; readonly event: string };
 
-/** Little, because a stalled follower keeps its page, which adds up with many readers. */
+/** Kept small: a stalled follower holds its page, which adds up with many readers. */
 const longestPage = { events: 128, characters: 32 * 1024 };
 
-/** So few are read at once, which costs less than one by one. */
+/** Up to this many are read in one go, which costs less than row by row. */
 const fewEvents = 8;
 
 function storedEvent({ id }: RunKey, { seq, at, event }: EventRow): StoredEvent {

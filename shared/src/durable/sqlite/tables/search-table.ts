@@ -7,7 +7,10 @@ import { askerOf } from "./schema.ts";
 
 type FoundRow = { readonly id: string; readonly seq: number; readonly at: number; readonly event: string };
 
-/** So many runs that may say the words are looked up; of more, a page is soon found without. */
+/**
+ * If more runs than this may say the words, the index is not used: a page of them is soon found
+ * without it.
+ */
 const maxFound = 5_000;
 /** Numbers of each word that tell whether the events of a run are worth reading. */
 const fewGrams = 4;

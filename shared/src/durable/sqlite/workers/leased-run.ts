@@ -19,7 +19,7 @@ import { endRun } from "./endings.ts";
 /** What the run store of one claim needs. */
 export type LeasedRunOptions = {
   readonly lease: Lease;
-  /** Of a run that is executed before it is stored. */
+  /** Given for a run that is executed before it is stored. */
   readonly acceptance?: Acceptance | undefined;
   readonly writer: Writer;
   readonly clock: RunClock;

@@ -18,7 +18,7 @@ export const impossibleDates: Oddity = {
           slashed: "count(*) FILTER (dated AND c LIKE '%/%/%')",
           dotted: "count(*) FILTER (dated AND c LIKE '%.%.%' AND c NOT LIKE '%:%')",
           otherExample: "min(c) FILTER (NOT dated)",
-          // Of a conjunction every part is computed of every row.
+          // SQL computes every part of a conjunction for every row.
           unclear: `count(*) FILTER (CASE WHEN dated THEN ${readAs("d", "m")} AND ${readAs("m", "d")} ELSE false END)`,
         }
       : undefined,

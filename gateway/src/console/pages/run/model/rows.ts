@@ -53,7 +53,7 @@ function repeatsAt(children: readonly TreeItem[], at: number): readonly CallItem
   const first = children[at];
   if (first?.kind !== "call") return [];
   const repeats = [first];
-  // Of arguments that came shortened nobody knows whether they are the same.
+  // Arguments that arrived shortened cannot be compared.
   for (let next = children[at + 1]; next?.kind === "call" && first.started.cut === undefined; ) {
     if (next.name !== first.name || argumentsOf(next) !== argumentsOf(first)) break;
     repeats.push(next);

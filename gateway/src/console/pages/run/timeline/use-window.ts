@@ -2,7 +2,7 @@ import { useLayoutEffect, useState } from "preact/hooks";
 
 /** Rows in the document above and below those that are seen. */
 const beyond = 10;
-/** So many rows are scrolled before others come into the document. */
+/** How many rows are scrolled before others enter the document. */
 const step = 5;
 const narrow = matchMedia("(max-width: 760px)");
 const heights = { wide: 27, narrow: 44 };
