@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { median, startServer, timed } from "./bench-server.ts";
+import { median, startServer, timed } from "./servers/bench-server.ts";
 
 /**
  * What a task costs that is over at once: blocking `SendMessage` calls of a durable agent, each on
@@ -55,8 +55,8 @@ const percentile = (values: readonly number[], share: number) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
 
 try {
-  const ours = await startServer(folder, "no-op", resolve(import.meta.dir, "no-op-agent.ts"));
-  const theirs = await startServer(folder, "sdk", resolve(import.meta.dir, "sdk-agent.ts"));
+  const ours = await startServer(folder, "no-op", resolve(import.meta.dir, "servers/no-op-agent.ts"));
+  const theirs = await startServer(folder, "sdk", resolve(import.meta.dir, "servers/sdk-agent.ts"));
   const measured = {
     ours: [] as Awaited<ReturnType<typeof burst>>[],
     theirs: [] as Awaited<ReturnType<typeof burst>>[],
