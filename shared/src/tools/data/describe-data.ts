@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { counted } from "../../core/text/counted.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import type { QueryResult } from "./database/database-protocol.ts";
@@ -86,7 +87,7 @@ async function describe(
   const odd = [...(numbers === undefined ? [] : sayCommaNumbers(numbers)), ...found];
   const values = rows > maxCounted ? [] : await fewValues(query, table, { rows, columns });
   return [
-    `${path}: ${rows} rows, ${sample.columns.length} columns, ${bytes} bytes`,
+    `${path}: ${counted(rows, "row")}, ${counted(sample.columns.length, "column")}, ${bytes} bytes`,
     ...sample.notes.map((note) => `Note: ${note}`),
     ...(headings === 0
       ? []
@@ -96,7 +97,9 @@ async function describe(
     "",
     `column | type | missing | distinct${rows > maxCounted ? " (about)" : ""} | least | greatest | mean`,
     ...profiles.map(profileLine),
-    ...(left > 0 ? [`… ${left} more columns, not described; ask for them with sql_query: SUMMARIZE SELECT …`] : []),
+    ...(left > 0
+      ? [`… ${counted(left, "more column")}, not described; ask for them with sql_query: SUMMARIZE SELECT …`]
+      : []),
     ...values,
     "",
     odd.length === 0 ? "Nothing odd was found." : `Odd:\n${odd.map((line) => `- ${line}`).join("\n")}`,
