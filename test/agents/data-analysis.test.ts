@@ -16,8 +16,23 @@ let home: string;
 let model: ScriptedModel;
 let agent: AgentServer;
 
+/** Writes a table with Python and counts its rows, in one turn. */
+const countingScript: ModelScript = (request) => {
+  const [, counted] = request.messages.filter(({ role }) => role === "tool").map(({ content }) => String(content));
+  if (counted !== undefined)
+    return { calls: [{ name: "terminate", args: { status: "success", summary: counted.split("\n")[2] ?? "" } }] };
+  const code = "import time; time.sleep(1); open('orders.csv', 'a').write('west,1\\nwest,2\\n')";
+  return {
+    calls: [
+      { name: "python_execute", args: { code } },
+      { name: "sql_query", args: { sql: "SELECT count(*) AS rows FROM 'orders.csv'" } },
+    ],
+  };
+};
+
 /** Describes, sums up, charts and reports; the answer is made from the tools' results. */
-const script: ModelScript = (request) => {
+const script: ModelScript = (request, ...rest) => {
+  if (JSON.stringify(request.messages).includes("Count the orders")) return countingScript(request, ...rest);
   const results = request.messages.filter(({ role }) => role === "tool").map(({ content }) => String(content));
   const turns = [
     { name: "describe_data", args: { path: "orders.csv" } },
@@ -74,6 +89,11 @@ test("a CSV sent as a file comes back as chart, findings and report", async () =
   const chart = ["json", "md", "png"].map((extension) => `visualization/by_region.${extension}`);
   const names = task.artifacts.map(({ name }) => name).sort();
   expect(names).toEqual(["answer", "by_region.csv", "report.html", "report.md", ...chart]);
+});
+
+test("a query sees what Python wrote before it in the same turn", async () => {
+  const task = await sendBySdk(agent.url, "Count the orders.", { "orders.csv": "region,amount\nnorth,10\n" });
+  expect((await artifactBytes(task, "answer")).toString()).toBe("3");
 });
 
 test("the card names what it can do", async () => {

@@ -10,7 +10,7 @@ import { type Identify, localCaller } from "manyhands/internal/core/caller";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { createArtifactStore } from "manyhands/internal/machine/workspace/artifacts/artifact-store";
 import { definition } from "../a2a/agent-server.ts";
-import { median, startServer, timed } from "./bench-server.ts";
+import { median, startServer, timed } from "./servers/bench-server.ts";
 
 /**
  * What A2A costs: a task's stream of 1,000 events compared with Hono's own stream of as many bytes
@@ -47,8 +47,8 @@ const message = (text: string) => ({
  * alone, as many events of as many characters, read by the same client.
  */
 async function streams(): Promise<Record<"live" | "waited" | "stored" | "raw", number[]>> {
-  const agent = await startServer(folder, "no-op", resolve(import.meta.dir, "no-op-agent.ts"));
-  const hono = await startServer(folder, "raw", resolve(import.meta.dir, "raw-sse.ts"));
+  const agent = await startServer(folder, "no-op", resolve(import.meta.dir, "servers/no-op-agent.ts"));
+  const hono = await startServer(folder, "raw", resolve(import.meta.dir, "servers/raw-sse.ts"));
   const live = () => post(`${agent.url}/message:stream`, message(`emit ${events}`));
   const waited = () => post(`${agent.url}/message:send`, message(`emit ${events}`));
   const { task } = (await (await waited()).json()) as { task: { id: string } };

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import type { RunEvent } from "manyhands/internal/core/runs/run";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { type Browser, type CDPSession, chromium, type Page } from "playwright";
-import { median, startServer, timed } from "./bench-server.ts";
+import { median, startServer, timed } from "./servers/bench-server.ts";
 
 /**
  * How long the console takes to open a run of 10,000 events, how smoothly it scrolls and what

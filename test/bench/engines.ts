@@ -12,7 +12,7 @@ import { noPostgres, postgresPrograms, startPostgres } from "../../shared/src/te
 import { noRestate, restateProgram } from "../../shared/src/testing/durable/restate-node.ts";
 import { startRestate } from "../../shared/src/testing/durable/restate-process.ts";
 import { killInTheMiddle, startBalancer } from "../faults/kill-in-the-middle.ts";
-import { median } from "./bench-server.ts";
+import { median } from "./servers/bench-server.ts";
 
 /**
  * What a durable step costs on each engine, in one run: one after another, and in many runs at

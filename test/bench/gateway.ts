@@ -12,7 +12,7 @@ import { createArtifactStore } from "manyhands/internal/machine/workspace/artifa
 import { modelConfigSchema } from "manyhands/internal/models/config";
 import { createModel } from "manyhands/internal/models/create-model";
 import * as z from "zod";
-import { median, startServer, timed } from "./bench-server.ts";
+import { median, startServer, timed } from "./servers/bench-server.ts";
 
 /**
  * What the gateway costs compared with asking an agent directly, in the same minute; how long many
@@ -42,7 +42,7 @@ const post = async (url: string, body: unknown, headers: Record<string, string> 
   return (await response.json()) as { runId: string; status: string };
 };
 
-const agent = await startServer(folder, "no-op", resolve(import.meta.dir, "no-op-agent.ts"));
+const agent = await startServer(folder, "no-op", resolve(import.meta.dir, "servers/no-op-agent.ts"));
 const gateway = await startServer(folder, "gateway", resolve(import.meta.dir, "../../gateway/src/server/main.ts"));
 await post(`${gateway.url}/agents`, { url: agent.url, name: "no-op" });
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { median, startServer, timed } from "./bench-server.ts";
+import { median, startServer, timed } from "./servers/bench-server.ts";
 
 /**
  * What a task costs that is over at once: blocking `SendMessage` calls of a durable agent, each on
@@ -11,8 +11,8 @@ import { median, startServer, timed } from "./bench-server.ts";
  */
 const folder = mkdtempSync(join(tmpdir(), "bench-"));
 const connections = 100;
-const messages = 2_000;
-const rounds = 5;
+const messages = 4_000;
+const rounds = 7;
 const tasks = 1_000;
 
 async function send(url: string, text: string): Promise<void> {
@@ -25,13 +25,8 @@ async function send(url: string, text: string): Promise<void> {
 
 /** Messages per second over the connections, and the milliseconds of each. */
 async function burst(url: string): Promise<{ rate: number; times: number[] }> {
-  const times: number[] = [];
-  let left = messages;
-  const connection = async () => {
-    while (left-- > 0) times.push(await timed(() => send(url, "nothing")));
-  };
-  const took = await timed(() => Promise.all(Array.from({ length: connections }, connection)));
-  return { rate: (messages * 1_000) / took, times };
+  const client = [process.execPath, join(import.meta.dir, "send-messages.ts"), url, `${messages}`, `${connections}`];
+  return JSON.parse(await new Response(Bun.spawn(client, { stderr: "inherit" }).stdout).text());
 }
 
 /**
@@ -60,13 +55,13 @@ const percentile = (values: readonly number[], share: number) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN;
 
 try {
-  const ours = await startServer(folder, "no-op", resolve(import.meta.dir, "no-op-agent.ts"));
-  const theirs = await startServer(folder, "sdk", resolve(import.meta.dir, "sdk-agent.ts"));
+  const ours = await startServer(folder, "no-op", resolve(import.meta.dir, "servers/no-op-agent.ts"));
+  const theirs = await startServer(folder, "sdk", resolve(import.meta.dir, "servers/sdk-agent.ts"));
   const measured = {
     ours: [] as Awaited<ReturnType<typeof burst>>[],
     theirs: [] as Awaited<ReturnType<typeof burst>>[],
   };
-  for (let round = -1; round < rounds; round++) {
+  for (let round = -2; round < rounds; round++) {
     for (const [name, { url }] of Object.entries({ ours, theirs }) as ["ours" | "theirs", typeof ours][]) {
       const one = await burst(url);
       if (round >= 0) measured[name].push(one);

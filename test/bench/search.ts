@@ -7,7 +7,7 @@ import { createProjectionCache } from "manyhands/internal/runs/projection-cache"
 import { postgresPrograms, startPostgres } from "manyhands/internal/testing/durable/postgres-process";
 import { createPostgresEngine, migratePostgres } from "../../shared/src/durable/postgres/postgres-engine.ts";
 import { listRuns } from "../../shared/src/runs/list-runs.ts";
-import { median, timed } from "./bench-server.ts";
+import { median, timed } from "./servers/bench-server.ts";
 
 /**
  * How long the first page of a search in 100,000 runs takes, in a file and in PostgreSQL, and what

@@ -65,6 +65,10 @@ else {
     }
   }, 60_000);
 
+  test("the start of replicas without a bucket says that files stay on their machine", () => {
+    for (const gateway of gateways) expect(gateway.log()).toContain("artifacts.bucket is not set");
+  });
+
   test("all replicas publish the same keys", async () => {
     const [one, other] = await Promise.all(gateways.map((gateway) => gateway.call("/.well-known/jwks.json")));
     expect(one?.body.keys).toHaveLength(1);

@@ -147,7 +147,8 @@ test("every service that works on tasks keeps its state in a volume, is bounded,
 test("the balancers let streams be silent for long, and leave out who does not answer", async () => {
   const lines = (await read("haproxy.cfg")).split("\n").map((line) => line.trim());
   const needed = [
-    ...["timeout client 24h", "timeout server 24h", "option redispatch", "option httpchk GET /healthz"],
+    ...["timeout client 24h", "timeout server 24h", "option redispatch"],
+    "http-check send meth GET uri /healthz ver HTTP/1.1 hdr Host localhost",
     "http-check expect status 200",
     "default-server inter 500ms fall 4 rise 1 on-marked-down shutdown-sessions init-addr none resolvers docker",
   ];

@@ -1,8 +1,10 @@
+const planned = " With more than three of them, keep a plan with the planning tool and mark steps as you go.";
+
 const part = {
   who: `You are DataAnalysis, an agent that answers questions with data: you look at files, compute, draw, explain, and end with a report.`,
-  work: `How you work
+  work: (plans: boolean) => `How you work
 - Look before you compute: describe_data on each file first. It tells what is odd (missing values, repeated rows, impossible dates, mixed types, outliers); say how you deal with each that matters.
-- Break the question into steps.{plan}
+- Break the question into steps.${plans ? planned : ""}
 - Compute with sql_query: it reads CSV, Parquet and JSON files of any size by name, sheets as 'book.xlsx/Sheet 2' and SQLite tables as 'shop.db/orders', and COPY (SELECT …) TO 'file.csv' writes one. Never do arithmetic in your head, and never state a number that no result showed you.
 - Whether a difference or a relation is more than chance, ask statistics: it answers with p, n, effect and interval. Read its assumptions, use the test it names where one does not hold, and report the effect, not p alone.
 - After each result say in a sentence or two what it means and what you do next. A call that failed tells why: change something before you try again.
@@ -34,11 +36,8 @@ export function instructionsFor({
   readonly libraries: readonly string[] | undefined;
 }): string {
   const charts = libraries === undefined ? part.charts : `${part.charts}\n${python(libraries)}`;
-  const work = part.work.replace("{plan}", plans ? planned : "");
-  return [part.who, work, charts, part.place, part.end].join("\n\n");
+  return [part.who, part.work(plans), charts, part.place, part.end].join("\n\n");
 }
-
-const planned = " With more than three of them, keep a plan with the planning tool and mark steps as you go.";
 
 function python(libraries: readonly string[]): string {
   const there =

@@ -109,11 +109,11 @@ function waysOf(flow: Flow, { branches, default: fallback }: Options): Way[] {
 async function take(flow: Flow, { way, by, reason, confidence, said: asked = [] }: Choice): Promise<FlowResult> {
   const { name, agent, instruction = "{goal}", settings, deadlineMs } = way;
   const added = [...asked, ...(await flow.receiveMessages())];
-  const told = fillTemplate(instruction, { goal: wholeGoal(flow), branch: name, reason, agent });
+  const text = fillTemplate(instruction, { goal: wholeGoal(flow), branch: name, reason, agent });
   const result = await workBranch(flow, {
     name,
     agent,
-    message: { text: withAdditions(told, added), parts: flow.files, settings },
+    message: { text: withAdditions(text, added), parts: flow.files, settings },
     deadlineMs,
     isAnswer: true,
   });

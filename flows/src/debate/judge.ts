@@ -40,8 +40,8 @@ function byModel(flow: Flow, text: string, form: Form): Promise<JudgeVerdict> {
 
 async function byAgent(flow: Flow, judge: string, text: string, course: Course, form: Form): Promise<JudgeVerdict> {
   const parts = [...flow.files, ...carriedFiles(course.arguments.map(({ files }) => files))];
-  const told = `You are the judge of a debate and took no part in it. Give your verdict.\n${rules}\n\n${text}`;
-  const judged = await askInForm(flow, judge, { text: told, parts }, form);
+  const request = `You are the judge of a debate and took no part in it. Give your verdict.\n${rules}\n\n${text}`;
+  const judged = await askInForm(flow, judge, { text: request, parts }, form);
   if ("value" in judged) return judged.value;
   throw new AppError("task_failed", `There is no verdict: ${judged.fault}`);
 }

@@ -70,8 +70,8 @@ function isSameFile(one: Part, other: Part): boolean {
 }
 
 function textFor({ agent, task, instruction, until }: LoopWork, last: Iteration | undefined, goesOn: boolean): string {
-  const told = fillTemplate(instruction, { goal: task, agent }) + checkText(until);
-  if (last === undefined) return told;
+  const instructions = fillTemplate(instruction, { goal: task, agent }) + checkText(until);
+  if (last === undefined) return instructions;
   const { answer } = last.outcome;
   const yours = goesOn || answer === "" ? "" : `\n\nYour last answer:\n${marked("report", cut(answer, longestAnswer))}`;
   return `Your last attempt was checked, and it is not what is wanted yet. Fix what is wrong and give the whole result again.
@@ -80,5 +80,5 @@ What was found:
 ${feedbackOf(last)}${yours}
 
 The task, as before:
-${told}`;
+${instructions}`;
 }

@@ -105,11 +105,12 @@ function stuck(iteration: Iteration): AppError {
 }
 
 function exhausted(iterations: readonly Iteration[]): AppError {
+  const count = iterations.length;
   const last = iterations.at(-1);
   const why = last === undefined ? "" : ` ${feedbackOf(last)}`;
   return new AppError(
     "step_limit",
-    `The check did not pass in ${iterations.length} iterations, which is the bound.${why}`,
+    `The check did not pass in ${count === 1 ? "one iteration" : `${count} iterations`}, which is the bound.${why}`,
   );
 }
 

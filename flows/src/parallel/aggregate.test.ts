@@ -135,7 +135,7 @@ test.each<readonly [string, Partial<Options>, readonly string[] | undefined, str
 ])("%s is checked when the flow is accepted", (_, more, agents, branches) => {
   const options = { ...usual, policy: "quorum", ...more } as Options;
   const fault = parallel.check?.({ agents: agents as string[] | undefined, options } as never);
-  expect(fault).toBe((branches && `options.quorum: there are ${branches} branches`) as never);
+  expect(fault).toBe((branches && `options.quorum: at most ${branches}, the number of branches`) as never);
 });
 
 test("an agent that puts together goes with that aggregation only", () => {
@@ -147,7 +147,10 @@ test("a quorum of more branches than there are asks nobody; an agent that is to 
   const agents = [{ name: "one", title: "", description: "", skills: [], url: "", kind: "agent" as const }];
   const { flow, shown } = paperFlow({ agents });
   const many = parallel.perform(flow, { ...usual, policy: "quorum", quorum: 2 });
-  await expect(many).rejects.toMatchObject({ code: "invalid_input", message: "options.quorum: there are 1 branches." });
+  await expect(many).rejects.toMatchObject({
+    code: "invalid_input",
+    message: "options.quorum: at most 1, the number of branches.",
+  });
   const looked: string[] = [];
   const checking = paperFlow({
     agents,

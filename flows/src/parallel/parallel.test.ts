@@ -223,7 +223,7 @@ test("contradictory settings are refused when the flow is accepted, a wrong agen
       flow: { agents, options },
     });
   expect(refused(["a"], { policy: "quorum" })).toThrow("options.quorum: say how many");
-  expect(refused(["a"], { policy: "quorum", quorum: 2 })).toThrow("options.quorum: there are 1 branches");
+  expect(refused(["a"], { policy: "quorum", quorum: 2 })).toThrow("options.quorum: at most 1, the number of branches");
   expect(refused(["a"], { quorum: 1 })).toThrow("options.quorum: goes with the policy quorum only");
   expect(refused(["a"], { aggregate: "agent" })).toThrow("options.aggregator: name the agent");
   await using flow = await flowForTest(parallel, { agents: { one: say("1") } });

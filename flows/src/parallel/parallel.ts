@@ -81,7 +81,7 @@ export const parallel = defineFlow({
     if (policy === "quorum" && quorum === undefined) return "options.quorum: say how many branches have to complete";
     if (policy !== "quorum" && quorum !== undefined) return "options.quorum: goes with the policy quorum only";
     if (quorum !== undefined && count !== undefined && quorum > count)
-      return `options.quorum: there are ${count} branches`;
+      return `options.quorum: at most ${count}, the number of branches`;
     if (aggregate === "agent" && aggregator === undefined) return "options.aggregator: name the agent";
     if (aggregate !== "agent" && aggregator !== undefined)
       return "options.aggregator: goes with the aggregation agent only";
@@ -107,7 +107,7 @@ export const parallel = defineFlow({
 
 function policyOf({ policy, quorum }: Options, total: number): Policy {
   if (quorum !== undefined && quorum > total)
-    throw new AppError("invalid_input", `options.quorum: there are ${total} branches.`);
+    throw new AppError("invalid_input", `options.quorum: at most ${total}, the number of branches.`);
   return { name: policy, needed: policy === "all" ? total : (quorum ?? 1), total };
 }
 

@@ -45,16 +45,16 @@ export async function* changeFrames(
   try {
     await look();
     yield [frameOf({ runs: [] })];
-    for (let told = Number.NEGATIVE_INFINITY; !signal.aborted; ) {
+    for (let sentAt = Number.NEGATIVE_INFINITY; !signal.aborted; ) {
       const news = await Promise.race([next, pause(agentsEveryMs, signal)]);
       if (news?.done === true || signal.aborted) return;
-      await pause(told + gapMs - performance.now(), signal);
+      await pause(sentAt + gapMs - performance.now(), signal);
       if (news !== undefined) next = changes.next();
       const found = news === undefined ? { runs: [] } : await look();
       const before = agents;
       agents = agentsNow(deps.registry);
       if (found.runs.length === 0 && agents === before) continue;
-      told = performance.now();
+      sentAt = performance.now();
       yield [frameOf({ ...found, ...(agents !== before && { agents: true }) })];
     }
   } finally {

@@ -43,10 +43,10 @@ export function methodRefused(allowed: readonly string[]): Response {
 
 type Problem = z.output<typeof problemSchema>;
 
-function problemResponse(told: Omit<Problem, "type" | "title">, headers: Headers): Response {
+function problemResponse(about: Omit<Problem, "type" | "title">, headers: Headers): Response {
   headers.set("Content-Type", "application/problem+json");
-  const body: Problem = { type: "about:blank", title: titles[told.status] ?? "Error", ...told };
-  return new Response(JSON.stringify(body), { status: told.status, headers });
+  const body: Problem = { type: "about:blank", title: titles[about.status] ?? "Error", ...about };
+  return new Response(JSON.stringify(body), { status: about.status, headers });
 }
 
 function expected(error: unknown): AppError | undefined {

@@ -39,11 +39,11 @@ export function profileRoutes(profiles: ProfileStore): RestEndpoint[] {
   return [
     endpoint(listing, async (_, c) => {
       const all = await profiles.list(c.get("caller").principal);
-      const told = all.map(({ savedAt, ...rest }) => ({
+      const views = all.map(({ savedAt, ...rest }) => ({
         ...rest,
         ...(savedAt !== undefined && { savedAt: new Date(savedAt).toISOString() }),
       }));
-      return c.json({ profiles: told });
+      return c.json({ profiles: views });
     }),
     endpoint(deletion, async ({ params: { name } }, c) => {
       if (!(await profiles.remove(c.get("caller").principal, name)))

@@ -3,6 +3,7 @@ import { type Identify, requireScope, type Scope } from "manyhands/internal/core
 import { AppError } from "manyhands/internal/core/errors";
 import { JsonTextError, parseJsonBytes } from "manyhands/internal/http/json-text";
 import { limitedBody } from "manyhands/internal/http/request-body";
+import { whileCounts } from "manyhands/internal/http/while-counts";
 import type { RestEndpoint, RestEnv } from "./endpoint.ts";
 import { problem } from "./problem.ts";
 
@@ -28,7 +29,9 @@ export function restApp(endpoints: readonly RestEndpoint[], deps: RestDeps): Hon
   for (const { method, path, request, handle, scope = method === "get" ? "read" : "run" } of endpoints) {
     const route = path.replaceAll(/\{(\w+)\}/g, ":$1");
     const before = request.body === undefined ? [identified(scope)] : [identified(scope), limitedBody(), jsonBody];
-    app.on(method.toUpperCase(), [route], ...before, (c) => handle(c));
+    app.on(method.toUpperCase(), [route], ...before, async (c) =>
+      whileCounts(await handle(c), c.get("caller").stillCounts),
+    );
   }
   return app;
 }

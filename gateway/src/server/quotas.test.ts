@@ -49,7 +49,7 @@ test("every face of the gateway refuses one run too many in its own words, and a
   const mcp = await post(gateway, "/mcp", { jsonrpc: "2.0", id: 2, method: "tools/call", params: call }, session);
   const told = await mcp.text();
   expect(told).toContain('"isError":true');
-  expect(told).toContain("1 runs at once. Try again in 5 s. (quota_exceeded)");
+  expect(told).toContain("1 run at once. Try again in 5 s. (quota_exceeded)");
 
   const a2a = await post(gateway, "/a2a/echo", { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } });
   expect([a2a.status, a2a.headers.get("Retry-After")]).toEqual([429, "5"]);

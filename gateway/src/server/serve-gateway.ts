@@ -23,7 +23,7 @@ import { type OpenGrpc, openGrpc } from "manyhands/internal/server/protocols/ope
 import { openWebhooks } from "manyhands/internal/server/protocols/open-webhooks";
 import { publicUrlOf, reachable, runServer } from "manyhands/internal/server/run-server";
 import { startIndexing } from "manyhands/internal/server/storage/indexing";
-import { openArtifacts } from "manyhands/internal/server/storage/open-artifacts";
+import { bucketNote, openArtifacts } from "manyhands/internal/server/storage/open-artifacts";
 import { openEngine } from "manyhands/internal/server/storage/open-engine";
 import { openProfiles } from "manyhands/internal/server/storage/open-profiles";
 import { isSaid, limitsOf, openShared, type Shared } from "manyhands/internal/server/storage/open-shared";
@@ -63,12 +63,11 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
   const shared = await openShared(config, logger);
   const { model, close: closeModel } = await openModel(config.flows.model, { logger, ...limitsOf(shared) });
   const stored = await openEngine(config, { log: logger, port: server.port ?? config.gateway.port });
-  const { engine, metrics } = await openTelemetry(stored, config, {
-    ...{ name: "gateway", operation: "invoke_workflow", log: logger },
-  });
+  const traced = { name: "gateway", operation: "invoke_workflow", log: logger } as const;
+  const { engine, metrics } = await openTelemetry(stored, config, traced);
   const { guard, note } = await openLocalUsers(server);
   const authentication = await openAuthentication(config, shared, logger);
-  let gateway: Awaited<ReturnType<typeof open>> | undefined;
+  let gateway: OpenGateway | undefined;
   const stops = [startSweeping(config, { engine, log: logger }), startIndexing(engine, logger)];
   const grpc = await openGrpc(server.grpcPort ?? config.gateway.grpcPort, {
     hostname: server.host,
@@ -109,10 +108,9 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
   );
   const publicUrl = publicUrlOf(served.url, server.publicUrl, config.gateway);
   const url = reachable(served.url);
-  gateway = await open({
-    ...{ config, flows, engine, model, url, publicUrl, grpc, authentication, shared, metrics, logger, report },
-  });
-  for (const said of [...config.notes, ...[note, shared.note].filter(isSaid)]) logger.warn(said);
+  const parts = { config, flows, engine, model, url, publicUrl, grpc, authentication, shared, metrics, logger, report };
+  gateway = await open(parts);
+  for (const said of [...config.notes, ...[note, shared.note, bucketNote(config)].filter(isSaid)]) logger.warn(said);
   logger.info({ url: served.url.href, model: model.name, engine: engineText(config.engine, home) }, "listening");
   process.stdout.write(`ready ${served.url.href}\n`);
 }
@@ -133,6 +131,9 @@ type Parts = {
   readonly report: (bug: unknown) => void;
 };
 
+/** `stop` ends what starts by itself; `close` releases the rest, once the engine is closed. */
+type OpenGateway = { readonly app: GatewayApp; stop(): void; close(): Promise<void> };
+
 /** Assembles the gateway: registry, flows, runs and their adapters. */
 async function open({
   config,
@@ -147,7 +148,7 @@ async function open({
   metrics,
   logger,
   report,
-}: Parts): Promise<{ app: GatewayApp; stop(): void; close(): Promise<void> }> {
+}: Parts): Promise<OpenGateway> {
   const artifacts = openArtifacts(config);
   const inside = insideAddress([...Object.values(config.agents), { url, publicUrl }]);
   const keys = await openHomeKeys(shared.signing);

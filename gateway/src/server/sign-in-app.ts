@@ -43,9 +43,9 @@ export function signInApp({ oidc, store, sessionMs }: SignIn, publicUrl: string)
   app.get("/auth/callback", async (c) => {
     const state = keptIn(getCookie(c, underWay));
     deleteCookie(c, underWay, passing);
-    const came = new URL(callback);
-    came.search = new URL(c.req.url).search;
-    const caller = await oidc.finish(came, callback, state);
+    const returned = new URL(callback);
+    returned.search = new URL(c.req.url).search;
+    const caller = await oidc.finish(returned, callback, state);
     const secret = await store.signIn(caller, sessionMs);
     setCookie(c, sessionCookie, secret, { ...place, maxAge: Math.floor(sessionMs / 1000) });
     return c.redirect(`${base}/`);

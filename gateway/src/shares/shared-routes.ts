@@ -4,13 +4,13 @@ import { AppError } from "manyhands/internal/core/errors";
 import { filesOf } from "manyhands/internal/core/events/event-files";
 import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import { whileCounts } from "manyhands/internal/http/while-counts";
 import { familyOf } from "manyhands/internal/runs/family";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import { endpoint, type RestEndpoint } from "../rest/endpoint.ts";
 import { shareView } from "./share-routes.ts";
 import type { Share, ShareStore } from "./share-store.ts";
-import { whileCounts } from "./while-counts.ts";
 
 /** What showing a shared run needs. */
 export type SharedRoutesDeps = {

@@ -67,7 +67,7 @@ test("a task reads as steps, streaming text, calls and results", () => {
   · m · 1200 in, 30 out · 0.8 s
   → bash head -2 orders.csv
     ✓ 0.1 s  order_id,region
-      1,north (+1 lines)
+      1,north (+1 line)
   + report.md
 
   Done.

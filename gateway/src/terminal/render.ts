@@ -1,5 +1,6 @@
 import type { EventOf, ReadEvent } from "manyhands/internal/core/events/events";
 import type { Progress } from "manyhands/internal/core/events/progress";
+import { counted } from "manyhands/internal/core/text/counted";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { argumentsText, callText } from "./arguments-text.ts";
 import { flowLines, planLines } from "./flow-lines.ts";
@@ -164,7 +165,7 @@ function renderResult(before: TerminalView, event: EventOf<"tool-ended">, style:
   const name = before.running > 1 ? `${safeLine(event.name, 40)} ` : "";
   const room = style.columns - 16 - name.length;
   const first = `    ${mark} ${name}${paint(style, "dim", durationText(event.milliseconds))}  ${safeLine(shown[0] ?? "", room)}`;
-  const more = shown.length > 2 ? ` (+${shown.length - 2} lines)` : "";
+  const more = shown.length > 2 ? ` (+${counted(shown.length - 2, "line")})` : "";
   const second =
     shown[1] === undefined ? [] : [`      ${safeLine(shown[1], style.columns - 24)}${paint(style, "dim", more)}`];
   return lines(view, [...rest, first, ...second]);

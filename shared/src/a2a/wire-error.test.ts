@@ -41,7 +41,7 @@ test("an error without an equivalent carries its code, whether to try again, and
     expect(infoOf(error)).toContain(`"reason":"${error.code.toUpperCase()}"`);
     expect(infoOf(error)).not.toContain("retryAfter");
   }
-  expect(infoOf(new QuotaError("1 runs at once", 5))).toContain('"retryAfter":"5"');
+  expect(infoOf(new QuotaError("1 run at once", 5))).toContain('"retryAfter":"5"');
 });
 
 test("a wrong field of a message is named in both forms, without its name in the sentence", () => {

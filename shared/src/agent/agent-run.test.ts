@@ -143,7 +143,7 @@ test("a caller's budget applies if it is tighter, not if it is looser", async ()
     tools: [echo],
     agent: { limits: { steps: 2 } },
   });
-  expect((await agent.run("one", { budget: { steps: 1 } })).record.error?.message).toContain("after 1 turns");
+  expect((await agent.run("one", { budget: { steps: 1 } })).record.error?.message).toContain("after 1 turn,");
   expect((await agent.run("two", { budget: { steps: 9 } })).record.error?.message).toContain("after 2 turns");
 });
 

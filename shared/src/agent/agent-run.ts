@@ -188,7 +188,7 @@ async function begin(
     toolChoice: agent.toolChoice,
     limits: inWindow(tighter(agent.limits, input.budget ?? {}), deps.model),
     contextWindow: deps.model.capabilities.contextWindow,
-    fixedTokens: fitting(agent.name, fixedTokens(agent, offered, today), deps.model),
+    fixedTokens: checkedFixedTokens(agent, offered, today, deps.model),
     boundless: input.budget?.usd !== undefined && !hasPrice(deps.model) ? deps.model.name : null,
     earlier,
     ...(recalled && { recalled }),
@@ -218,12 +218,13 @@ const maxFixedShare = 0.6;
 /**
  * The tokens of instructions and tools. Throws `context_overflow` if no work would fit beside them.
  */
-function fitting(name: string, fixed: number, { name: model, capabilities }: Model): number {
-  const { contextWindow } = capabilities;
+function checkedFixedTokens(agent: AgentDefinition, tools: readonly Tool[], today: string, model: Model): number {
+  const { contextWindow } = model.capabilities;
+  const fixed = fixedTokens(agent, tools, today);
   if (fixed <= contextWindow * maxFixedShare) return fixed;
   throw new AppError(
     "context_overflow",
-    `The instructions and tools of ${name} take about ${fixed} tokens, and the window of ${model} has ${contextWindow}. Start the model with a larger window and set context_window in [llm.capabilities], or give the agent fewer tools: \`profile\`, \`tools\` and \`mcp\` in [agents.${name}].`,
+    `The instructions and tools of ${agent.name} take about ${fixed} tokens, and the window of ${model.name} has ${contextWindow}. Start the model with a larger window and set context_window in [llm.capabilities], or give the agent fewer tools: \`profile\`, \`tools\` and \`mcp\` in [agents.${agent.name}].`,
   );
 }
 

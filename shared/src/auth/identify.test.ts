@@ -48,8 +48,9 @@ test("with a token only that token admits, its scheme in any case", async () => 
 test("a token of the table lets its principal in, as a bearer token or as an API key", async () => {
   const identify = identifyBy({ token: "the-token", store });
   const alice = callerNamed("alice", ["read"]);
-  expect(await identify(bearer("Bearer alices-token"))).toEqual({ ...alice, byToken: true });
-  expect(await identify(asked({ "X-API-Key": "alices-token" }))).toEqual({ ...alice, byToken: true });
+  const known = { ...alice, byToken: true, stillCounts: expect.any(Function) };
+  expect(await identify(bearer("Bearer alices-token"))).toEqual(known);
+  expect(await identify(asked({ "X-API-Key": "alices-token" }))).toEqual(known);
   expect(await identify(asked({ "X-API-Key": "the-token" }))).toBe(localCaller);
   await expect(identify(asked({ "X-API-Key": "alices-token", authorization: "Bearer wrong" }))).rejects.toThrow(
     AppError,
@@ -77,7 +78,7 @@ test("a session counts for our own pages only", async () => {
     { "sec-fetch-site": "none" },
     { origin: "https://our.example" },
   ])
-    expect(await identify(asked({ cookie, host, ...own }))).toEqual(alice);
+    expect(await identify(asked({ cookie, host, ...own }))).toEqual({ ...alice, stillCounts: expect.any(Function) });
   for (const foreign of [
     { "sec-fetch-site": "cross-site" },
     { "sec-fetch-site": "same-site" },
@@ -96,8 +97,9 @@ test("only an administrator may ask for another principal, who then has no say o
   const identify = identifyBy({ token: "the-token", store });
   const as = (secret: string, principal: string) =>
     Promise.resolve(identify(asked({ authorization: `Bearer ${secret}`, [principalHeader]: principal })));
-  for (const secret of ["the-token", "admins-token"])
-    expect(await as(secret, "alice")).toEqual({ ...callerNamed("alice", ["read", "run"]), relayed: true });
+  const alice = { ...callerNamed("alice", ["read", "run"]), relayed: true };
+  expect(await as("the-token", "alice")).toEqual(alice);
+  expect(await as("admins-token", "alice")).toEqual({ ...alice, stillCounts: expect.any(Function) });
   expect(await as("the-token", "local")).toEqual({ ...localCaller, relayed: true });
   await expect(as("alices-token", "bob")).rejects.toMatchObject({ code: "forbidden", scope: "admin" });
   await expect(as("alices-token", "alice")).rejects.toMatchObject({ code: "forbidden" });
@@ -148,4 +150,29 @@ test("the operator gets in while the store of tokens fails, and nobody else does
   const identify = identifyBy({ token: "the-token", store: { find } });
   expect(await identify(bearer("Bearer the-token"))).toBe(localCaller);
   await expect(identify(bearer("Bearer alices-token"))).rejects.toMatchObject({ code: "storage_unavailable" });
+});
+
+test("a caller counts while its token or session is there or cannot be looked up, also for whom it acts", async () => {
+  const there = new Set(["admins-token", "a-session"]);
+  let isDown = false;
+  const admin = callerNamed("admin", ["admin"]);
+  const find = async (secret: string) => {
+    if (isDown) throw new Error("The disk is gone.");
+    return there.has(secret) ? admin : undefined;
+  };
+  const identify = identifyBy({ token: "the-token", store: { find }, sessions: { session: find } });
+  const headers = { authorization: "Bearer admins-token" };
+  const callers = await Promise.all([
+    identify(asked(headers)),
+    identify(asked({ ...headers, [principalHeader]: "ann" })),
+    identify(asked({ cookie: "manyhands-session=a-session", host: "our.example" })),
+  ]);
+  const count = () => Promise.all(callers.map(({ stillCounts }) => stillCounts?.()));
+  expect(await count()).toEqual([true, true, true]);
+  there.clear();
+  isDown = true;
+  expect(await count()).toEqual([true, true, true]);
+  isDown = false;
+  expect(await count()).toEqual([false, false, false]);
+  expect((await identify(bearer("Bearer the-token"))).stillCounts).toBeUndefined();
 });

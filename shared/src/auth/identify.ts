@@ -54,7 +54,7 @@ export function identifyBy(sources: AuthSources): Identify {
 async function callerOf(headers: Headers, operator: string, sources: AuthSources): Promise<Caller> {
   const secret = givenSecret(headers);
   const signedIn = secret === undefined ? await sessionIn(headers, sources.sessions) : undefined;
-  if (signedIn !== undefined) return signedIn;
+  if (signedIn !== undefined) return { ...signedIn, stillCounts: whether(() => sessionIn(headers, sources.sessions)) };
   if (secret === undefined) throw refusal("no credentials");
   // Both are looked up, whatever the first says, so that time tells nothing.
   const isOperator = sameSecret(secret, operator);
@@ -65,9 +65,19 @@ async function callerOf(headers: Headers, operator: string, sources: AuthSources
     return localCaller;
   }
   const found = await finding;
-  if (found !== undefined) return { ...found, byToken: true };
+  if (found !== undefined)
+    return { ...found, byToken: true, stillCounts: whether(async () => sources.store?.find(secret)) };
   if (sources.jwt !== undefined && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(secret)) return sources.jwt(secret);
   throw refusal("unknown or expired credentials");
+}
+
+/** Whether a caller is still found. A store that fails says nothing of its callers. */
+function whether(find: () => Promise<Caller | undefined>): () => Promise<boolean> {
+  return () =>
+    find().then(
+      (found) => found !== undefined,
+      () => true,
+    );
 }
 
 /** The error for a caller that is not known; the log learns why, the caller does not. */
@@ -86,7 +96,8 @@ function asPrincipal(caller: Caller, headers: Headers): Caller {
   if (name === null) return caller;
   requireScope(caller, "admin");
   const meant = name === localCaller.principal ? localCaller : callerNamed(principalName(name), ["read", "run"]);
-  return { ...meant, relayed: true };
+  const { stillCounts } = caller;
+  return { ...meant, relayed: true, ...(stillCounts && { stillCounts }) };
 }
 
 function givenSecret(headers: Headers): string | undefined {

@@ -1,4 +1,4 @@
-import { afterAll, expect, spyOn, test } from "bun:test";
+import { afterAll, expect, setSystemTime, spyOn, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -133,6 +133,23 @@ test("keys that cannot be read are our trouble, not the caller's, and a silent i
   });
 });
 
+test("a new key of the issuer counts seconds after the keys were last asked for, without a question for each token", async () => {
+  let published = [first.jwk];
+  await using keys = keyServer(() => Response.json({ keys: published }));
+  const verify = jwtVerifier({ ...config, keys });
+  expect(await verify(await sign(first))).toMatchObject({ principal: "alice" });
+  published = [first.jwk, second.jwk];
+  const token = await sign(second);
+  await expect(verify(token)).rejects.toMatchObject({ code: "unauthorized" });
+  expect(keys.asked()).toBe(1);
+  try {
+    setSystemTime(new Date(Date.now() + 5_001));
+    expect(await verify(token)).toMatchObject({ principal: "alice" });
+  } finally {
+    setSystemTime();
+  }
+});
+
 test("a file of keys is read again when it changes: a new key counts, one that is gone does not", async () => {
   const file = join(folder, "jwks.json");
   await writeFile(file, JSON.stringify({ keys: [first.jwk] }));
@@ -191,7 +208,7 @@ test("a verified JWT ends with its expiry, and when its key goes from the file",
 test("an issuer's keys are asked for five seconds at most, kept for ten minutes, and not for every unknown id", () => {
   using remote = spyOn(jose, "createRemoteJWKSet");
   jwtVerifier({ ...config, keys: { url: "https://id.example/jwks" } });
-  const bounds = { timeoutDuration: 5_000, cooldownDuration: 30_000, cacheMaxAge: 600_000 };
+  const bounds = { timeoutDuration: 5_000, cooldownDuration: 5_000, cacheMaxAge: 600_000 };
   const asked = { ...bounds, [jose.customFetch]: issuerFetch };
   expect(remote.mock.calls).toEqual([[new URL("https://id.example/jwks"), asked]]);
 });

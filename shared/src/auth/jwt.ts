@@ -46,7 +46,7 @@ const toleranceSeconds = 30;
 const fetchMs = 5_000;
 const cacheMs = 600_000;
 /** How often an unknown key id may make us ask for the keys again. */
-const cooldownMs = 30_000;
+const cooldownMs = 5_000;
 
 /** An issuer's keys, and what changes when it is known that they have. */
 type Keys = { readonly get: JWTVerifyGetKey; version(): number | undefined };

@@ -24,8 +24,11 @@ export type SignInState = { readonly state: string; readonly nonce: string; read
 export interface Oidc {
   /** The issuer's address to go to. Rejects with `unavailable`. */
   begin(callback: string): Promise<{ readonly url: URL; readonly kept: SignInState }>;
-  /** Who came back. Rejects with `unauthorized`, or with `unavailable` if the issuer fails. */
-  finish(came: URL, callback: string, kept: SignInState): Promise<Caller>;
+  /**
+   * Who has signed in, by the address to which the issuer sent them back. Rejects with
+   * `unauthorized`, or with `unavailable` if the issuer fails.
+   */
+  finish(returned: URL, callback: string, kept: SignInState): Promise<Caller>;
 }
 
 const fetchMs = 10_000;
@@ -66,12 +69,12 @@ export function createOidc(config: OidcConfig): Oidc {
       for (const [name, value] of Object.entries(asked)) url.searchParams.set(name, value);
       return { url, kept };
     },
-    async finish(came, callback, { state, nonce, verifier }) {
+    async finish(returned, callback, { state, nonce, verifier }) {
       const described = await server.get();
       const secret = await secretOf(config);
       const shown = secret === undefined ? oauth.None() : oauth.ClientSecretBasic(secret);
       const claims = await reachably(async () => {
-        const code = oauth.validateAuthResponse(described, client, came, state);
+        const code = oauth.validateAuthResponse(described, client, returned, state);
         const request = oauth.authorizationCodeGrantRequest;
         const answer = await request(described, client, shown, code, callback, verifier, options());
         const checks = { expectedNonce: nonce, requireIdToken: true };

@@ -152,8 +152,11 @@ export type ImageRule =
       readonly longest?: number;
     };
 
-/** `principal`: whose call it is; principals that wait for the same limit take turns. */
-export type AskOptions = { readonly signal: AbortSignal; readonly principal?: string };
+/**
+ * Options of one call. `signal` ends it; `principal` is whose call it is: principals that wait for
+ * the same limit take turns.
+ */
+export type ModelAskOptions = { readonly signal: AbortSignal; readonly principal?: string };
 
 /**
  * A language model. `ask` rejects with an AppError (`model_rejected`, `model_unavailable`,
@@ -172,7 +175,7 @@ export interface Model {
   readonly roles?: ModelRoles;
   /** US dollars for these tokens; null when no price is known. */
   cost(tokens: PricedTokens): number | null;
-  ask(request: ModelRequest, options: AskOptions): AsyncIterable<ModelEvent>;
+  ask(request: ModelRequest, options: ModelAskOptions): AsyncIterable<ModelEvent>;
 }
 
 /**

@@ -65,11 +65,11 @@ export function countEvent(count: UsageCount, event: ReadEvent): UsageCount {
   const { type, usage, discarded, usedSoFar, askId = "" } = event as UsageReport;
   if ((usage ?? discarded ?? usedSoFar) === undefined && type !== "agent-answered") return count;
   const { [askId]: soFar, ...others } = open;
-  const told = [usage ?? (type === "agent-answered" ? soFar : undefined), discarded].filter(
+  const reported = [usage ?? (type === "agent-answered" ? soFar : undefined), discarded].filter(
     (each) => each !== undefined,
   );
   return {
-    settled: told.reduce((sum: TaskUsage, each) => addUsage(sum, taskUsageOf(each)), settled),
+    settled: reported.reduce((sum: TaskUsage, each) => addUsage(sum, taskUsageOf(each)), settled),
     open: type === "agent-answered" ? others : usedSoFar === undefined ? open : { ...others, [askId]: usedSoFar },
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { AskOptions, Model, ModelRequest } from "../core/model.ts";
+import type { Model, ModelAskOptions, ModelRequest } from "../core/model.ts";
 import type { Run } from "../core/runs/run.ts";
 import { noUsage } from "../core/usage.ts";
 import { ModelAway } from "../models/model-failure.ts";
@@ -23,7 +23,7 @@ async function called(changes: object, { now = 0, window = 1_000_000 } = {}): Pr
     capabilities: { maxOutputTokens: 20_000 },
     // A dollar for 10,000 tokens of output, nothing for input.
     cost: ({ outputTokens }: { outputTokens: number }) => outputTokens / 10_000,
-    async *ask(request: ModelRequest, { principal }: AskOptions) {
+    async *ask(request: ModelRequest, { principal }: ModelAskOptions) {
       // Whose call it is decides whose turn it is where calls wait.
       expect(principal).toBe("ann");
       requests.push(request);
@@ -112,7 +112,7 @@ test("a call ends with the flow's time, of which what it has worked is gone", as
   const model = {
     capabilities: { maxOutputTokens: 20_000 },
     cost: () => 0,
-    async *ask(_: ModelRequest, { signal }: AskOptions) {
+    async *ask(_: ModelRequest, { signal }: ModelAskOptions) {
       await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
     },
   } as unknown as Model;

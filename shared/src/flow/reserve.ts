@@ -1,6 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import type { Run, StepContext } from "../core/runs/run.ts";
 import type { AgentInput } from "../core/runs/task.ts";
+import { counted } from "../core/text/counted.ts";
 import { type BudgetShare, type FlowState, workedMs } from "./flow-state.ts";
 
 /** What one ask may use: its budget, and the deadline after which it is abandoned. */
@@ -48,7 +49,7 @@ function shareOf(
   const left = remaining(state);
   const leftMs = Math.ceil(limits.wallMs - workedMs(state, step));
   const tokens = Math.floor(left.tokens / parts);
-  if (state.asks > limits.asks) throw over("step_limit", `${limits.asks} asks of agents`);
+  if (state.asks > limits.asks) throw over("step_limit", `${counted(limits.asks, "ask")} of agents`);
   if (tokens < 1) throw over("token_limit", `${limits.tokens} tokens`);
   if (left.usd === 0 && limits.usd > 0) throw over("cost_limit", `$${limits.usd}`);
   if (leftMs <= 0) throw over("time_limit", `${Math.round(limits.wallMs / 1000)} seconds`);

@@ -10,7 +10,7 @@ const unauthorized = new AppError("unauthorized", "Who are you?");
 test.each<readonly [string, unknown, Record<string, string>]>([
   ["unknown", unauthorized, { "WWW-Authenticate": "Bearer" }],
   ["without a scope", new ScopeError("run"), { "WWW-Authenticate": 'Bearer error="insufficient_scope", scope="run"' }],
-  ["at its limit", new QuotaError("1 runs at once", 5), { "Retry-After": "5" }],
+  ["at its limit", new QuotaError("1 run at once", 5), { "Retry-After": "5" }],
   ["unknown, by an error of the wire", new Error("x", { cause: unauthorized }), { "WWW-Authenticate": "Bearer" }],
   ["at its limit, by an error of the wire", new Error("x", { cause: new QuotaError("1", 7) }), { "Retry-After": "7" }],
   [

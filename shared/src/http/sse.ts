@@ -52,22 +52,20 @@ export async function sseResponse(frames: SseFrames, options: SseOptions): Promi
   }
   // If it fails before the reader asks for it, it fails for the reader.
   next.catch(() => undefined);
-  /**
-   * What came last, up to the frame that is sent next; the source has nothing after it if `isOver`.
-   */
-  let came: readonly SseFrame[] = [];
+  /** The newest batch of frames, of which `sent` are sent; nothing follows it if `isOver`. */
+  let batch: readonly SseFrame[] = [];
   let sent = 0;
   let isOver = false;
   const take = (item: Item | SseFrame): void => {
     next = undefined;
     isOver = "data" in item || item.done === true;
-    came = "data" in item ? [item] : item.done === true ? [] : [item.value].flat();
+    batch = "data" in item ? [item] : item.done === true ? [] : [item.value].flat();
     sent = 0;
   };
   const gathered = async (): Promise<string> => {
     const later = nextTurn();
     for (let text = ""; ; ) {
-      for (let frame = came[sent]; frame !== undefined && text.length < maxAtOnce; frame = came[++sent])
+      for (let frame = batch[sent]; frame !== undefined && text.length < maxAtOnce; frame = batch[++sent])
         text += frameText(frame);
       if (isOver || text.length >= maxAtOnce) return text;
       next = frames.next();
@@ -83,7 +81,7 @@ export async function sseResponse(frames: SseFrames, options: SseOptions): Promi
           isSilent = false;
           return controller.enqueue(Buffer.from(": open\n\n"));
         }
-        if (sent === came.length) {
+        if (sent === batch.length) {
           next ??= frames.next();
           const first = await orHeartbeat(next, options.heartbeatMs).catch(options.failure);
           if (first === "heartbeat") return controller.enqueue(Buffer.from(": keep-alive\n\n"));

@@ -1,6 +1,6 @@
 import { type Lazy, lazily } from "../core/async/lazy.ts";
 import { AppError } from "../core/errors.ts";
-import type { AskOptions, ImageRule, Model, ModelEvent, ModelRequest } from "../core/model.ts";
+import type { ImageRule, Model, ModelAskOptions, ModelEvent, ModelRequest } from "../core/model.ts";
 import { sha256Of } from "../core/text/sha256.ts";
 import { traced } from "../core/trace.ts";
 import { plainName, type Traits, traitsOf, withoutRefused } from "./capabilities.ts";
@@ -133,7 +133,11 @@ function limiterOf(config: ModelConfig, clock: Clock, { shareLimits }: ModelOpti
   );
 }
 
-async function* askWithRetries(scope: Scope, request: ModelRequest, options: AskOptions): AsyncGenerator<ModelEvent> {
+async function* askWithRetries(
+  scope: Scope,
+  request: ModelRequest,
+  options: ModelAskOptions,
+): AsyncGenerator<ModelEvent> {
   const { maxRetries, name } = scope.config;
   let attempts = 0;
   let waitedMs = 0;
@@ -173,7 +177,7 @@ function failureOf(result: AttemptResult | ModelFailure): ModelFailure | undefin
 async function* askOnce(
   scope: Scope,
   request: ModelRequest,
-  { signal, principal }: AskOptions,
+  { signal, principal }: ModelAskOptions,
 ): AsyncGenerator<ModelEvent, AttemptResult | ModelFailure | "again"> {
   const { traits } = scope;
   const { attempt, protocol } = await scope.asking.get();
@@ -212,7 +216,7 @@ async function* askFallback(
     options,
     failure,
     identity,
-  }: { options: AskOptions; failure: ModelFailure; identity: Pick<Model, "name" | "provider"> },
+  }: { options: ModelAskOptions; failure: ModelFailure; identity: Pick<Model, "name" | "provider"> },
 ): AsyncGenerator<ModelEvent> {
   try {
     yield* fallback.ask(request, options);

@@ -6,6 +6,7 @@ export type {
   ImageRule,
   JsonSchema,
   Model,
+  ModelAskOptions,
   ModelEvent,
   ModelMessage,
   ModelReply,

@@ -69,10 +69,10 @@ export async function* followFamily(
     found = next;
   }
   try {
-    for (let came = await sources.next(); came !== undefined; came = await sources.next()) {
+    for (let next = await sources.next(); next !== undefined; next = await sources.next()) {
       const items: FamilyItem[] = [];
-      for (const item of came.page) {
-        const ofRun = { ...item, runId: came.id };
+      for (const item of next.page) {
+        const ofRun = { ...item, runId: next.id };
         const found = ofRun.kind === "event" ? await asked(ofRun) : undefined;
         if (found !== undefined) items.push(found);
         items.push(ofRun);

@@ -161,7 +161,9 @@ async function countWhere(engine: Pick<Engine, "list">, filter: ListFilter, fits
   let total = 0;
   for (let next: string | undefined | null = null; next !== undefined; ) {
     const page: RunPage = await engine.list({
-      ...{ ...all, countAtMost: 0, limit: countedAtOnce },
+      ...all,
+      countAtMost: 0,
+      limit: countedAtOnce,
       ...(next !== null && { cursor: next }),
     });
     for (const run of page.runs) if (await fits(run)) total++;

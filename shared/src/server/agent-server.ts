@@ -34,7 +34,7 @@ import { openGrpc } from "./protocols/open-grpc.ts";
 import { checkServers, openMcp } from "./protocols/open-mcp.ts";
 import { openWebhooks } from "./protocols/open-webhooks.ts";
 import { publicUrlOf, type ServerOptions } from "./run-server.ts";
-import { openArtifacts } from "./storage/open-artifacts.ts";
+import { bucketNote, openArtifacts } from "./storage/open-artifacts.ts";
 import { openEngine } from "./storage/open-engine.ts";
 import { openMemory } from "./storage/open-memory.ts";
 import { isSaid, limitsOf, openShared } from "./storage/open-shared.ts";
@@ -135,7 +135,8 @@ function deletionsOf(engine: Engine, { artifacts }: Parts, { config, logger }: S
 }
 
 function logStart({ shared, model, browserMissing }: Parts, { config, logger, machine }: Start, url: string): void {
-  for (const said of [...config.notes, ...[shared.note].filter(isSaid)]) logger.warn(said);
+  const notes = [shared.note, bucketNote(config), machine.shortage].filter(isSaid);
+  for (const said of [...config.notes, ...notes]) logger.warn(said);
   const facts = {
     model: model.name,
     sandbox: machine.sandbox.description,

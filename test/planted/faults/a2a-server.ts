@@ -197,8 +197,8 @@ export const a2aServerFaults: readonly Fault[] = [
   {
     id: "extended-card-unsigned",
     file: "shared/src/a2a/server/agent-app.ts",
-    find: "signedCard(extendedCard(definition, told, caller), facts)()",
-    becomes: "(async () => extendedCard(definition, told, caller))()",
+    find: "signedCard(extendedCard(definition, cardFacts, caller), facts)()",
+    becomes: "(async () => extendedCard(definition, cardFacts, caller))()",
     harm: "Whoever demands signed cards cannot use the card for known callers.",
     tests: ["shared/src/a2a/server/agent-app"],
   },

@@ -125,8 +125,8 @@ export const flowsFaults: readonly Fault[] = [
   {
     id: "citations-of-an-agent-unchecked",
     file: "flows/src/debate/judge.ts",
-    find: "const judged = await askInForm(flow, judge, { text: told, parts }, form);",
-    becomes: "const judged = await askInForm(flow, judge, { text: told, parts }, { schema: form.schema });",
+    find: "const judged = await askInForm(flow, judge, { text: request, parts }, form);",
+    becomes: "const judged = await askInForm(flow, judge, { text: request, parts }, { schema: form.schema });",
     harm: "A verdict rests on arguments that nobody made.",
     tests: flows,
   },
@@ -664,7 +664,7 @@ export const flowsFaults: readonly Fault[] = [
     find: "const bounds = { ...brief, finished };",
     becomes: "const bounds = { ...brief, finished, maxSteps: 99 };",
     harm: "A plan made anew has more steps than the caller allowed.",
-    tests: ["flows/src/planning/shown"],
+    tests: ["flows/src/planning/prompts"],
   },
   {
     id: "spent-limit-called-a-bad-plan",
@@ -672,7 +672,7 @@ export const flowsFaults: readonly Fault[] = [
     find: 'if (!(error instanceof AppError && error.code === "task_failed")) throw error;',
     becomes: "if (!(error instanceof AppError)) throw error;",
     harm: "A flow whose tokens are spent says that its task cannot be planned.",
-    tests: ["flows/src/planning/shown"],
+    tests: ["flows/src/planning/prompts"],
   },
   {
     id: "end-without-the-calls",
@@ -800,7 +800,7 @@ export const flowsFaults: readonly Fault[] = [
     find: 'branches.length + (how.aggregate === "agent" ? 1 : 0)',
     becomes: "branches.length",
     harm: "The branches use up the budget, and the agent that should put their results together gets none.",
-    tests: ["flows/src/parallel/performed"],
+    tests: ["flows/src/parallel/parallel-body"],
   },
   {
     id: "judge-starved",
@@ -808,7 +808,7 @@ export const flowsFaults: readonly Fault[] = [
     find: "present * (rounds - course.round) + (judge === undefined ? 0 : 1)",
     becomes: "present * (rounds - course.round)",
     harm: "The debaters use up the budget, and the agent that should judge gets none.",
-    tests: ["flows/src/debate/held"],
+    tests: ["flows/src/debate/debate-body"],
   },
   {
     id: "older-iteration-repeated",

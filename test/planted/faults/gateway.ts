@@ -804,11 +804,11 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "revoked-link-streams-on",
-    file: "gateway/src/shares/while-counts.ts",
+    file: "shared/src/http/while-counts.ts",
     find: "    reader.cancel().catch(() => undefined);",
     becomes: "",
     harm: "A link that was revoked shows on what it had open.",
-    tests: ["gateway/src/shares/while-counts"],
+    tests: ["shared/src/http/while-counts"],
   },
   {
     id: "key-for-another-port",
@@ -1044,11 +1044,11 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "revoked-but-open",
-    file: "gateway/src/shares/while-counts.ts",
+    file: "shared/src/http/while-counts.ts",
     find: "(still) => still || stop()",
     becomes: "(still) => still",
     harm: "Whoever has a revoked link open goes on reading what the run does.",
-    tests: ["gateway/src/shares"],
+    tests: ["shared/src/http/while-counts", "gateway/src/shares"],
   },
   {
     id: "changes-of-everybody",

@@ -933,8 +933,8 @@ export const machineFaults: readonly Fault[] = [
   {
     id: "probe-waits-for-ever",
     file: "shared/src/machine/confinement/probe.ts",
-    find: "setTimeout(() => process.kill(), deadlineMs)",
-    becomes: "setTimeout(() => undefined, deadlineMs)",
+    find: "    process.kill();\n  }, deadlineMs);",
+    becomes: "  }, deadlineMs);",
     harm: "A sandbox that hangs keeps the server from starting.",
     tests: ["shared/src/machine/confinement/probe-refusals"],
   },

@@ -733,8 +733,8 @@ export const mcpFaults: readonly Fault[] = [
   {
     id: "parsed-body-unjudged",
     file: "shared/src/mcp/server/mcp-adapter.ts",
-    find: "requireScope(caller, scopeOf(body));",
-    becomes: "if (already === undefined) requireScope(caller, scopeOf(body));",
+    find: "requireScope(caller, scope);",
+    becomes: "if (already === undefined) requireScope(caller, scope);",
     harm: "Whoever may only read starts tasks over MCP.",
     tests: ["shared/src/mcp/server/mcp-adapter"],
   },

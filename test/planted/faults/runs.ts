@@ -187,8 +187,8 @@ export const runsFaults: readonly Fault[] = [
   {
     id: "total-of-the-rest",
     file: "shared/src/runs/list-runs.ts",
-    find: "{ ...all, countAtMost: 0, limit: countedAtOnce }",
-    becomes: "{ ...filter, countAtMost: 0, limit: countedAtOnce }",
+    find: "...all,\n      countAtMost: 0,\n      limit: countedAtOnce,",
+    becomes: "...filter,\n      countAtMost: 0,\n      limit: countedAtOnce,",
     harm: "The second page of the runs that wait for an answer says that there are fewer of them.",
     tests: ["shared/src/runs", "gateway/src/rest"],
   },

@@ -2,6 +2,7 @@ import type { Config } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { HomeFiles } from "manyhands/internal/core/runs/housekeeping";
+import { counted } from "manyhands/internal/core/text/counted";
 import { createDeletions } from "manyhands/internal/runs/deletions";
 import { sweep } from "manyhands/internal/runs/sweep";
 import { openHomeFiles } from "manyhands/internal/server/machine/open-workspaces";
@@ -78,7 +79,7 @@ export async function prune(
       const more = swept.more ? " at least" : "";
       // A dry run finds the runs that nothing here asked for; what these asked for goes with them.
       const asked = dryRun ? " with what they asked for here" : "";
-      const counts = `${total.runs.length} runs${asked}, the journals of ${total.journals}, ${total.workspaces.length} workspaces, ${artifacts.length} files`;
+      const counts = `${counted(total.runs.length, "run")}${asked}, the journals of ${total.journals}, ${counted(total.workspaces.length, "workspace")}, ${counted(artifacts.length, "file")}`;
       terminal.out(`${dryRun ? `Would delete${more}` : "Deleted"} ${counts}.\n`);
       if (dryRun) for (const id of total.runs) terminal.out(`  run ${id}\n`);
       if (dryRun) for (const name of total.workspaces) terminal.out(`  workspaces/${name}\n`);

@@ -2,6 +2,7 @@ import { mkdir, open } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { AppError, errnoOf } from "manyhands/internal/core/errors";
 import { filesOf } from "manyhands/internal/core/events/event-files";
+import { counted } from "manyhands/internal/core/text/counted";
 import { familyOf } from "manyhands/internal/runs/family";
 import { openArtifacts } from "manyhands/internal/server/storage/open-artifacts";
 import type { CliContext } from "../../session/context.ts";
@@ -44,7 +45,9 @@ export async function exportRun(
         }
       }
     }
-    context.terminal.say(`Wrote ${runs.length} runs to ${file}, and ${written.size} files to ${file}.files.`);
+    context.terminal.say(
+      `Wrote ${counted(runs.length, "run")} to ${file}, and ${counted(written.size, "file")} to ${file}.files.`,
+    );
     return exitCodes.ok;
   });
 }

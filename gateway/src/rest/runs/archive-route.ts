@@ -30,7 +30,9 @@ export function archiveRoute(
     const work = found.flatMap(({ run: owner, agent, files }) =>
       files.map(
         ({ path, size, modifiedAt }): ArchivedFile => ({
-          ...{ path: `${agent}/${path}`, size, modifiedAt },
+          path: `${agent}/${path}`,
+          size,
+          modifiedAt,
           read: async () => (await deps.workspaces?.read(owner, path)) ?? gone(),
         }),
       ),
@@ -51,7 +53,8 @@ export function archiveRoute(
 
 function resultFile({ name, size, sha256 }: FileView, artifacts: Pick<ArtifactStore, "get">): ArchivedFile {
   return {
-    ...{ path: `results/${name}`, size },
+    path: `results/${name}`,
+    size,
     read: async () => (await (await artifacts.get(sha256))?.bytes()) ?? gone(),
   };
 }

@@ -52,7 +52,10 @@ function listFiles(deps: WorkspaceRoutesDeps): RestEndpoint {
     const all = await workspacesOf(deps, await deps.runs.own(id, c.get("caller").principal));
     const files = all.flatMap(({ run, agent, files: found }) =>
       found.map(({ path, size, modifiedAt }) => ({
-        ...{ runId: run.id, agent, path, size },
+        runId: run.id,
+        agent,
+        path,
+        size,
         modifiedAt: new Date(modifiedAt).toISOString(),
       })),
     );

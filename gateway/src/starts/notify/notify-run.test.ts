@@ -25,6 +25,12 @@ async function notify(
     target?: string;
     principal?: string;
     isThere?: boolean;
+    /** The place in the log from which it is told. */
+    after?: number;
+    /** Whether the next part comes while the log is followed, too. */
+    isLive?: boolean;
+    /** Ends its steps; it is aborted once the log has been followed to its end. */
+    leaving?: AbortController;
   } = {},
 ) {
   const told: [type: string, id: string][] = [];
@@ -32,6 +38,10 @@ async function notify(
   const watched: object[] = [];
   const warned: object[] = [];
   const signals: string[] = [];
+  const steps: string[] = [];
+  const texts: string[] = [];
+  const sending: AbortSignal[] = [];
+  const stepped = given.leaving?.signal ?? new AbortController().signal;
   let part = 1;
   const events = () => parts.slice(0, part).flat();
   const stored = () => events().map((event, at) => ({ runId: "t", seq: at + 1, at: 0, event }));
@@ -41,7 +51,12 @@ async function notify(
     _: string,
     { after = 0, signal }: { after?: number; signal: AbortSignal },
   ): AsyncGenerator<FollowItem> {
-    for (const one of stored().slice(after)) yield { kind: "event", ...one };
+    for (let told = after; ; part++) {
+      for (const one of stored().slice(told)) yield { kind: "event", ...one };
+      told = events().length;
+      if (given.isLive !== true || part >= parts.length) break;
+    }
+    given.leaving?.abort(new Error("replaced"));
     if (!signal.aborted) await new Promise((wake) => signal.addEventListener("abort", wake, { once: true }));
   }
   const record = () => ({ id: "t", status: statusOf(), lastEvent: events().length }) as RunRecord;
@@ -55,8 +70,10 @@ async function notify(
   const run = {
     id: "n",
     principal: given.principal ?? "ann",
-    step: (_: string, work: (context: object) => Promise<unknown>) =>
-      work({ signal: new AbortController().signal, key: "k", emit: () => undefined }),
+    step(name: string, work: (context: object) => Promise<unknown>) {
+      steps.push(name);
+      return work({ signal: stepped });
+    },
     async sleep(ms: number) {
       slept.push(ms);
       part++;
@@ -73,8 +90,10 @@ async function notify(
     publicUrl: "https://a",
     log: { ...silentLog, warn: (fields) => void warned.push(fields) },
     webhooks: {
-      async post(_, { headers, body }) {
+      async post(_, { headers, body }, signal) {
         told.push([JSON.parse(body).type, headers["webhook-id"] ?? ""]);
+        texts.push(body);
+        sending.push(signal);
         return left.shift();
       },
     },
@@ -82,9 +101,15 @@ async function notify(
       bounds: { quietMs: 1, firstPauseMs: 10, longestPauseMs: 35, patienceMs: 100, ...given.bounds },
     }),
   });
-  const input = { taskId: "t", config: { url: `notify:${given.target ?? "ci"}` }, after: 0, snapshot: false };
+  const input = {
+    taskId: "t",
+    config: { url: `notify:${given.target ?? "ci"}` },
+    after: given.after ?? 0,
+    snapshot: false,
+  };
   const outcome = await definition.execute(run, input).catch((error) => [error.code, error.message]);
-  return { told, slept, watched, signals, warned, outcome };
+  const { kind } = definition;
+  return { told, slept, watched, signals, warned, outcome, steps, texts, sending, stepped, kind };
 }
 
 test("each question is told once, by its own id, and the end once; in between its run waits outside of memory", async () => {
@@ -113,6 +138,8 @@ test("a target that is busy is tried again under the same id, after pauses that 
 test("a target is given up when it refuses for good, or has taken nothing for too long", async () => {
   const forGood = await notify([[ended]], { answers: [{ reason: "it is gone", final: true }] });
   expect(forGood).toMatchObject({ outcome: ["rejected", "notify:ci was not told of t: it is gone"], slept: [] });
+  // Written once, whoever carries on.
+  expect(forGood.steps).toEqual(["tell", "give up"]);
   expect(forGood.warned).toEqual([{ taskId: "t", target: "notify:ci", reason: "it is gone" }]);
   const busyForEver = await notify([[ended]], { answers: Array(20).fill(busy) });
   expect(busyForEver.outcome).toEqual(["unavailable", "notify:ci was not told of t: it is busy"]);
@@ -152,4 +179,24 @@ test("usually a target is tried for a day, at first after a second and then ever
   using timeout = spyOn(AbortSignal, "timeout").mockReturnValue(AbortSignal.abort());
   await notify([[step], [ended]], { bounds: "usual" });
   expect(timeout.mock.calls[0]).toEqual([30_000]);
+});
+
+test("what is asked and what ends while it listens is told at once, and what was before it was named is not", async () => {
+  const bounds = { quietMs: 60_000_000 };
+  const parts = [[step], [step], [asked], [step], [ended]];
+  const { told, watched, texts, sending, stepped, kind } = await notify(parts, { isLive: true, bounds });
+  expect(told).toEqual([
+    ["run.waiting", "n-3"],
+    ["run.completed", "n-5"],
+  ]);
+  expect([watched, sending.map((one) => one === stepped), kind]).toEqual([[], [true, true], "gateway/notify"]);
+  expect(texts.every((text) => JSON.parse(text).url === "https://a/#/runs/t")).toBe(true);
+  const later = await notify([[asked, step], [asked], [ended]], { after: 1, bounds, isLive: true });
+  expect(later.told.map(([, id]) => id)).toEqual(["n-3", "n-4"]);
+});
+
+test("a process that is replaced leaves at once, and another carries on where it was", async () => {
+  const bounds = { quietMs: 60_000_000 };
+  const { outcome, watched, steps } = await notify([[step]], { leaving: new AbortController(), bounds });
+  expect([outcome, watched, steps]).toEqual([[undefined, "replaced"], [], ["tell"]]);
 });

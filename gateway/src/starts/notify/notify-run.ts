@@ -70,8 +70,8 @@ export function notifyRun(deps: NotifyDeps): RunDefinition {
       let { after } = input;
       let questions = 0;
       for (let pauseMs = bounds.firstPauseMs, waitedMs = 0; ; ) {
-        const told: Told = await run.step("tell", ({ signal, key }) =>
-          tell(run, input, { after, questions }, { ...deps, bounds, key, signal }),
+        const told: Told = await run.step("tell", ({ signal }) =>
+          tell(run, input, { after, questions }, { ...deps, bounds, signal }),
         );
         if (told.isOver) return null;
         if (told.asked) questions++;
@@ -90,7 +90,7 @@ export function notifyRun(deps: NotifyDeps): RunDefinition {
   };
 }
 
-type Telling = NotifyDeps & { readonly bounds: NotifyBounds; readonly key: string; readonly signal: AbortSignal };
+type Telling = NotifyDeps & { readonly bounds: NotifyBounds; readonly signal: AbortSignal };
 
 /** Waits a while for something to tell and tells it, or asks to be woken. */
 async function tell(

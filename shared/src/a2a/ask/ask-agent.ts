@@ -125,9 +125,9 @@ async function finish(
   const { ask } = remote;
   const collected = result === undefined ? await collect(run, remote, peers) : { value: result };
   if ("fault" in collected) return { outcome: { ...failed(ask, collected.fault), ...idsOf(remote) } };
-  const came = collected.value;
+  const { value } = collected;
   const made = remote.ours ? { made: madeCalls(calls) } : {};
-  return { outcome: { agent: ask.agent.name, ...idsOf(remote), ...came, ...made, ...memory(remote, came) } };
+  return { outcome: { agent: ask.agent.name, ...idsOf(remote), ...value, ...made, ...memory(remote, value) } };
 }
 
 /**

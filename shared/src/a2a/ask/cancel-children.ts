@@ -3,6 +3,7 @@ import type { Json } from "../../core/json.ts";
 import { mapBodies } from "../../core/runs/bodies.ts";
 import { type Engine, terminalStatuses } from "../../core/runs/engine.ts";
 import type { Run, RunDefinition, StepContext } from "../../core/runs/run.ts";
+import { counted } from "../../core/text/counted.ts";
 import { cancelOpen, cancelRemoteTask, openAsks } from "./cancel-remote-tasks.ts";
 import type { PeerAddress, Peers } from "./peers.ts";
 import type { AsksOfExecution } from "./under-way.ts";
@@ -99,7 +100,7 @@ export function cancelChildrenRun(kind: string, peers: Peers): RunDefinition {
         away = still.away;
         since ??= typeof attempt === "number" ? undefined : at;
         if (at - (since ?? at) > patienceMs)
-          throw new AppError("unavailable", `${left} tasks at other agents could not be cancelled.`);
+          throw new AppError("unavailable", `${counted(left, "task")} at other agents could not be cancelled.`);
         await run.sleep(pauseMs, { until });
       }
     },

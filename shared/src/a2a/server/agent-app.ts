@@ -108,8 +108,8 @@ export function agentApp(deps: AgentAppDeps): AgentApp {
   };
   const { publicUrl } = facts;
   const { webhooks } = deps;
-  const told = { ...facts, requiredExtensions, push: webhooks !== undefined };
-  const card = agentCard(definition, told);
+  const cardFacts = { ...facts, requiredExtensions, push: webhooks !== undefined };
+  const card = agentCard(definition, cardFacts);
   const projections = createProjectionCache(engine);
   const tasks = {
     kind,
@@ -128,7 +128,9 @@ export function agentApp(deps: AgentAppDeps): AgentApp {
     deletions: deps.deletions ?? createDeletions({ engine }),
     quotas: deps.quotas ?? createQuotas(),
     requiredExtensions,
-    ...(facts.security && { extendedCard: (caller) => signedCard(extendedCard(definition, told, caller), facts)() }),
+    ...(facts.security && {
+      extendedCard: (caller) => signedCard(extendedCard(definition, cardFacts, caller), facts)(),
+    }),
     report,
   });
 

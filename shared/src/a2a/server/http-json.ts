@@ -17,9 +17,10 @@ import { challengeOf } from "../../http/challenge.ts";
 import { JsonTextError, parseJsonBytes } from "../../http/json-text.ts";
 import { jsonBody, limitedBody } from "../../http/request-body.ts";
 import { type SseFrame, sseResponse } from "../../http/sse.ts";
+import { whileCounts } from "../../http/while-counts.ts";
 import { requireVersionOne } from "../version.ts";
 import { AppFailure, FieldViolationsError, httpJsonError, toA2AError } from "../wire-error.ts";
-import { type HttpCall, httpCall } from "./call-context.ts";
+import { callFacts, type HttpCall, httpCall } from "./call-context.ts";
 import type { RequestHandler, TaskBatches } from "./request-handler.ts";
 import { checked, requestSchemas } from "./request-schema.ts";
 import { seqOf } from "./rpc-frame.ts";
@@ -128,13 +129,14 @@ function asObject(task: Task): object {
   return Task.toJSON(task) as object;
 }
 
-function streamed(deps: HttpJsonDeps, call: HttpCall, batches: TaskBatches): Promise<Response> {
-  return sseResponse(frames(batches), {
+async function streamed(deps: HttpJsonDeps, call: HttpCall, batches: TaskBatches): Promise<Response> {
+  const response = await sseResponse(frames(batches), {
     heartbeatMs: deps.heartbeatMs,
     release: call.release,
     headers: call.headers(),
     failure: (error) => ({ data: httpJsonError(toA2AError(error, deps.report)).body, error: true }),
   });
+  return whileCounts(response, callFacts(call.context).stillCounts);
 }
 
 async function* frames(batches: TaskBatches): AsyncGenerator<readonly SseFrame[]> {

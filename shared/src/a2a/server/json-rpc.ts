@@ -9,9 +9,10 @@ import { challengeOf } from "../../http/challenge.ts";
 import { JsonTextError, numberText, parseJsonBytes } from "../../http/json-text.ts";
 import { bodyOf, requireJson } from "../../http/request-body.ts";
 import { type SseFrame, sseResponse } from "../../http/sse.ts";
+import { whileCounts } from "../../http/while-counts.ts";
 import { type ProtocolVersion, requestedVersion } from "../version.ts";
 import { AppFailure, envelopeError, rpcError, toA2AError } from "../wire-error.ts";
-import { type HttpCall, httpCall, notedFailure } from "./call-context.ts";
+import { callFacts, type HttpCall, httpCall, notedFailure } from "./call-context.ts";
 import { legacySchemas } from "./legacy-schema.ts";
 import type { RequestHandler, TaskBatches } from "./request-handler.ts";
 import { checked, requestSchemas } from "./request-schema.ts";
@@ -153,14 +154,15 @@ function withConfigs(answer: { readonly result?: unknown }): object {
   return { ...answer, result: { configs: [], ...(answer.result as object) } };
 }
 
-function streamed(deps: Deps, frames: ReturnType<RpcStream>, id: RpcId, call: HttpCall): Promise<Response> {
+async function streamed(deps: Deps, frames: ReturnType<RpcStream>, id: RpcId, call: HttpCall): Promise<Response> {
   const { heartbeatMs, report } = deps;
-  return sseResponse(frames, {
+  const response = await sseResponse(frames, {
     heartbeatMs,
     release: call.release,
     headers: call.headers(),
     failure: (error) => ({ data: { jsonrpc: "2.0", id, error: rpcError(toA2AError(error, report)) } }),
   });
+  return whileCounts(response, callFacts(call.context).stillCounts);
 }
 
 async function* frames(batches: TaskBatches, id: RpcId): AsyncGenerator<readonly SseFrame[]> {

@@ -7,6 +7,7 @@ import { type Engine, type RunRecord, terminalStatuses } from "../../core/runs/e
 import { parseJsonBytes } from "../../http/json-text.ts";
 import { bodyOf } from "../../http/request-body.ts";
 import { type SseFrame, sseAnswer } from "../../http/sse.ts";
+import { whileCounts } from "../../http/while-counts.ts";
 import { ownRun } from "../../runs/own-run.ts";
 
 /** What showing the page of a task needs. */
@@ -32,21 +33,24 @@ export function liveApp(deps: LiveDeps): Hono {
   const app = new Hono();
   app.onError((error) => {
     if (!(error instanceof AppError)) deps.report(error);
-    const told = publicError(error);
-    return Response.json(told, { status: errorCodes[told.code].status });
+    const failure = publicError(error);
+    return Response.json(failure, { status: errorCodes[failure.code].status });
   });
-  const taskOf = async (request: Request, id: string, scope: Scope): Promise<RunRecord> => {
+  const taskOf = async (request: Request, id: string, scope: Scope): Promise<{ run: RunRecord; caller: Caller }> => {
     const caller: Caller = await deps.identify(request);
     requireScope(caller, scope);
-    return await ownRun(deps.engine, id, { principal: caller.principal, kind: deps.kind, called: "task" });
+    const run = await ownRun(deps.engine, id, { principal: caller.principal, kind: deps.kind, called: "task" });
+    return { run, caller };
   };
   app.get("/live/:task", async (c) => {
-    const run = await taskOf(c.req.raw, c.req.param("task"), "read");
+    const { run, caller } = await taskOf(c.req.raw, c.req.param("task"), "read");
     const screen = screenOf(c.req.query("screen"));
-    return await sseAnswer(c.req.raw.signal, deps.heartbeatMs, (signal) => frames(run, screen, signal, deps));
+    const { signal } = c.req.raw;
+    const response = await sseAnswer(signal, deps.heartbeatMs, (gone) => frames(run, screen, gone, deps));
+    return whileCounts(response, caller.stillCounts);
   });
   app.post("/live/:task", async (c) => {
-    const run = await taskOf(c.req.raw, c.req.param("task"), "run");
+    const { run } = await taskOf(c.req.raw, c.req.param("task"), "run");
     // A form of another site cannot send this type without being asked first.
     if (!/^application\/json\s*(?:;|$)/i.test(c.req.header("Content-Type") ?? ""))
       throw new AppError("unsupported", "Send JSON, with Content-Type: application/json.");

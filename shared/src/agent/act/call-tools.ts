@@ -127,6 +127,7 @@ export function limitCalls(act: Act): Act {
     const { callsPerTurn } = task.limits;
     await act(calls.slice(0, callsPerTurn), task);
     const text = `Not called: one turn may make ${callsPerTurn} calls. Repeat it in a later turn if it is still needed.`;
-    for (const call of calls.slice(callsPerTurn)) refuse(call, text, task);
+    for (const [at, call] of calls.slice(callsPerTurn).entries())
+      refuse(call, at === 0 ? text : "Not called, as the one before.", task);
   };
 }

@@ -262,9 +262,10 @@ test("calls above the limit of a turn are refused, each with its own result; tho
   );
   expect(passed).toEqual(["call-a", "call-b"]);
   const text = "Not called: one turn may make 2 calls. Repeat it in a later turn if it is still needed.";
-  expect(task.messages).toEqual(
-    ["c", "d"].map((name) => ({ role: "tool", callId: `call-${name}`, name, text, isError: true })),
-  );
+  expect(task.messages).toEqual([
+    { role: "tool", callId: "call-c", name: "c", text, isError: true },
+    { role: "tool", callId: "call-d", name: "d", text: "Not called, as the one before.", isError: true },
+  ]);
 });
 
 test("what others send to a durable call is taken in, and every file it sends on is stored", async () => {

@@ -1,5 +1,6 @@
 import { AppError } from "../../core/errors.ts";
 import type { ToolCall } from "../../core/model.ts";
+import { counted } from "../../core/text/counted.ts";
 import type { ParsedArguments } from "../../models/arguments.ts";
 import type { AgentState } from "./agent-state.ts";
 
@@ -17,7 +18,7 @@ export async function loop(turn: Turn, task: AgentState): Promise<void> {
     task.run.emit({ type: "step-started", step: task.turn, maxSteps: steps });
     if ((await turn(task)) === "done") return;
   }
-  throw new AppError("step_limit", `No answer after ${steps} turns, this task's limit.`);
+  throw new AppError("step_limit", `No answer after ${counted(steps, "turn")}, this task's limit.`);
 }
 
 /**

@@ -177,15 +177,15 @@ function specOf(tool: Tool): KnownSpec {
   return made;
 }
 
-const told = new WeakMap<AgentState, WeakMap<Tool, ToolSpec>>();
+const specsOfTask = new WeakMap<AgentState, WeakMap<Tool, ToolSpec>>();
 
 /**
  * A tool as this task's first prompt described it: a description that changes while the task works,
  * such as which agents can be asked, would lose what the provider has cached.
  */
 function specIn(task: AgentState, tool: Tool): ToolSpec {
-  const specs = told.get(task) ?? new WeakMap<Tool, ToolSpec>();
-  told.set(task, specs);
+  const specs = specsOfTask.get(task) ?? new WeakMap<Tool, ToolSpec>();
+  specsOfTask.set(task, specs);
   const spec = specs.get(tool) ?? specOf(tool).spec;
   specs.set(tool, spec);
   return spec;

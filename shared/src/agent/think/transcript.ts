@@ -30,10 +30,10 @@ export async function transcript(
   contextWindow: number,
   { spill, tools }: { readonly spill: Workspace["spill"]; readonly tools: readonly Tool[] },
 ): Promise<Transcript> {
-  const told = words.filter(isUsers).map(entry).join("\n\n");
+  const userText = words.filter(isUsers).map(entry).join("\n\n");
   const wholes = older.map(entry);
-  const room = Math.floor(contextWindow * 0.6 * perToken([told, ...wholes].join("\n")));
-  const said = await cut(told, Math.floor(room * 0.6));
+  const room = Math.floor(contextWindow * 0.6 * perToken([userText, ...wholes].join("\n")));
+  const said = await cut(userText, Math.floor(room * 0.6));
   const left = room - said.length;
   const before = Math.min(longestSummary, Math.floor(left / 2));
   const taken = wholes.reduce(

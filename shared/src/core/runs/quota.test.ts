@@ -19,7 +19,7 @@ const untilTomorrow = 12 * 3600;
 
 test.each([
   // What is used, one below and one above it: a limit that is reached leaves nothing.
-  [{ runsAtOnce: 1 }, true, "1 runs at once", 5],
+  [{ runsAtOnce: 1 }, true, "1 run at once", 5],
   [{ runsAtOnce: 2 }, true, "2 runs at once", 5],
   [{ runsAtOnce: 3 }, true, undefined, 0],
   // A further message starts no run.

@@ -1,4 +1,5 @@
 import { AppError } from "../errors.ts";
+import { counted } from "../text/counted.ts";
 
 /** What a principal may use; an omitted limit does not apply. Days are those of UTC. */
 export type Quota = {
@@ -56,5 +57,5 @@ export function checkQuota(quota: Quota, use: QuotaUse, now: number, starts: boo
   if (tokensPerDay !== undefined && use.tokens >= tokensPerDay)
     throw new QuotaError(`${tokensPerDay} tokens a day`, tomorrow);
   if (starts && runsAtOnce !== undefined && use.runs >= runsAtOnce)
-    throw new QuotaError(`${runsAtOnce} runs at once`, runEndsSeconds);
+    throw new QuotaError(`${counted(runsAtOnce, "run")} at once`, runEndsSeconds);
 }

@@ -90,8 +90,6 @@ async function ask(
  * what may be allowed besides as the person reads them.
  */
 export function approvalCode(runId: string, { id, name, arguments: text, risk, forTask }: ProposedCall): string {
-  return sha256Of([runId, id, name, text, ...[risk, forTask].filter((one) => one !== undefined)].join("\n")).slice(
-    0,
-    6,
-  );
+  const judged = [risk, forTask].filter((one) => one !== undefined);
+  return sha256Of([runId, id, name, text, ...judged].join("\n")).slice(0, 6);
 }

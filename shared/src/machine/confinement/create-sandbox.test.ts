@@ -76,6 +76,22 @@ test("where this process may open few files, commands may open no more, and are 
   await rm(folder, { recursive: true });
 });
 
+test.if(tiers.includes("landlock")).each([24, 44])(
+  "where the launcher itself may open too few files (%d), that is no lack of the kernel's",
+  async (files) => {
+    const folder = await mkdtemp(join(tmpdir(), "manyhands-short-"));
+    await chmod(folder, 0o755);
+    const script = `const { createSandbox } = await import(${JSON.stringify(import.meta.resolve("./create-sandbox.ts"))});
+      const tried = createSandbox({ mode: "landlock", folder: ${JSON.stringify(folder)} });
+      console.log(await tried.then(({ description }) => description, ({ code, message }) => code + " " + message));`;
+    const limit = ["/bin/sh", "-c", `ulimit -n ${files} && exec "$@"`, "sh"];
+    const child = Bun.spawn([...limit, process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
+    const said = await new Response(child.stdout).text();
+    expect(said).toMatch(/^unavailable .*\(landlock: .*EMFILE.*Allow this server more/);
+    await rm(folder, { recursive: true });
+  },
+);
+
 test.if(tiers.includes("bwrap")).each([
   ["EMFILE: too many open files, socketpair", "EMFILE"],
   ["EAGAIN: resource temporarily unavailable, posix_spawn", "EAGAIN"],

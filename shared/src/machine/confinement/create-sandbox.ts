@@ -1,5 +1,5 @@
 import { realpath } from "node:fs/promises";
-import { AppError, unlessMissing } from "../../core/errors.ts";
+import { AppError, isShortage, unlessMissing } from "../../core/errors.ts";
 import { traceVariables } from "../../core/trace.ts";
 import { type ControlGroups, openControlGroups } from "../memory/control-group.ts";
 import { type ConversationWatch, createConversationWatch } from "../memory/conversation-watch.ts";
@@ -84,7 +84,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
         }
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        if (shortage.test(reason)) throw triedInVain(`${name}: ${reason}`, error);
+        if (isShortage(reason)) throw triedInVain(`${name}: ${reason}`, error);
         reasons.push(`${name}: ${reason}`);
         if (!lacksProc(reason)) break;
       }
@@ -92,10 +92,6 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
   return noSandbox(reasons);
 }
-
-/** What a process, or the machine, can run out of for a while. */
-const shortage =
-  /\b(?:EMFILE|ENFILE|EAGAIN|ENOMEM)\b|Too many open files|Resource temporarily unavailable|Cannot allocate memory/i;
 
 function triedInVain(what: string, cause: unknown): AppError {
   return new AppError(
@@ -206,7 +202,10 @@ function withRead(paths: SandboxPaths = { read: [], write: [] }, path: string): 
   return { ...paths, read: [...paths.read, path] };
 }
 
-function noSandbox(reasons: readonly string[]): Sandbox {
+/**
+ * What stands for a sandbox where there is none: it runs nothing, and its `description` says why.
+ */
+export function noSandbox(reasons: readonly string[]): Sandbox {
   const description = `none: commands are switched off | ${reasons.join(" | ")}`;
   return {
     tier: "none",

@@ -40,6 +40,7 @@ test.each([
   ["the workspace could not be written", "echo 1000"],
   ["it does not work here", "echo 'it does not work here' >&2; exit 3"],
   ["a command ended with exit code 4", "exit 4"],
+  ["the trial was killed, as where a machine is out of memory", "kill -9 $$"],
 ])("a tier is not used when %s", async (reason, script) => {
   await expect(probe(running(script), home)).rejects.toMatchObject({ code: "sandbox_unavailable", message: reason });
   expect(await readdir(home)).toEqual([]);

@@ -8,6 +8,8 @@ import type { Confinement } from "./confinement.ts";
 import { startProcess } from "./start-process.ts";
 
 const deadlineMs = 10_000;
+/** The exit code of what was ended by SIGKILL. */
+const killed = 137;
 
 const script = `
 id -u
@@ -56,10 +58,11 @@ async function tryOut(confinement: Confinement, base: string): Promise<string[]>
     limits: defaultLimits,
     group: undefined,
   });
-  const { stdout, stderr, exitCode } = await finish(process);
+  const { stdout, stderr, exitCode, isOverdue } = await finish(process);
   const refuse = (reason: string) => {
     throw new AppError("sandbox_unavailable", reason);
   };
+  if (exitCode === killed && !isOverdue) refuse("the trial was killed, as where a machine is out of memory");
   if (exitCode !== 0) refuse(firstLine(stderr) || `a command ended with exit code ${exitCode}`);
   if (stdout.split("\n")[0] === "0") refuse("a command ran as root");
   if (stdout.includes(canary)) refuse("a forbidden file could be read");
@@ -72,16 +75,28 @@ async function tryOut(confinement: Confinement, base: string): Promise<string[]>
     : ["modes, owners and times of files cannot be changed, as the kernel hands no calls over"];
 }
 
-async function finish(process: SandboxProcess): Promise<{ stdout: string; stderr: string; exitCode: number }> {
+type Finished = {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+  /** Whether it was ended here, at its deadline. */
+  readonly isOverdue: boolean;
+};
+
+async function finish(process: SandboxProcess): Promise<Finished> {
   process.stdin.end();
-  const timer = setTimeout(() => process.kill(), deadlineMs);
+  let isOverdue = false;
+  const timer = setTimeout(() => {
+    isOverdue = true;
+    process.kill();
+  }, deadlineMs);
   try {
     const [stdout, stderr, exitCode] = await Promise.all([
       new Response(process.stdout).text(),
       new Response(process.stderr).text(),
       process.exited,
     ]);
-    return { stdout, stderr, exitCode };
+    return { stdout, stderr, exitCode, isOverdue };
   } finally {
     clearTimeout(timer);
   }

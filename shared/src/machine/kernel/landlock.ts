@@ -1,5 +1,6 @@
-import { ptr } from "bun:ffi";
+import { ptr, read } from "bun:ffi";
 import { closeSync } from "node:fs";
+import { getSystemErrorName } from "node:util";
 import { libc } from "./libc.ts";
 import { ruleOutNewPrivileges } from "./this-process.ts";
 
@@ -49,18 +50,25 @@ export function landlockAbi(): number {
  * any part fails.
  */
 export function restrictFiles(abi: number, rules: readonly OpenedRule[]): void {
-  const { syscall } = libc();
+  const { syscall, __errno_location } = libc();
+  const errnoAt = __errno_location();
   const attribute = rulesetAttribute(abi);
   const ruleset = syscall(createRuleset, BigInt(ptr(attribute)), BigInt(rulesetSize(abi)), 0n, 0n);
-  if (ruleset < 0n) throw new Error("the kernel made no Landlock ruleset");
+  if (ruleset < 0n) throw new Error(`the kernel made no Landlock ruleset${reasonAt(errnoAt)}`);
   for (const { descriptor, access, isFolder } of rules) {
     const rule = pathRule(abi, access, isFolder, descriptor);
     if (syscall(addRule, ruleset, pathBeneath, BigInt(ptr(rule)), 0n) < 0n)
-      throw new Error("a Landlock rule was refused");
+      throw new Error(`a Landlock rule was refused${reasonAt(errnoAt)}`);
   }
   ruleOutNewPrivileges();
   if (syscall(restrict, ruleset, 0n, 0n, 0n) < 0n) throw new Error("Landlock did not take effect");
   closeSync(Number(ruleset));
+}
+
+/** The name of the last call's error, so that a shortage is told from what the kernel lacks. */
+function reasonAt(errnoAt: Parameters<typeof read.i32>[0] | null): string {
+  const errno = errnoAt === null ? 0 : read.i32(errnoAt, 0);
+  return errno === 0 ? "" : ` (${getSystemErrorName(-errno)})`;
 }
 
 /**

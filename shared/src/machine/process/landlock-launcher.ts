@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readlinkSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readlinkSync, writeSync } from "node:fs";
+import { isShortage } from "../../core/errors.ts";
 import { type LandlockRule, landlockAbi, type OpenedRule, restrictFiles } from "../kernel/landlock.ts";
 import { restrictCalls, restrictCallsAsking } from "../kernel/seccomp.ts";
 import { sendDescriptors } from "../kernel/send-descriptors.ts";
@@ -15,6 +16,7 @@ import { unpacked } from "./environment.ts";
 
 const openPath = 0o10000000;
 
+const standardError = 2;
 const answering = 3;
 const cannotStart = 126;
 
@@ -29,7 +31,8 @@ try {
   for (const { descriptor } of held) closeSync(descriptor);
   runProgram(argv, how === "unpack" ? unpacked(process.env) : process.env);
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  // The process's own stream needs more files, which may be what there are too few of.
+  writeSync(standardError, `${error instanceof Error ? error.message : error}\n`);
   process.exit(cannotStart);
 }
 
@@ -60,7 +63,8 @@ function openRule({ path, access, exact }: LandlockRule): OpenedRule[] {
 function opened(path: string): number | undefined {
   try {
     return openSync(path, openPath);
-  } catch {
+  } catch (error) {
+    if (isShortage(error)) throw error;
     return undefined;
   }
 }

@@ -5,8 +5,9 @@ import {
   ProtocolError,
   readRequestBody,
 } from "@modelcontextprotocol/server";
-import { type Identify, requireScope, type Scope } from "../../core/caller.ts";
+import { type Caller, type Identify, requireScope, type Scope } from "../../core/caller.ts";
 import { longestBody, refuseBrokenOff, tooLarge } from "../../http/request-body.ts";
+import { whileCounts } from "../../http/while-counts.ts";
 import { contextNamed } from "./call-run.ts";
 import { mcpServer } from "./mcp-server.ts";
 import { listTools } from "./serve-tools.ts";
@@ -51,19 +52,24 @@ export function mcpAdapter(deps: McpAdapterDeps): McpAdapter {
     },
     everyMs: deps.listMs ?? 2_000,
   });
-  return async (given, already) => {
-    const caller = await deps.identify(given);
-    const { principal, scopes } = caller;
-    contextNamed(given);
-    lists.wake();
-    const { request, body } = already === undefined ? await read(given) : { request: given, body: already };
-    requireScope(caller, scopeOf(body));
+  const answerTo = async (request: Request, body: unknown, { principal, scopes }: Caller): Promise<Response> => {
     if (await isLegacyRequest(request, body)) {
       const answer = sessions.answer(request, body, principal);
       if (answer !== undefined) return answer;
     }
     const parsed = body === undefined ? {} : { parsedBody: body };
     return handler.fetch(request, { authInfo: { token: "", clientId: principal, scopes: [...scopes] }, ...parsed });
+  };
+  return async (given, already) => {
+    const caller = await deps.identify(given);
+    contextNamed(given);
+    lists.wake();
+    const { request, body } = already === undefined ? await read(given) : { request: given, body: already };
+    const scope = scopeOf(body);
+    requireScope(caller, scope);
+    const answer = await answerTo(request, body, caller);
+    // To leave the stream of a call would give it up.
+    return scope === "read" ? whileCounts(answer, caller.stillCounts) : answer;
   };
 }
 

@@ -123,6 +123,46 @@ withBwrap("a weaker tier than the machine has is not remembered", async () => {
   await sandbox.close();
 });
 
+/** A start while so many programs are refused for want of files, and its pauses. */
+async function startWhileShort(refused: number) {
+  const { spawn, sleep } = Bun;
+  const waited: number[] = [];
+  let tries = 0;
+  using _ = spyOn(Bun, "spawn").mockImplementation(((...given: Parameters<typeof spawn>) => {
+    if (++tries > refused) return spawn(...given);
+    throw Object.assign(new Error("EMFILE: too many open files, socketpair"), { code: "EMFILE" });
+  }) as never);
+  using __ = spyOn(Bun, "sleep").mockImplementation(async (ms) => {
+    if (typeof ms !== "number" || ms < 250) return sleep(ms);
+    waited.push(ms);
+  });
+  return { machine: await open(), waited };
+}
+
+withBwrap("what runs short when a server starts is waited for, and then commands run as ever", async () => {
+  const { machine, waited } = await startWhileShort(2);
+  expect([machine.sandbox.tier, machine.shortage, waited]).toEqual(["bwrap", undefined, [250, 1_000]]);
+  expect(await machine.python.found).toBeDefined();
+  await machine.kept;
+  await machine.sandbox.close();
+});
+
+withBwrap(
+  "where it stays short the server starts without commands and says why, and the next looks again",
+  async () => {
+    const { machine } = await startWhileShort(Number.POSITIVE_INFINITY);
+    const why = "as something ran short (bwrap: EMFILE: too many open files, socketpair). Allow this server more";
+    expect([machine.sandbox.tier, machine.sandbox.description]).toEqual(["none", expect.stringContaining(why)]);
+    expect(machine.shortage).toStartWith("This server runs no commands until it is started again. ");
+    expect(machine.shortage).toContain(why);
+    expect(await machine.python.found).toBe(undefined);
+    await machine.kept;
+    const next = await open();
+    expect(next.sandbox.tier).toBe("bwrap");
+    await next.sandbox.close();
+  },
+);
+
 test("a library that is added to a Python's folders changes its fingerprint", async () => {
   const libraries = join(folder, "dist-packages");
   const missing = pythonFingerprint([libraries]);

@@ -3,12 +3,19 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { s3Credentials, startS3 } from "../../testing/machine/s3-server.ts";
-import { openArtifacts } from "./open-artifacts.ts";
+import { bucketNote, openArtifacts } from "./open-artifacts.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-artifacts-"));
 afterAll(() => rm(folder, { recursive: true }));
 const content = () => new TextEncoder().encode("hello");
 const home = (name: string) => join(folder, name);
+
+test("who shares runs between machines without a bucket is told where files stay", () => {
+  const engine = { kind: "postgres" } as never;
+  expect(bucketNote({ engine, bucket: undefined })).toMatch(/^artifacts\.bucket is not set: files and workspaces/);
+  expect(bucketNote({ engine, bucket: {} as never })).toBeUndefined();
+  expect(bucketNote({ engine: { kind: "embedded" }, bucket: undefined })).toBeUndefined();
+});
 
 test("artifacts stay in their home, unless the settings name a bucket that several machines share", async () => {
   const alone = openArtifacts({ home: home("alone"), bucket: undefined });

@@ -12,3 +12,11 @@ export function openArtifacts({ home, bucket }: Pick<Config, "home" | "bucket">)
   const { prefix, workspaceBytes: _, ...options } = bucket;
   return createSharedArtifacts({ bucket: openBucket(options), prefix, cache });
 }
+
+/** What is said at the start of a server whose runs, but not their files, reach other machines. */
+export function bucketNote({ engine, bucket }: Pick<Config, "engine" | "bucket">): string | undefined {
+  return engine.kind === "embedded" || bucket !== undefined ? undefined : bucketMissing;
+}
+
+const bucketMissing =
+  "artifacts.bucket is not set: files and workspaces of tasks stay in the home of the machine that made them, and what needs one fails on another. Set MANYHANDS_ARTIFACTS_BUCKET to the same bucket everywhere, unless all machines share one home.";

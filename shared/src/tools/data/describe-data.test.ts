@@ -163,8 +163,8 @@ test("of a hundred columns all are described, of one more it is said that it is 
   };
   expect(await wide(100)).not.toContain("not described");
   const text = await wide(101);
-  expect(text).toContain("1 rows, 101 columns");
-  expect(text).toContain("… 1 more columns, not described; ask for them with sql_query: SUMMARIZE SELECT …");
+  expect(text).toContain("1 row, 101 columns");
+  expect(text).toContain("… 1 more column, not described; ask for them with sql_query: SUMMARIZE SELECT …");
 });
 
 test("duplicate rows and duplicate keys are reported", async () => {

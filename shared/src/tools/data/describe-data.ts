@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { counted } from "../../core/text/counted.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import type { FileRead, QueryResult } from "./database/database-protocol.ts";
@@ -77,12 +78,14 @@ async function describe(query: Query, { table, bytes }: TableSource, path: strin
   const odd = [...sayThousands(sample), ...(await findOddities(query, table, { rows, columns }))];
   const values = rows > maxCounted ? [] : await fewValues(query, table, { rows, columns });
   return [
-    `${path}: ${rows} rows, ${sample.columns.length} columns, ${bytes} bytes`,
+    `${path}: ${counted(rows, "row")}, ${counted(sample.columns.length, "column")}, ${bytes} bytes`,
     ...sample.notes.map((note) => `Note: ${note}`),
     "",
     `column | type | missing | distinct${rows > maxCounted ? " (about)" : ""} | least | greatest | mean`,
     ...profiles.map(profileLine),
-    ...(left > 0 ? [`… ${left} more columns, not described; ask for them with sql_query: SUMMARIZE SELECT …`] : []),
+    ...(left > 0
+      ? [`… ${counted(left, "more column")}, not described; ask for them with sql_query: SUMMARIZE SELECT …`]
+      : []),
     ...values,
     "",
     odd.length === 0 ? "Nothing odd was found." : `Odd:\n${odd.map((line) => `- ${line}`).join("\n")}`,

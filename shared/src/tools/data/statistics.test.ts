@@ -220,7 +220,7 @@ test("missing values are left out and counted, and what cannot be tested is refu
     [{ ...request, from: "COPY (SELECT 1) TO 'x.csv'" }, "does not exist"],
     [{ ...request, from: "SELECT 1; DROP TABLE x" }, "only a SELECT that changes nothing"],
     [{ ...request, from: "/etc/passwd" }, "/etc/passwd"],
-    [{ ...request, from: "SELECT 'a' AS place, 5 AS value FROM range(9)" }, "place has 1 different values"],
+    [{ ...request, from: "SELECT 'a' AS place, 5 AS value FROM range(9)" }, "place has 1 different value"],
     [{ ...request, from: "SELECT i % 2 AS place, 5 AS value FROM range(9) t(i)" }, "All 5 values of 0 are equal"],
     [
       { ...request, from: "SELECT i % 2 AS place, i AS value FROM range(200000) t(i)" },

@@ -1,3 +1,4 @@
+import { counted } from "../../core/text/counted.ts";
 import { type ComputerInput, needed, pointOf } from "./computer-input.ts";
 import type { ScreenSize } from "./display-session.ts";
 import { keysymOf, keysymsOf } from "./key-names.ts";
@@ -57,7 +58,7 @@ export function xdotoolCall(input: ComputerInput, size: ScreenSize): XdotoolCall
       const text = needed(input.text, action, "text");
       const delay = /^[\x20-\x7e\s]*$/.test(text) ? betweenKeys : betweenOtherKeys;
       const argv = ["type", "--delay", delay, "--", text];
-      return call(argv, `Typed ${text.length} characters.`, ordinaryMs + text.length * characterMs);
+      return call(argv, `Typed ${counted(text.length, "character")}.`, ordinaryMs + text.length * characterMs);
     }
     default:
       throw new Error(`${action} is not for xdotool`);

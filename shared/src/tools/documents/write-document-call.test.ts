@@ -77,6 +77,36 @@ test("of a CSV file only what is plainly a number is one, and nothing is a formu
   expect(sheets[0]?.rows[1]?.[1]).toBe("=A1");
 });
 
+test("a chart of a file's cells is written with them; of an unknown kind it is refused with those there are", async () => {
+  await Bun.write(file("sales.csv"), "Month,EUR\nJan,12.50 €\nFeb,9.00 €\n");
+  const charted = (kind: string) =>
+    write({
+      path: "charted.xlsx",
+      sheets: [{ name: "S", csv: "sales.csv", charts: [{ kind, title: "Sales", x: "A2:A3", y: "B2:B3" }] }],
+    });
+  const refused = await charted("radar");
+  expect([refused.isError, refused.text]).toEqual([
+    true,
+    expect.stringContaining(
+      "A workbook has column, bar, line, pie and scatter charts; vega-lite in .docx, .pdf or .html draws others.",
+    ),
+  ]);
+  expect(await file("charted.xlsx").exists()).toBe(false);
+  const { text, isError } = await charted("line");
+  expect({ isError, text }).toEqual({
+    isError: false,
+    text: expect.stringContaining('(3 rows, 0 formulas; of its texts became 2 numbers; line chart "Sales" of B2:B3).'),
+  });
+  const [sheet] = (await readXlsx(await file("charted.xlsx").bytes())).sheets;
+  expect(sheet?.charts).toMatchObject([
+    {
+      kinds: ["line"],
+      title: "Sales",
+      series: [{ name: "EUR", categoriesRef: "'S'!$A$2:$A$3", valuesRef: "'S'!$B$2:$B$3" }],
+    },
+  ]);
+});
+
 test("what was seen of a workbook counts as taken in only where its cells are from a file", async () => {
   await Bun.write(file("b.csv"), "a\n1\n");
   const seen = { about: "PDF", images: [{ type: "image", mediaType: "image/png", data: "x" }], told: "Seen." } as const;
@@ -94,11 +124,11 @@ test("what was seen of a workbook counts as taken in only where its cells are fr
 
 test("a Word document is written once it could be read back, with its title, in the task's time", async () => {
   using written = spyOn(writing, "writeWord").mockResolvedValue(Buffer.from("word"));
-  using read = spyOn(readingBack, "readBackWord").mockResolvedValue({ told: "1 headings", page: "<p>" });
+  using read = spyOn(readingBack, "readBackWord").mockResolvedValue({ told: "1 heading", page: "<p>" });
   const { signal } = new AbortController();
   const asked = { path: "a.DOCX", title: "T", markdown: "**x**" };
   expect((await write(asked, undefined, signal)).text).toBe(
-    "Written and read back: a.DOCX, 1 headings. How it looks was not checked: there is no browser here that draws it.",
+    "Written and read back: a.DOCX, 1 heading. How it looks was not checked: there is no browser here that draws it.",
   );
   const html = "<h1>T</h1>\n<p><strong>x</strong></p>\n";
   expect(written.mock.calls.map(([request]) => request)).toEqual([{ html, title: "T" }]);

@@ -82,7 +82,7 @@ test("a Word document has headings, table, list, link and chart of its Markdown,
   const { text, isError } = await write({ path: "out/report.docx", title: "Report", markdown });
   expect({ isError, text }).toEqual({
     isError: false,
-    text: expect.stringMatching(/^Written and read back: out\/report\.docx, 2 headings, 1 tables, 1 pictures, \d+ /),
+    text: expect.stringMatching(/^Written and read back: out\/report\.docx, 2 headings, 1 table, 1 picture, \d+ /),
   });
   const back = (await read("out/report.docx")).text;
   for (const piece of [
@@ -123,7 +123,7 @@ test("a Word document is seen as read back, with its chart; what is hostile in i
   const asked = { path: "seen.docx", title: "Report", markdown: `${markdown}\n\n${hostile}` };
   const { text, images } = await write(asked, browser);
   expect(text).toMatch(
-    /^Written and read back: seen\.docx, 2 headings, 1 tables, 1 pictures, \d+ characters; printed here: PDF, (?:1 page\. You see the first page|2 pages\. You see the first 2 pages) of its content as read back and printed here; alignment, styles, fonts, sizes and pages as Word makes them may differ\.$/,
+    /^Written and read back: seen\.docx, 2 headings, 1 table, 1 picture, \d+ characters; printed here: PDF, (?:1 page\. You see the first page|2 pages\. You see the first 2 pages) of its content as read back and printed here; alignment, styles, fonts, sizes and pages as Word makes them may differ\.$/,
   );
   expect(images?.[0]?.mediaType).toBe("image/jpeg");
   for (const piece of ["# Report", "Lamp", "<script>", "evil.example/a.png"]) expect(printed[0]?.text).toContain(piece);
@@ -147,7 +147,7 @@ test("of a workbook the first cells are seen in their formats, with formulas; wh
   ];
   const { text, images, takenIn } = await write({ path: "seen.xlsx", sheets }, browser);
   expect(text).toContain(
-    "You see the first page of its cells as read back, as tables (at most 20 rows and 8 columns of the first 3 sheets; long cells are cut, formulas not computed)",
+    "You see the first page of its cells as read back, as tables (at most 20 rows and 8 columns of the first 3 sheets; long cells are cut, formulas not computed, charts not drawn)",
   );
   expect(images).toHaveLength(1);
   const shown = printed[0]?.text ?? "";

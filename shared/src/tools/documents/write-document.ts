@@ -11,7 +11,7 @@ import { embeddedBody, embeddedPage } from "./write/embedded-page.ts";
 import { type Look, lookAtPage, lookAtPdf, type Printer, printPage } from "./write/look-at.ts";
 import { readBackWord } from "./write/read-back-word.ts";
 import { sheetPageShows } from "./write/sheet-page.ts";
-import type { WorkbookRequest } from "./write/workbook-protocol.ts";
+import { sheetChart, type WorkbookRequest } from "./write/workbook-protocol.ts";
 import { writeWord } from "./write/write-word.ts";
 import { writeWorkbook } from "./write/write-workbook.ts";
 
@@ -37,20 +37,21 @@ const input = z.strictObject({
         rows: z.array(z.array(cell)).min(1).optional(),
         csv: z.string().min(1).optional(),
         formats: z.record(z.string().regex(/^[A-Z]{1,3}(?:[1-9]\d{0,6})?$/), z.string().max(100)).default({}),
+        charts: z.array(sheetChart).max(20).optional(),
       }),
     )
     .min(1)
     .max(50)
     .optional()
     .describe(
-      'Of .xlsx: [{"name", "rows": [["Day", "EUR"], ["2026-03-01", 2], ["Sum", "=SUM(B2:B2)"]] or "csv": a file, "formats": {"B": "#,##0.00", "B9": "0%"}}]. Texts such as "2026-03-01 14:30", "12 %" and "1,234.50 €" become dates and numbers, shown so.',
+      'Of .xlsx: [{"name", "rows": [["Day", "EUR"], ["2026-03-01", 2], ["Sum", "=SUM(B2:B2)"]] or "csv": a file, "formats": {"B": "#,##0.00", "B9": "0%"}, "charts": [{"kind": "column", "title": "Sales", "x": "A2:A13", "y": ["B2:B13"], "xTitle": "Month", "yTitle": "EUR"}]}]; beside each y stands its name. Texts such as "2026-03-01 14:30", "12 %" and "1,234.50 €" become dates and numbers, shown so.',
     ),
   language: z.string().min(2).max(20).default("en"),
 });
 type Input = z.output<typeof input>;
 
-const description = `Writes .docx, .pdf or .html from Markdown, .xlsx from sheets with formulas and number formats; reads .docx and .xlsx back, shows pages of what it wrote.
-In Markdown a code block named vega-lite with data.values in its spec becomes a chart; .xlsx holds none.`;
+const description = `Writes .docx, .pdf or .html from Markdown, .xlsx from sheets with formulas, number formats and charts of their cells; reads .docx and .xlsx back, shows pages of what it wrote.
+In Markdown a code block named vega-lite with data.values in its spec becomes a chart.`;
 
 /** What writing documents needs: without a browser there is no PDF. */
 export type WriteDocumentDeps = { readonly browser: Printer };
@@ -94,14 +95,14 @@ async function workbook(
   if (names.size < sheets.length) throw new AppError("invalid_input", "Two sheets have the same name.");
   const toWrite: WorkbookRequest["sheets"] = [];
   let left = maxCsvBytes;
-  for (const { name, rows, csv, formats } of sheets) {
+  for (const { rows, csv, ...sheet } of sheets) {
     if ((rows === undefined) === (csv === undefined))
-      throw new AppError("invalid_input", `The sheet ${JSON.stringify(name)} needs either rows or csv.`);
-    if (csv === undefined) toWrite.push({ name, formats, rows: rows ?? [] });
+      throw new AppError("invalid_input", `The sheet ${JSON.stringify(sheet.name)} needs either rows or csv.`);
+    if (csv === undefined) toWrite.push({ ...sheet, rows: rows ?? [] });
     else {
       const text = await csvText(context.workspace, csv, left);
       left -= Buffer.byteLength(text);
-      toWrite.push({ name, formats, csv: text, path: csv });
+      toWrite.push({ ...sheet, csv: text, path: csv });
     }
   }
   const isDrawn = browser !== undefined && context.vision !== false;

@@ -1,3 +1,4 @@
+import { counted } from "../../core/text/counted.ts";
 import { sha256Of } from "../../core/text/sha256.ts";
 import type { Shown } from "../../core/tools/tool.ts";
 import type { WorkspacePath } from "../../machine/workspace/workspace-file.ts";
@@ -14,7 +15,7 @@ export function viewedFile(
   const of = `file ${relative}`;
   const brief = `[${path}${lines} as it was then; ${later}.]`;
   if (whole === undefined) return { of, brief };
-  const again = `${path} reads word for word as when it was written or shown whole above: ${countLines(whole)} lines, ${whole.length} bytes. view_range [1, -1] shows it again.`;
+  const again = `${path} reads word for word as when it was written or shown whole above: ${counted(countLines(whole), "line")}, ${counted(whole.length, "byte")}. view_range [1, -1] shows it again.`;
   // A short text is shown again rather than referred to.
   return { of, whole: sha256Of(whole), brief, ...(text.length >= 2 * again.length && { again }) };
 }

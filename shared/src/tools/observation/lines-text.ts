@@ -1,3 +1,4 @@
+import { counted } from "../../core/text/counted.ts";
 import { estimateText } from "../../models/tokens.ts";
 import type { Item } from "./item.ts";
 import { linesOf, type OutlineLine } from "./lines.ts";
@@ -99,7 +100,7 @@ export function wholeText(items: readonly Item[], from: number, tokens: number):
     shown.push(`${" ".repeat(depth)}- ${text}`);
   }
   const next = from + shown.length;
-  if (shown.length === 0) return `There are ${lines.length} lines; none from ${from} on.`;
-  if (next <= lines.length) shown.push(`… ${lines.length - next + 1} more lines: from: ${next} reads on.`);
+  if (shown.length === 0) return `None of ${counted(lines.length, "line")} is from ${from} on.`;
+  if (next <= lines.length) shown.push(`… ${counted(lines.length - next + 1, "more line")}: from: ${next} reads on.`);
   return shown.join("\n");
 }

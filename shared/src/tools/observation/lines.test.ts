@@ -183,7 +183,7 @@ test("a text is found whatever its case, with what it belongs to and what is aro
 test("the whole is read on from a line, to a bound, and its end is told", () => {
   const items = Array.from({ length: 9 }, (_, n) => words(`line ${n + 1}`));
   expect(wholeText(items, 8, 500)).toBe("- line 8\n- line 9");
-  expect(wholeText(items, 10, 500)).toBe("There are 9 lines; none from 10 on.");
+  expect(wholeText(items, 10, 500)).toBe("None of 9 lines is from 10 on.");
   const part = wholeText(items, 3, 12);
   const next = 3 + part.split("\n").length - 1;
   expect(part).toStartWith("- line 3\n");

@@ -1,3 +1,4 @@
+import { counted } from "../../core/text/counted.ts";
 import { actsByRole, type Item } from "./item.ts";
 
 /** A line of a page's outline. */
@@ -162,5 +163,5 @@ function cut(text: string, length: number): string {
   const line = text.replace(/\s+/g, " ");
   if (line.length <= length) return line;
   const kept = line.slice(0, length).replace(/[\uD800-\uDBFF]$/, "");
-  return `${kept}… (+${line.length - kept.length} characters)`;
+  return `${kept}… (+${counted(line.length - kept.length, "character")})`;
 }

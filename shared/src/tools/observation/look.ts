@@ -114,6 +114,14 @@ const quiet: QuietPage = { quietMs: 80, maxMs: 1_000 };
 const loadMs = 5_000;
 const pollMs = 100;
 
+/** Waits for the page that another one is about to become, for some seconds at most. */
+export async function untilLoaded(browsing: Browsing, signal: AbortSignal): Promise<void> {
+  for (const until = performance.now() + loadMs; browsing.loading() && performance.now() < until; ) {
+    signal.throwIfAborted();
+    await Bun.sleep(pollMs);
+  }
+}
+
 /**
  * After an act on a page: waits until the page has loaded and stopped changing, for some seconds at
  * most. Never fails for a page that keeps changing.
@@ -121,10 +129,7 @@ const pollMs = 100;
 export async function settle(browsing: Browsing, looks: SnapshotState, signal: AbortSignal): Promise<void> {
   if (!looks.restless || browsing.dialog() !== undefined) return;
   looks.restless = false;
-  for (const until = performance.now() + loadMs; browsing.loading() && performance.now() < until; ) {
-    signal.throwIfAborted();
-    await Bun.sleep(pollMs);
-  }
+  await untilLoaded(browsing, signal);
   // Nothing can be asked of a page that is about to become another.
   looks.restless = browsing.loading() !== undefined;
   if (looks.restless) return;

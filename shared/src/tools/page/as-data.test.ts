@@ -8,7 +8,7 @@ test("of a long text its beginning and its end are shown, with how much is missi
 
 test("a text that just fits is whole, one character more is not", () => {
   expect(headAndTail("x".repeat(100), 100)).toBe("x".repeat(100));
-  expect(headAndTail("x".repeat(101), 100)).toContain("[… 1 characters left out …]");
+  expect(headAndTail("x".repeat(101), 100)).toContain("[… 1 character left out …]");
 });
 
 test("no character is cut in two, at the beginning or at the end", () => {

@@ -1,3 +1,4 @@
+import { counted } from "../../core/text/counted.ts";
 import { betweenMarks } from "../../core/text/sanitize.ts";
 
 /** Text of the web between marks that name the page. */
@@ -18,5 +19,5 @@ export function headAndTail(text: string, characters: number): string {
   if (text.length <= characters) return text;
   const head = text.slice(0, Math.floor(characters * 0.8)).replace(/[\uD800-\uDBFF]$/, "");
   const tail = text.slice(-Math.floor(characters * 0.2)).replace(/^[\uDC00-\uDFFF]/, "");
-  return `${head}\n[… ${text.length - head.length - tail.length} characters left out …]\n${tail}`;
+  return `${head}\n[… ${counted(text.length - head.length - tail.length, "character")} left out …]\n${tail}`;
 }

@@ -106,9 +106,9 @@ test.each([
   for (const part of parts) expect(withoutTime(result.text)).toContain(part);
 });
 
-test("programs run beside each other, are never repeated, and what is kept for a conversation ends with it", async () => {
+test("programs are never repeated, and what is kept for a conversation ends with it", async () => {
   await using it = await scene();
-  expect([it.tool.parallel, it.tool.effect({ code: "x" }), it.tool.edits]).toEqual([true, "once", true]);
+  expect([it.tool.effect({ code: "x" }), it.tool.edits]).toEqual(["once", true]);
   await it.tool.release?.(it.workspace);
   expect(it.asked).toEqual(["release"]);
 });

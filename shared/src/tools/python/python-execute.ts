@@ -63,8 +63,6 @@ export function pythonExecute(deps: PythonDeps): Tool {
     name: "python_execute",
     family: "python",
     edits: true,
-    // Separate programs do not disturb each other; calls into one interpreter are queued there.
-    parallel: true,
     release: (workspace) => deps.interpreters.release(workspace),
     description: `Runs Python in the workspace${librariesText(deps.libraries)}.`,
     input: input.extend({

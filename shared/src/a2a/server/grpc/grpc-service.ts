@@ -24,8 +24,9 @@ import {
 import type { Identify } from "../../../core/caller.ts";
 import { AppError } from "../../../core/errors.ts";
 import { isTooDeep } from "../../../http/json-text.ts";
+import { lookWhether } from "../../../http/while-counts.ts";
 import { AppFailure, FieldViolationsError, toA2AError } from "../../wire-error.ts";
-import type { HttpCall } from "../call-context.ts";
+import { callFacts, type HttpCall } from "../call-context.ts";
 import { checked, requestSchemas } from "../request-schema.ts";
 import { beginCall, type GrpcCall } from "./grpc-call.ts";
 import { failureStatus } from "./grpc-status.ts";
@@ -171,17 +172,24 @@ function unaryCall<Asked>(
 
 function streamingCall<Asked>(deps: GrpcServiceDeps, method: Method<Asked>, work: Work<Asked, Updates>) {
   return async (call: ServerWritableStream<Uint8Array, unknown>): Promise<void> => {
+    let lookNoMore: (() => void) | undefined;
     try {
       const { handler, asked, begun } = await opened(deps, method, call);
+      const { stillCounts, signal } = callFacts(begun.context);
+      if (stillCounts) lookNoMore = lookWhether(stillCounts, begun.release);
       call.sendMetadata(answerMetadata(begun));
       for await (const update of work(handler, asked, begun.context)) {
         // Updates are pulled only as the reader takes them, so a slow reader holds only a few.
         if (!call.write(update)) await writable(call);
         if (call.cancelled) break;
       }
+      if (signal.aborted && !call.cancelled)
+        throw new AppFailure(new AppError("unauthorized", "The token of this call was revoked or has expired."));
       call.end();
     } catch (error) {
       call.emit("error", failureStatus(toA2AError(error, deps.report)));
+    } finally {
+      lookNoMore?.();
     }
   };
 }

@@ -46,6 +46,12 @@ const desk = await startDesk({
   "/report": () => new Response("report", { headers: { "content-disposition": "attachment; filename=report.txt" } }),
   "/says": `<form onsubmit="said.textContent = 'Saved as MH-7'; return false"><input required aria-label=Mail type=email><button>Save</button></form>
     <p role=status id=said>Ready</p><p role=alert hidden>never shown</p><button onclick="document.title = 'x'">Quiet</button>`,
+  "/asks": `<button onclick="go()">Ask</button><p id=said></p><button onclick="fetch('/answer').then(() => { location = '/two' })">Leave</button>
+    <script>async function go() { const one = await (await fetch('/answer')).text(); said.textContent = one + await (await fetch('/answer')).text() }</script>`,
+  "/answer": async () => {
+    await Bun.sleep(400);
+    return new Response("here");
+  },
   "/named": () =>
     new Response("x", {
       headers: { "content-type": "text/plain", "content-disposition": 'inline; filename="autumn report.txt"' },
@@ -102,6 +108,16 @@ test("a click's result says where it led: to another page, to a new tab, or nowh
   expect((await desk.call("click_element", { ref: ref('button "Idle"') })).text).toBe(
     `Clicked button "Idle" [${ref('button "Idle"')}]. Nothing in the page changed.`,
   );
+});
+
+test("what a click makes a page ask its server for is waited for before the page is said not to have changed", async () => {
+  await see("/asks");
+  const asked = ref('button "Ask"');
+  expect((await desk.call("click_element", { ref: asked })).text).toBe(`Clicked button "Ask" [${asked}].`);
+  expect((await desk.see()).text).toContain("herehere");
+  const left = ref('button "Leave"');
+  const { text } = await desk.call("click_element", { ref: left });
+  expect(text).toBe(`Clicked button "Leave" [${left}]. The page is now /two.`);
 });
 
 test("a click that changes the look alone is told, as the page's text does not show it", async () => {

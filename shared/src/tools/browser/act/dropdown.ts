@@ -1,6 +1,7 @@
 import type { Frame } from "playwright";
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
+import { counted } from "../../../core/text/counted.ts";
 import type { Tool } from "../../../core/tools/tool.ts";
 import type { FoundElement } from "../../observation/elements/find-element.ts";
 import { findElement } from "../../observation/elements/find-element.ts";
@@ -61,7 +62,7 @@ async function optionsText({ handle, self, seen, label }: FoundElement): Promise
     return `- ${text}${selected ? " [selected]" : ""}${disabled ? " [disabled]" : ""}`;
   });
   if (options.length > lines.length) lines.push(`… ${options.length - lines.length} more`);
-  return `${label} has ${options.length} entries:\n${asData(seen.frame.url(), lines.join("\n"))}`;
+  return `${label} has ${counted(options.length, "entry", "entries")}:\n${asData(seen.frame.url(), lines.join("\n"))}`;
 }
 
 async function drawnOptions(frame: Frame): Promise<{ text: string; selected: boolean; disabled: boolean }[]> {

@@ -1,6 +1,7 @@
 import type { Browsing } from "../../../machine/browser/browser.ts";
 import { tellNotices } from "../../observation/elements/snapshot-state.ts";
 import type { Changes } from "../../observation/in-page/watch-changes.ts";
+import { untilLoaded } from "../../observation/look.ts";
 import { asData, originOf } from "../../page/as-data.ts";
 import type { BrowserCall } from "./browser-tool.ts";
 
@@ -18,10 +19,11 @@ export function placeOf(browsing: Browsing): TabAddress {
  * changes were not watched, or a dialog interrupted the act.
  */
 export async function followUp(
-  { browsing, looks }: BrowserCall,
+  { browsing, looks, context }: BrowserCall,
   before: TabAddress,
   changes: Changes | undefined,
 ): Promise<readonly string[]> {
+  await untilLoaded(browsing, context.signal);
   const now = placeOf(browsing);
   const said: string[] = [];
   if (now.tab !== before.tab) said.push(`Tab ${now.tab} is active now: ${shortUrl(now.url)}.`);

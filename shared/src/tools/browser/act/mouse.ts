@@ -1,6 +1,7 @@
 import type { ElementHandle } from "playwright";
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
+import { counted } from "../../../core/text/counted.ts";
 import type { Tool } from "../../../core/tools/tool.ts";
 import { findWords } from "../../observation/in-page/find-words.ts";
 import { judgeClickAt, judgeClickOn, judgeDrag, judgePointing } from "../../risk/acts.ts";
@@ -126,7 +127,7 @@ function drag(call: BrowserCall, { from, through, to }: Way): Promise<string> {
     await page.mouse.down();
     try {
       const goal = await pointOf(to);
-      const by = through.length === 0 ? "" : ` through ${through.length} points`;
+      const by = through.length === 0 ? "" : ` through ${counted(through.length, "point")}`;
       say(`Dragged ${nameOf(from)} to ${nameOf(to)}${by}.`);
       const next = between[0] ?? goal;
       // Pages start a drag only after the mouse has moved some distance, and check its position

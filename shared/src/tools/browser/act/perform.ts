@@ -2,7 +2,8 @@ import type { Frame, Page } from "playwright";
 import { AppError } from "../../../core/errors.ts";
 import { type FoundElement, findElement } from "../../observation/elements/find-element.ts";
 import { describeCover } from "../../observation/in-page/describe-cover.ts";
-import { type Changes, endWatch, watchChanges } from "../../observation/in-page/watch-changes.ts";
+import { type Changes, endWatch, untilChanged, watchChanges } from "../../observation/in-page/watch-changes.ts";
+import { type AskedFor, noticeAskedFor } from "./asked-for.ts";
 import type { BrowserCall } from "./browser-tool.ts";
 import { followUp, placeOf } from "./follow-up.ts";
 import { tellLoading } from "./tell-loading.ts";
@@ -19,6 +20,8 @@ export const actMs = 4_000;
 const watchedAnswers = 20;
 const shortestWatchMs = 250;
 const longestWatchMs = 2_500;
+/** How long the answers to what an act made the page ask for are waited for. */
+const answersMs = 2_500;
 
 /**
  * Says what is being done, in the past tense; the last sentence becomes the first of the result.
@@ -48,6 +51,7 @@ export async function perform(
         throw error;
       });
       const end = await watching;
+      const asked = noticeAskedFor(page);
       const opened = Promise.withResolvers<Changes>();
       const stopWatching = () => opened.resolve(gone);
       page.once("popup", stopWatching);
@@ -55,12 +59,13 @@ export async function perform(
         await work(page, elements, (sentence) => {
           said = sentence;
         });
-        return end === undefined ? gone : await Promise.race([end(), opened.promise]);
+        return end === undefined ? gone : await Promise.race([end(asked), opened.promise]);
       } catch (error) {
         await end?.();
         throw await explainFailure(error, elements);
       } finally {
         page.off("popup", stopWatching);
+        asked.end();
       }
     },
     // The elements' own limit is shorter, so that the reason is known when it is reached.
@@ -79,16 +84,26 @@ async function findElements({ browsing, looks }: BrowserCall, refs: readonly str
 /** A document that is gone, or opened a tab, counts as changed. */
 const gone: Changes = { changed: true, copied: false, said: [] };
 
-/** Starts watching a document; returns a function that ends the watch and returns its outcome. */
-async function startWatch(frame: Frame): Promise<(() => Promise<Changes>) | undefined> {
-  const asked = performance.now();
+/**
+ * Starts watching a document; returns a function that ends the watch and returns its outcome, once
+ * something has changed or what the page asked for, which may change it, has been answered.
+ */
+async function startWatch(frame: Frame): Promise<((asked?: AskedFor) => Promise<Changes>) | undefined> {
+  const begun = performance.now();
   const watch = await frame.evaluateHandle(watchChanges).catch(() => undefined);
   if (watch === undefined) return undefined;
-  const withinMs = Math.min(Math.max((performance.now() - asked) * watchedAnswers, shortestWatchMs), longestWatchMs);
-  return async () => {
-    const changed = await watch.evaluate(endWatch, withinMs).catch(() => gone);
-    void watch.dispose().catch(() => undefined);
-    return changed;
+  const withinMs = Math.min(Math.max((performance.now() - begun) * watchedAnswers, shortestWatchMs), longestWatchMs);
+  return async (asked) => {
+    try {
+      const until = performance.now() + answersMs;
+      do await asked?.answered(until - performance.now());
+      while (!(await watch.evaluate(untilChanged, withinMs)) && asked?.isOpen() && performance.now() < until);
+      return await watch.evaluate(endWatch);
+    } catch {
+      return gone;
+    } finally {
+      void watch.dispose().catch(() => undefined);
+    }
   };
 }
 

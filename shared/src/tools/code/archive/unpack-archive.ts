@@ -1,4 +1,5 @@
 import { AppError } from "../../../core/errors.ts";
+import { counted } from "../../../core/text/counted.ts";
 import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";
@@ -71,7 +72,7 @@ export function unpackedText({ folder, files, leftOut }: Unpacked): string {
   const told = leftOut.filter((path) => !sampleHook.test(path));
   const top = [...new Set(files.map(({ path }) => path.slice(folder.length + 1).replace(/\/.*/s, "/")))].sort();
   const lines = [
-    `Unpacked ${files.length} file${files.length === 1 ? "" : "s"} (${bytesInWords(bytes)}) into ${folder}/:`,
+    `Unpacked ${counted(files.length, "file")} (${bytesInWords(bytes)}) into ${folder}/:`,
     ...top.slice(0, shown).map((name) => `- ${name}`),
     ...(top.length > shown ? [`- and ${top.length - shown} more`] : []),
     ...(told.length > 0

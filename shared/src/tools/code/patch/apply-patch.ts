@@ -2,6 +2,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import type { KeyedQueue } from "../../../core/async/keyed-queue.ts";
 import { AppError } from "../../../core/errors.ts";
+import { counted } from "../../../core/text/counted.ts";
 import { defineTool } from "../../../core/tools/define-tool.ts";
 import type { Tool, ToolContext } from "../../../core/tools/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
@@ -121,5 +122,5 @@ function summary(planned: readonly PlannedFile[]): string {
     const letter = before === null ? "A" : after === null ? "D" : "M";
     return `${letter} ${place.relative}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}`;
   });
-  return [`The patch was applied to ${planned.length} file${planned.length === 1 ? "" : "s"}:`, ...lines].join("\n");
+  return [`The patch was applied to ${counted(planned.length, "file")}:`, ...lines].join("\n");
 }

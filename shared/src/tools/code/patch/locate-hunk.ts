@@ -1,4 +1,5 @@
 import { AppError } from "../../../core/errors.ts";
+import { counted } from "../../../core/text/counted.ts";
 import { type Hunk, oldLines } from "./patch.ts";
 
 /**
@@ -31,7 +32,8 @@ export function locateHunk(
     const index = choose(found, expected, name, note === ways[2].note);
     if (index === undefined) continue;
     const offset = expected === undefined ? 0 : index - expected;
-    const moved = offset === 0 ? [] : [`found ${linesText(Math.abs(offset))} further ${offset > 0 ? "down" : "up"}`];
+    const moved =
+      offset === 0 ? [] : [`found ${counted(Math.abs(offset), "line")} further ${offset > 0 ? "down" : "up"}`];
     return { index, notes: [...moved, ...(note === undefined ? [] : [note])] };
   }
   throw new AppError("conflict", whatStandsThere(lines, wanted, expected, name));
@@ -109,8 +111,4 @@ function closest(lines: readonly string[], wanted: readonly string[], expected: 
     if (hits > best.hits || (hits === best.hits && hits > 0 && nearer)) best = { index, hits };
   }
   return best.index;
-}
-
-function linesText(count: number): string {
-  return `${count} line${count === 1 ? "" : "s"}`;
 }

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { counted } from "../../../core/text/counted.ts";
 import { defineTool } from "../../../core/tools/define-tool.ts";
 import { failure, type Tool, type ToolContext, type ToolResult } from "../../../core/tools/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
@@ -127,7 +128,7 @@ async function commandFor(
 function clipped(output: string): string {
   if (output.length <= longestOutput) return output;
   const half = longestOutput / 2;
-  return `${output.slice(0, half)}\n[… ${output.length - longestOutput} characters left out …]\n${output.slice(-half)}`;
+  return `${output.slice(0, half)}\n[… ${counted(output.length - longestOutput, "character")} left out …]\n${output.slice(-half)}`;
 }
 
 /**

@@ -31,7 +31,7 @@ test.each<[ChartTable, ChartKind, ChartRoles, string]>([
     table("from to n", ["a", "x", 1]),
     "sankey",
     roles(0, [2], 1),
-    "sankey, 1 flows, source = from (1 name), target = to (1 name), width = n",
+    "sankey, 1 flow, source = from (1 name), target = to (1 name), width = n",
   ],
   [flows, "treemap", roles(1, [2]), "treemap, 4 areas of to, size = n"],
   [flows, "treemap", roles(1, [2], 0), "treemap, 4 areas of to in 2 groups by from, size = n"],

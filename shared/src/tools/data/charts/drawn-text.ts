@@ -1,3 +1,4 @@
+import { counted } from "../../../core/text/counted.ts";
 import type { ChartKind, Plot } from "./chart-roles.ts";
 import { flowsOf } from "./shapes/sankey.ts";
 
@@ -24,16 +25,17 @@ function shapeText(plot: Plot, kind: ChartKind): readonly string[] | undefined {
   const [first, second, third] = measures;
   if (kind === "sankey") {
     const sides = [`source = ${name(along)} (${count(along)})`, `target = ${name(parts)} (${count(parts)})`];
-    return [kind, `${flowsOf(plot).length} flows`, ...sides, `width = ${name(first)}`];
+    return [kind, counted(flowsOf(plot).length, "flow"), ...sides, `width = ${name(first)}`];
   }
   if (kind === "treemap") {
-    const groups = parts === undefined ? [] : [`in ${distinct(parts)} groups by ${name(parts)}`];
-    return [kind, [`${rows.length} areas of ${name(along)}`, ...groups].join(" "), `size = ${name(first)}`];
+    const groups = parts === undefined ? [] : [`in ${counted(distinct(parts), "group")} by ${name(parts)}`];
+    return [kind, [`${counted(rows.length, "area")} of ${name(along)}`, ...groups].join(" "), `size = ${name(first)}`];
   }
-  if (kind === "wordcloud") return [kind, `${rows.length} words of ${name(along)}`, `size = ${name(first)}`];
+  if (kind === "wordcloud") return [kind, `${counted(rows.length, "word")} of ${name(along)}`, `size = ${name(first)}`];
   if (kind !== "map") return undefined;
-  if (along !== undefined) return [kind, `${distinct(along)} countries of ${name(along)}`, `colour = ${name(first)}`];
-  const places = `${rows.length} places by longitude ${name(first)} and latitude ${name(second)}`;
+  if (along !== undefined)
+    return [kind, `${counted(distinct(along), "country", "countries")} of ${name(along)}`, `colour = ${name(first)}`];
+  const places = `${counted(rows.length, "place")} by longitude ${name(first)} and latitude ${name(second)}`;
   return [
     kind,
     places,
@@ -42,8 +44,7 @@ function shapeText(plot: Plot, kind: ChartKind): readonly string[] | undefined {
   ];
 
   function count(index: number | undefined): string {
-    const names = distinct(index);
-    return `${names} ${names === 1 ? "name" : "names"}`;
+    return counted(distinct(index), "name");
   }
 }
 
@@ -64,6 +65,6 @@ function axesText({ columns, rows, roles: { along, measures, parts } }: Plot, ki
     kind,
     ...axes,
     ...(series.length === 0 ? [] : [`${series.length} series${by} (${series.slice(0, maxNamed).join(", ")}${more})`]),
-    `${points} ${points === 1 ? "point" : "points"}`,
+    counted(points, "point"),
   ];
 }

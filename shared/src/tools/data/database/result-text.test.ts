@@ -25,7 +25,7 @@ test("forty columns are shown, of more their number; and as many rows as asked f
   const lines = (count: number) =>
     textTable({ columns: columns(count), rows: [row(count), row(count)] }, 1).split("\n");
   expect(lines(40)[0]).toEndWith(" | c39");
-  expect(lines(41)[0]).toEndWith(" | c39 | … 1 more columns");
+  expect(lines(41)[0]).toEndWith(" | c39 | … 1 more column");
   expect(lines(41).map((line) => line.split(" | ").length)).toEqual([41, 40, 40]);
   expect(textTable({ columns: columns(1, "T".repeat(41)), rows: [] }, 1)).toBe(`c0\n${"T".repeat(39)}…`);
 });

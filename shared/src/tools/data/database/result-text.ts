@@ -1,3 +1,4 @@
+import { counted } from "../../../core/text/counted.ts";
 import type { QueryResult } from "./database-protocol.ts";
 
 const maxColumns = 40;
@@ -13,7 +14,7 @@ const fewCellsCharacters = 6_000;
  */
 export function textTable({ columns, rows }: Pick<QueryResult, "columns" | "rows">, maxRows: number): string {
   const shown = columns.slice(0, maxColumns);
-  const more = columns.length > maxColumns ? ` | … ${columns.length - maxColumns} more columns` : "";
+  const more = columns.length > maxColumns ? ` | … ${counted(columns.length - maxColumns, "more column")}` : "";
   const cells = Math.max(1, Math.min(rows.length, maxRows) * shown.length);
   const most = Math.max(maxCellCharacters, Math.floor(fewCellsCharacters / Math.max(3, cells)));
   const header = shown.map(({ name }) => cellText(name)).join(" | ") + more;

@@ -1,6 +1,7 @@
+import { counted } from "../../../core/text/counted.ts";
 import { isTimeType } from "../database/column-types.ts";
 import { firstWord, isText } from "./derived.ts";
-import { type Oddity, several } from "./oddity.ts";
+import type { Oddity } from "./oddity.ts";
 
 const maxDates = 0.5;
 const maxSteps = 0.2;
@@ -28,9 +29,9 @@ export const impossibleDates: Oddity = {
     const bad = seen("bad");
     const forms = ["dashed", "slashed", "dotted"].filter((form) => seen(form) > 0).length;
     const parts = [
-      bad > 0 ? `${several(bad, "date")} that cannot be, such as '${example("badExample")}'` : "",
+      bad > 0 ? `${counted(bad, "date")} that cannot be, such as '${example("badExample")}'` : "",
       filled > shaped
-        ? `${several(filled - shaped, "value")} among dates that cannot be read as one, such as '${example("otherExample")}'`
+        ? `${counted(filled - shaped, "value")} among dates that cannot be read as one, such as '${example("otherExample")}'`
         : "",
       forms > 1 ? "dates in more than one form (check which is day and which is month)" : "",
     ].filter((part) => part !== "");
@@ -59,9 +60,9 @@ export const strangeDates: Oddity = {
     const [back, far] = [seen("back"), seen("far")];
     const parts = [
       back > 0 && back <= seen("filled") * maxSteps
-        ? `${several(back, "row")} out of order: earlier than the row before, such as ${example("backExample")}`
+        ? `${counted(back, "row")} out of order: earlier than the row before, such as ${example("backExample")}`
         : "",
-      far > 0 ? `${several(far, "date")} before 1900 or after 2100, such as ${example("farExample")}` : "",
+      far > 0 ? `${counted(far, "date")} before 1900 or after 2100, such as ${example("farExample")}` : "",
     ].filter((part) => part !== "");
     return parts.length === 0 ? undefined : parts.join("; ");
   },

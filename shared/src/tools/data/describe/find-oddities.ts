@@ -1,3 +1,4 @@
+import { counted } from "../../../core/text/counted.ts";
 import type { QueryResult } from "../database/database-protocol.ts";
 import { cellText } from "../database/result-text.ts";
 import { quoted } from "../database/table-of.ts";
@@ -5,7 +6,7 @@ import { uncertainOrder } from "./date-order.ts";
 import { impossibleDates, strangeDates } from "./dates.ts";
 import { derivedOfText, isText, numbered } from "./derived.ts";
 import { strangeNumbers } from "./numbers.ts";
-import { type ColumnProfile, several } from "./oddity.ts";
+import type { ColumnProfile } from "./oddity.ts";
 import { numbersAsText, untidyTexts } from "./texts.ts";
 
 const maxColumns = 40;
@@ -40,9 +41,9 @@ async function repeatedRows(
   const [whole, ...ofKeys] = row.map(Number);
   const told = keys.flatMap(({ name }, index) => {
     const count = (ofKeys[index] ?? 0) - (whole ?? 0);
-    return count > 0 ? [`${name}: ${several(count, "value")} that came before, in a row that differs otherwise`] : [];
+    return count > 0 ? [`${name}: ${counted(count, "value")} that came before, in a row that differs otherwise`] : [];
   });
-  return [...(whole ? [`${several(whole, "row")} that came before, the same in every column`] : []), ...told];
+  return [...(whole ? [`${counted(whole, "row")} that came before, the same in every column`] : []), ...told];
 }
 
 function repeated(column: string): string {

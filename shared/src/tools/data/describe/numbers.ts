@@ -1,6 +1,7 @@
+import { counted } from "../../../core/text/counted.ts";
 import { isNumberType } from "../database/column-types.ts";
 import { sayNumber } from "../insights/say-finding.ts";
-import { type ColumnProfile, type Oddity, several } from "./oddity.ts";
+import type { ColumnProfile, Oddity } from "./oddity.ts";
 
 const reach = 3;
 const fewNegative = 0.05;
@@ -38,10 +39,10 @@ export const strangeNumbers: Oddity = {
     const [negative, zeros, filled] = [seen("negative"), seen("zeros"), seen("filled")];
     const parts = [
       seen("outliers") > 0
-        ? `${several(seen("outliers"), "outlier")} (below ${sayNumber(low)} or above ${sayNumber(high)}, three interquartile ranges outside the middle half)`
+        ? `${counted(seen("outliers"), "outlier")} (below ${sayNumber(low)} or above ${sayNumber(high)}, three interquartile ranges outside the middle half)`
         : "",
       negative > 0 && negative < filled * fewNegative && !maySink(column.name)
-        ? `${several(negative, "negative value")}, all others are not`
+        ? `${counted(negative, "negative value")}, all others are not`
         : "",
       zeros > filled * mostlyZeros && zeros < filled && column.distinct > 2
         ? `mostly zeros: ${zeros} of ${filled}, which its mean and median hide`

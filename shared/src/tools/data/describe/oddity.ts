@@ -28,8 +28,3 @@ export type Oddity = {
    */
   readonly say: (seen: CountByName, example: (name: string) => string, column: ColumnProfile) => string | undefined;
 };
-
-/** A count with a word in the singular or plural. */
-export function several(count: number, word: string): string {
-  return `${count} ${count === 1 ? word : `${word}s`}`;
-}

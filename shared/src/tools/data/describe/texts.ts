@@ -1,5 +1,6 @@
+import { counted } from "../../../core/text/counted.ts";
 import { isText } from "./derived.ts";
-import { type Oddity, several } from "./oddity.ts";
+import type { Oddity } from "./oddity.ts";
 
 const isNumber = "(number AND NOT dated)";
 const plain = "TRY_CAST(c AS DOUBLE)";
@@ -36,7 +37,7 @@ export const numbersAsText: Oddity = {
     if (numbers === filled) return `all values are numbers kept as text${range}, such as '${one}'${dressed}`;
     if (numbers >= filled * mostlyNumbers)
       return `numbers kept as text: ${numbers} of ${filled} are numbers${range}, the rest is not, such as '${other}'${dressed}`;
-    return `mixed types: ${several(numbers, "number")} such as '${one}' among ${several(filled - numbers, "text")} such as '${other}'`;
+    return `mixed types: ${counted(numbers, "number")} such as '${one}' among ${counted(filled - numbers, "text")} such as '${other}'`;
   },
 };
 
@@ -56,14 +57,14 @@ export const untidyTexts: Oddity = {
   say(seen, example) {
     const parts = [
       seen("blanks") > 0
-        ? `${several(seen("blanks"), "value")} with blanks before or after, such as '${example("blankExample")}'`
+        ? `${counted(seen("blanks"), "value")} with blanks before or after, such as '${example("blankExample")}'`
         : "",
-      seen("empty") > 0 ? `${several(seen("empty"), "empty text")}` : "",
+      seen("empty") > 0 ? `${counted(seen("empty"), "empty text")}` : "",
       seen("placeholders") > 0
-        ? `${several(seen("placeholders"), "stand-in")} for a missing value, such as '${example("placeholderExample")}'`
+        ? `${counted(seen("placeholders"), "stand-in")} for a missing value, such as '${example("placeholderExample")}'`
         : "",
       seen("spellings") > 0
-        ? `${several(seen("spellings"), "spelling")} that only case or blanks tell from another`
+        ? `${counted(seen("spellings"), "spelling")} that only case or blanks tell from another`
         : "",
     ].filter((part) => part !== "");
     return parts.length === 0 ? undefined : parts.join("; ");

@@ -1,4 +1,5 @@
 import { AppError } from "../../../core/errors.ts";
+import { counted } from "../../../core/text/counted.ts";
 import { sizeOf } from "./compare-means.ts";
 import { chanceOfHits, chiSquareUpper } from "./distributions.ts";
 import { chance, figure, type StatisticsReport } from "./report.ts";
@@ -28,7 +29,10 @@ export function contingency(one: readonly string[], other: readonly string[]): C
 function categories(names: readonly string[]): string[] {
   const all = [...new Set(names)].toSorted((one, other) => one.localeCompare(other, "en", { numeric: true }));
   if (all.length >= 2 && all.length <= maxCategories) return all;
-  throw new AppError("invalid_input", `A column has ${all.length} categories; 2 to ${maxCategories} are needed.`);
+  throw new AppError(
+    "invalid_input",
+    `A column has ${counted(all.length, "category", "categories")}; 2 to ${maxCategories} are needed.`,
+  );
 }
 
 /** Pearson's chi-square of counts against those expected. */

@@ -114,7 +114,7 @@ test("categories are counted in the order of their numbers, between 2 and 30 of 
   const many = (n: number) => Array.from({ length: n }, (_, at) => `c${at}`);
   expect(evenTest("n", many(30)).lines).toHaveLength(31);
   expect(() => evenTest("n", many(31))).toThrow("A column has 31 categories; 2 to 30 are needed.");
-  expect(() => evenTest("n", ["a", "a"])).toThrow("A column has 1 categories");
+  expect(() => evenTest("n", ["a", "a"])).toThrow("A column has 1 category");
 });
 
 test.each([
@@ -145,7 +145,7 @@ test("orders are counted out where one sample has eight values or fewer, and the
 test("the effect of ranks is the share of pairs in which the first is larger", () => {
   const text = told(mannWhitney(sample("a", 5, 6, 1), sample("b", 2, 3), 0.95));
   expect(text).toContain("a value of a is the larger in 66.6667 % of pairs; rank-biserial r = 0.333333 (medium)");
-  expect(() => mannWhitney(sample("a", 1), sample("b", 1, 2), 0.95)).toThrow("a has 1 values; at least 2 are needed.");
+  expect(() => mannWhitney(sample("a", 1), sample("b", 1, 2), 0.95)).toThrow("a has 1 value; at least 2 are needed.");
 });
 
 test.each([
@@ -180,7 +180,7 @@ test("groups are compared by ranks, in all and in pairs", () => {
   for (const pair of ["a − b: the first is the larger in 28 %", "a − c", "b − c"]) expect(text).toContain(`  ${pair}`);
   expect(told(kruskalWallis([...groups, sample("d", 1, 2, 3, 4)]))).toContain("does not hold in d: p is rough.");
   expect(() => kruskalWallis([sample("a", 1, 1), sample("b", 1, 1)])).toThrow("All values are equal");
-  expect(() => kruskalWallis([sample("a", 1, 2), sample("b", 1)])).toThrow("b has 1 values; at least 2 are needed.");
+  expect(() => kruskalWallis([sample("a", 1, 2), sample("b", 1)])).toThrow("b has 1 value; at least 2 are needed.");
   expect(told(kruskalWallis([sample("a", 1, 2), sample("b", 3, 4)]))).toContain("does not hold in a, b: p is rough.");
   expect(
     text
@@ -201,7 +201,7 @@ test("means are compared with their interval, and a sample without spread is ref
   expect(one).toContain("effect: Cohen's d = 1.0247 (large)");
   expect(() => tTest(sample("a", 1, 2), sample("b", 3, 3), 0.95)).toThrow("All 2 values of b are equal");
   expect(() => oneSampleTest(sample("a", 3, 3, 3), 0, 0.95)).toThrow("All 3 values of a are equal");
-  expect(() => oneSampleTest(sample("a", 3), 0, 0.95)).toThrow("a has 1 values; at least 2 are needed.");
+  expect(() => oneSampleTest(sample("a", 3), 0, 0.95)).toThrow("a has 1 value; at least 2 are needed.");
 });
 
 test("several means are compared in one test and in pairs, with the spread of the groups", () => {
@@ -287,8 +287,8 @@ test("groups are in the order of their names, numbers by size, between 2 and 50 
   expect(groupsOf(many(2), "y", "x")).toHaveLength(2);
   expect(groupsOf(many(50), "y", "x")).toHaveLength(50);
   expect(() => groupsOf(many(51), "y", "x")).toThrow("x has 51 different values; 2 to 50 groups are needed.");
-  expect(() => groupsOf(many(1), "y", "x")).toThrow("x has 1 different values");
-  expect(() => groupsOf(rows([1, "a"], [2, "a"], [3, "b"]), "y", "x")).toThrow("b has 1 values");
+  expect(() => groupsOf(many(1), "y", "x")).toThrow("x has 1 different value");
+  expect(() => groupsOf(rows([1, "a"], [2, "a"], [3, "b"]), "y", "x")).toThrow("b has 1 value");
 });
 
 test("each pair of columns is correlated, with p values for their number, and what does not vary is named", () => {
@@ -342,7 +342,7 @@ test("shares have Wilson's interval; of other columns mean and median have their
   const shares = confidenceIntervals([sample("hit", 1, 0, 1, 1, 0, 1, 1, 1, 1, 1)], 0.95);
   expect(shares.lines).toEqual(["hit: 8 of 10 = 0.8, 95 % CI 0.490162 to 0.943318"]);
   expect(confidenceIntervals([sample("a", 1, 1), sample("b", 0, 1)], 0.95).lines).toHaveLength(2);
-  expect(() => confidenceIntervals([sample("a", 1, 1), sample("b", 0)], 0.95)).toThrow("b has 1 values");
+  expect(() => confidenceIntervals([sample("a", 1, 1), sample("b", 0)], 0.95)).toThrow("b has 1 value");
   expect(confidenceIntervals([sample("none", 0, 0, 0)], 0.95).lines[0]).toContain("0 of 3 = 0, 95 % CI 0 to ");
   const text = told(confidenceIntervals([sample("hit", 1, 0), sample("n", 5, 6, 7, 9)], 0.95));
   expect(text).toContain("  mean 95 % CI 4.03247 to 9.46753; median 95 % CI 5 to 9");
@@ -365,7 +365,7 @@ test("values outside a rule's bounds are shown, the farthest first, twenty at mo
   expect(many.lines.at(-2)).toBe("  … 1 more, nearer to the usual");
   expect(many.lines).toHaveLength(24);
   expect(outliers(sample("n", 1, 2, 3, 4, 5, 6, 7, 8), "zscore", []).lines[1]).toContain("outside: 0 of 8");
-  expect(() => outliers(sample("n", 1), "iqr", [])).toThrow("n has 1 values; at least 2 are needed.");
+  expect(() => outliers(sample("n", 1), "iqr", [])).toThrow("n has 1 value; at least 2 are needed.");
   // On the bound is within it.
   expect(outliers(sample("n", 2, 2, 7, 7, -5.5, 14.5), "iqr", []).lines[1]).toContain("outside: 0 of 6");
   expect(() => outliers(sample("n", 1, 1, 1, 1, 9), "mad", [])).toThrow("mad has no width; use another rule.");

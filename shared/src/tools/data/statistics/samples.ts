@@ -1,5 +1,6 @@
 import { AppError } from "../../../core/errors.ts";
 import type { Json } from "../../../core/json.ts";
+import { counted } from "../../../core/text/counted.ts";
 import { writtenNumbers } from "../database/written-numbers.ts";
 import { mean } from "../insights/statistics.ts";
 
@@ -62,7 +63,7 @@ export function groupsOf(rows: Rows, measured: string, by: string): Sample[] {
   if (groups.size < 2 || groups.size > maxGroups)
     throw new AppError(
       "invalid_input",
-      `${by} has ${groups.size} different values; 2 to ${maxGroups} groups are needed.`,
+      `${by} has ${counted(groups.size, "different value")}; 2 to ${maxGroups} groups are needed.`,
     );
   const samples = [...groups].map(([name, own]) => ({ name, values: own }));
   return requireEach(samples.toSorted((one, other) => one.name.localeCompare(other.name, "en", { numeric: true })));
@@ -72,5 +73,8 @@ export function groupsOf(rows: Rows, measured: string, by: string): Sample[] {
 export function requireEach<Samples extends readonly Sample[]>(samples: Samples): Samples {
   const small = samples.find(({ values }) => values.length < 2);
   if (small === undefined) return samples;
-  throw new AppError("invalid_input", `${small.name} has ${small.values.length} values; at least 2 are needed.`);
+  throw new AppError(
+    "invalid_input",
+    `${small.name} has ${counted(small.values.length, "value")}; at least 2 are needed.`,
+  );
 }

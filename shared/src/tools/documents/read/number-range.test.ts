@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { counted, numberRange } from "./number-range.ts";
+import { numberRange } from "./number-range.ts";
 
 test.each<[string | undefined, number, number]>([
   [undefined, 1, 9],
@@ -27,8 +27,4 @@ test.each([
   expect(() => numberRange(part, 9, "page")).toThrow(
     expect.objectContaining({ code: "invalid_input", message: expect.stringContaining(message) }),
   );
-});
-
-test("one is one, and none and several are several", () => {
-  expect([0, 1, 2].map((count) => counted(count, "page"))).toEqual(["0 pages", "1 page", "2 pages"]);
 });

@@ -1,4 +1,5 @@
 import { AppError } from "../../../core/errors.ts";
+import { counted } from "../../../core/text/counted.ts";
 
 /** The first and last of numbered things, both included. */
 export type NumberRange = { readonly first: number; readonly last: number };
@@ -17,9 +18,4 @@ export function numberRange(part: string | undefined, count: number, unit: strin
   if (first < 1 || first > count || last < first)
     throw new AppError("invalid_input", `There is no ${unit} ${part}: the document has ${counted(count, unit)}.`);
   return { first, last };
-}
-
-/** `1 page`, `12 pages`. */
-export function counted(count: number, unit: string): string {
-  return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }

@@ -1,6 +1,7 @@
 import { posix } from "node:path";
+import { counted } from "../../../core/text/counted.ts";
 import { htmlMarkdown } from "./html-markdown.ts";
-import { counted, numberRange } from "./number-range.ts";
+import { numberRange } from "./number-range.ts";
 import { fitsInMemory, type OfficeFile } from "./office/office-file.ts";
 import { firstHeadings, outlineText } from "./outline.ts";
 import type { DocumentPiece, Reading } from "./reading.ts";

@@ -1,7 +1,8 @@
 import PostalMime, { type Address, type Email } from "postal-mime";
+import { counted } from "../../../core/text/counted.ts";
 import { decodeText } from "../../page/decode.ts";
 import { htmlMarkdown } from "./html-markdown.ts";
-import { counted, numberRange } from "./number-range.ts";
+import { numberRange } from "./number-range.ts";
 import type { DocumentPiece, Reading } from "./reading.ts";
 
 const maxMessages = 50_000;

@@ -1,6 +1,7 @@
 import { fromBufferPromise } from "yauzl";
 import { AppError } from "../../../core/errors.ts";
-import { counted, numberRange } from "./number-range.ts";
+import { counted } from "../../../core/text/counted.ts";
+import { numberRange } from "./number-range.ts";
 import type { DocumentPiece, Reading } from "./reading.ts";
 
 const maxEntries = 20_000;

@@ -22,13 +22,15 @@ test("titles above a table are bold with its columns' names, and formats begin b
   const { sheets } = await readXlsx(content, { readStyles: true });
   const styled = sheets.map(({ cells, freezePane }) => ({
     bold: [...(cells ?? [])].flatMap(([place, { style }]) => (style?.font?.bold === true ? [place] : [])),
+    // A program draws what has no font of its own in one of its choice.
+    fonts: [...new Set([...(cells ?? [])].flatMap(([, { style }]) => style?.font?.name ?? []))],
     format: [...(cells ?? [])].flatMap(([place, { style }]) => (style?.numFmt === "0.00" ? [place] : [])),
     kept: freezePane?.rows,
   }));
   expect(styled).toEqual([
-    { bold: ["0,0", "0,1"], format: ["1,1"], kept: 1 },
-    { bold: ["0,0", "1,0", "3,0", "3,1"], format: ["4,1"], kept: 4 },
-    { bold: ["0,0"], format: [], kept: 1 },
+    { bold: ["0,0", "0,1"], format: ["1,1"], kept: 1, fonts: ["Calibri"] },
+    { bold: ["0,0", "1,0", "3,0", "3,1"], format: ["4,1"], kept: 4, fonts: ["Calibri"] },
+    { bold: ["0,0"], format: [], kept: 1, fonts: ["Calibri"] },
   ]);
 });
 

@@ -1,10 +1,12 @@
 import { type Cell, type CellValue, colToLetter, readXlsx, writeXlsx } from "hucre/xlsx";
 import { AppError } from "../../../core/errors.ts";
-import { counted } from "../read/number-range.ts";
+import { counted } from "../../../core/text/counted.ts";
 import { circleIn, type PlacedFormula } from "./circular-formulas.ts";
 import { columnWidths, isWrapped } from "./column-widths.ts";
 import { safeFormula } from "./safe-formula.ts";
+import { areDrawn, sheetCharts } from "./sheet-charts/sheet-charts.ts";
 import { looksTyped, quotedFormat, suits, typedValue } from "./typed-value.ts";
+import type { ChartToWrite } from "./workbook-protocol.ts";
 
 /** A value of a cell as a model writes it. */
 type WrittenValue = string | number | boolean | null;
@@ -19,8 +21,10 @@ export type SheetToWrite = {
   readonly plain: boolean;
   /** Number formats by column letter or cell, such as `#,##0.00` or `yyyy-mm-dd`. */
   readonly formats: Readonly<Record<string, string>>;
+  readonly charts?: readonly ChartToWrite[] | undefined;
 };
 
+const font = { name: "Calibri", size: 11 };
 const maxCells = 2_000_000;
 /** A spreadsheet program opens no sheet with more. */
 const maxRows = 1_048_576;
@@ -28,9 +32,10 @@ const maxRows = 1_048_576;
 /**
  * A workbook (.xlsx) of these sheets: the columns' names, and titles above them, bold and kept in
  * view, columns as wide as their content, texts that begin with `=` as formulas, days and amounts
- * as `typedValue` reads them. Reads it back and returns what it holds. Rejects with `forbidden` for
- * a formula that does more than compute, `invalid_input` for formulas that depend on themselves,
- * `too_large`, and `internal` when what was written is not what was asked for.
+ * as `typedValue` reads them, and charts of their cells. Reads it back and returns what it holds.
+ * Rejects with `forbidden` for a formula that does more than compute, `invalid_input` for formulas
+ * that depend on themselves and for charts of nothing, `too_large`, and `internal` when what was
+ * written is not what was asked for.
  */
 export async function makeWorkbook(
   sheets: readonly SheetToWrite[],
@@ -42,28 +47,39 @@ export async function makeWorkbook(
     throw new AppError("too_large", `A sheet may have ${maxRows} rows; ${long.name} has ${long.rows.length}.`);
   refuseCircles(sheets);
   const written = sheets.map(sheetOf);
+  const cellsOf = written.map(({ sheet }) => sheet);
+  const charts = cellsOf.map((sheet, at) => sheetCharts(sheets[at]?.charts ?? [], sheet, cellsOf));
   const content = await writeXlsx({
-    sheets: written.map(({ sheet }) => sheet),
-    defaultFont: { name: "Calibri", size: 11 },
+    sheets: cellsOf.map((sheet, at) => ({ ...sheet, charts: charts[at]?.map(({ chart }) => chart) ?? [] })),
+    defaultFont: font,
   });
   const { sheets: found } = await readXlsx(content);
-  const told = found.map((sheet) => {
+  const told = found.map((sheet, at) => {
     const formulas = [...(sheet.cells?.values() ?? [])].filter(({ formula }) => formula !== undefined).length;
-    const wanted = sheets.find(({ name }) => name === sheet.name);
+    const wanted = sheets[at];
     const asked = wanted === undefined || wanted.plain ? 0 : wanted.rows.flat().filter(isFormula).length;
-    if (sheet.rows.length !== wanted?.rows.length || formulas !== asked)
-      throw new AppError("internal", `The sheet ${sheet.name} was not written as given.`);
-    const became = written.find((one) => one.sheet.name === sheet.name)?.became;
-    return `${JSON.stringify(sheet.name)} (${counted(sheet.rows.length, "row")}, ${counted(formulas, "formula")}${becameNote(became)})`;
+    const drawn = charts[at] ?? [];
+    const isAsAsked =
+      sheet.name === wanted?.name &&
+      sheet.rows.length === wanted.rows.length &&
+      formulas === asked &&
+      areDrawn(drawn, sheet);
+    if (!isAsAsked) throw new AppError("internal", `The sheet ${sheet.name} was not written as given.`);
+    const parts = [
+      `${counted(sheet.rows.length, "row")}, ${counted(formulas, "formula")}`,
+      ...becameNotes(written[at]?.became),
+      ...drawn.map((chart) => chart.told),
+    ];
+    return `${JSON.stringify(sheet.name)} (${parts.join("; ")})`;
   });
   return { content, told: `${told.join(", ")}.${textsNote(written.flatMap(({ texts }) => texts))}` };
 }
 
 const maxNamed = 4;
 
-function becameNote({ dates, numbers }: Became = { dates: 0, numbers: 0 }): string {
+function becameNotes({ dates, numbers }: Became = { dates: 0, numbers: 0 }): readonly string[] {
   const parts = [...(dates > 0 ? [counted(dates, "date")] : []), ...(numbers > 0 ? [counted(numbers, "number")] : [])];
-  return parts.length === 0 ? "" : `; of its texts became ${parts.join(", ")}`;
+  return parts.length === 0 ? [] : [`of its texts became ${parts.join(", ")}`];
 }
 
 /** The cells whose text a reader takes for a value, and a formula does not. */
@@ -108,7 +124,7 @@ function sheetOf({ name, rows, plain, formats }: SheetToWrite): WrittenSheet {
       const numFmt = given === undefined ? own : quotedFormat(given);
       const style = {
         ...(isData && isWrapped(value) && { alignment: { wrapText: true, vertical: "top" as const } }),
-        ...(!isData && { font: { bold: true } }),
+        ...(!isData && { font: { ...font, bold: true } }),
         ...(numFmt !== undefined && { numFmt }),
       };
       const isStyled = Object.keys(style).length > 0;

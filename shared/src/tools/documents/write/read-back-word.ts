@@ -1,4 +1,5 @@
 import { AppError } from "../../../core/errors.ts";
+import { counted } from "../../../core/text/counted.ts";
 import { htmlPage } from "../../data/charts/html-page.ts";
 import { extractDocument } from "../extract-document.ts";
 
@@ -33,7 +34,10 @@ export async function readBackWord(
   };
   if (found.headings < wanted.headings || found.tables < wanted.tables || found.pictures < wanted.pictures)
     throw new AppError("internal", `Only ${inWords(found)} of the content could be read back.`);
-  return { told: `${inWords(found)}, ${text.length} characters`, page: htmlPage("Document", "en", look + body) };
+  return {
+    told: `${inWords(found)}, ${counted(text.length, "character")}`,
+    page: htmlPage("Document", "en", look + body),
+  };
 }
 
 const look = "<style>td p, th p { margin: 0; }</style>";
@@ -43,5 +47,5 @@ function count(text: string, pattern: RegExp): number {
 }
 
 function inWords({ headings, tables, pictures }: Counts): string {
-  return `${headings} headings, ${tables} tables, ${pictures} pictures`;
+  return `${counted(headings, "heading")}, ${counted(tables, "table")}, ${counted(pictures, "picture")}`;
 }

@@ -12,7 +12,7 @@ const maxCharacters = 100;
 const pageWidth = 560;
 
 /** What the page of a workbook shows, in words. */
-export const sheetPageShows = `of its cells as read back, as tables (at most ${maxRows} rows and ${maxColumns} columns of the first ${maxSheets} sheets; long cells are cut, formulas not computed); a spreadsheet program draws them in its own way`;
+export const sheetPageShows = `of its cells as read back, as tables (at most ${maxRows} rows and ${maxColumns} columns of the first ${maxSheets} sheets; long cells are cut, formulas not computed, charts not drawn); a spreadsheet program draws them in its own way`;
 
 /** The first cells of a workbook's first sheets as a page of tables, read from what was written. */
 export async function sheetPage(content: Uint8Array): Promise<string> {

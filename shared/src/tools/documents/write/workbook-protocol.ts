@@ -3,13 +3,30 @@ import * as z from "zod";
 const cell = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 const formats = z.record(z.string(), z.string());
 
+/** A chart of a sheet: ranges of cells, such as `B2:B13` or `'Sheet 2'!B2:B13`. */
+export const sheetChart = z.strictObject({
+  kind: z.enum(["column", "bar", "line", "pie", "scatter"], {
+    error: "A workbook has column, bar, line, pie and scatter charts; vega-lite in .docx, .pdf or .html draws others.",
+  }),
+  title: z.string().min(1).max(300).optional(),
+  x: z.string(),
+  y: z.array(z.string()).min(1).max(20),
+  xTitle: z.string().min(1).max(300).optional(),
+  yTitle: z.string().min(1).max(300).optional(),
+});
+
+/** A chart as a model writes it. */
+export type ChartToWrite = z.output<typeof sheetChart>;
+
+const charts = z.array(sheetChart).max(20).optional();
+
 /** The input of the process that makes a workbook. */
 export const workbookRequest = z.strictObject({
   sheets: z.array(
     z.union([
-      z.strictObject({ name: z.string(), formats, rows: z.array(z.array(cell)) }),
+      z.strictObject({ name: z.string(), formats, charts, rows: z.array(z.array(cell)) }),
       // The content of a file, and what it is called in an error.
-      z.strictObject({ name: z.string(), formats, csv: z.string(), path: z.string() }),
+      z.strictObject({ name: z.string(), formats, charts, csv: z.string(), path: z.string() }),
     ]),
   ),
   /** Whether a page of its first cells is wanted. */

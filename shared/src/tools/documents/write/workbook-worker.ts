@@ -17,9 +17,7 @@ process.exit(0);
 async function made({ sheets, page }: WorkbookRequest) {
   const { content, told } = await makeWorkbook(
     sheets.map((sheet) =>
-      "csv" in sheet
-        ? { name: sheet.name, formats: sheet.formats, rows: csvRows(sheet.csv, sheet.path), plain: true }
-        : { ...sheet, plain: false },
+      "csv" in sheet ? { ...sheet, rows: csvRows(sheet.csv, sheet.path), plain: true } : { ...sheet, plain: false },
     ),
   );
   const base64 = Buffer.from(content).toString("base64");

@@ -99,19 +99,23 @@ export function watchChanges(): ChangeWatch {
   return watch;
 }
 
-/**
- * Runs in the page: what has changed since, or changes within so many milliseconds. Ends the watch.
- */
-export function endWatch(watch: ChangeWatch, withinMs: number): Promise<Changes> {
+/** Runs in the page: whether anything has changed since, or changes within so many milliseconds. */
+export function untilChanged(watch: ChangeWatch, withinMs: number): Promise<boolean> {
   return new Promise((resolve) => {
+    const isSeen = () => watch.changed || watch.copied;
     const end = () => {
       clearTimeout(timer);
-      const said = watch.stop();
-      const changed = watch.changed && !watch.changedMore ? "styles" : watch.changed;
-      resolve({ changed, copied: watch.copied, said });
+      resolve(isSeen());
     };
     const timer = setTimeout(end, withinMs);
     watch.noticed = end;
-    if (watch.changed || watch.copied) end();
+    if (isSeen()) end();
   });
+}
+
+/** Runs in the page: what has changed since. Ends the watch. */
+export function endWatch(watch: ChangeWatch): Changes {
+  const said = watch.stop();
+  const changed = watch.changed && !watch.changedMore ? "styles" : watch.changed;
+  return { changed, copied: watch.copied, said };
 }

@@ -1,6 +1,7 @@
 import { posix } from "node:path";
+import { counted } from "../../../../core/text/counted.ts";
 import { markdownTable } from "../markdown-table.ts";
-import { counted, numberRange } from "../number-range.ts";
+import { numberRange } from "../number-range.ts";
 import { firstHeadings, outlineText } from "../outline.ts";
 import type { DocumentPiece, Reading } from "../reading.ts";
 import { parseXml, type XmlNode, xmlAttribute, xmlElements } from "../xml.ts";

@@ -1,8 +1,8 @@
 import { readOds, streamOdsRows } from "hucre/ods";
 import { colToLetter, readXls, readXlsb, readXlsx, type Sheet, streamXlsxRows, type Workbook } from "hucre/xlsx";
 import { AppError } from "../../../../core/errors.ts";
+import { counted } from "../../../../core/text/counted.ts";
 import { tableLine } from "../markdown-table.ts";
-import { counted } from "../number-range.ts";
 import type { DocumentPiece, Reading } from "../reading.ts";
 import { requireUnpackable, zipContent } from "../zip-content.ts";
 import { cellText } from "./cell-text.ts";

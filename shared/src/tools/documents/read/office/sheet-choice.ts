@@ -47,8 +47,9 @@ export function sheetChoice(part: string | undefined, names: readonly string[]):
   return { from: at, to: rest === "-" ? last : at, range };
 }
 
-function cellRange(text: string): CellRange | undefined {
-  const found = /^\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?$/i.exec(text);
+/** The cells of `A1` or `A1:F40`, with or without `$`; undefined for anything else. */
+export function cellRange(text: string): CellRange | undefined {
+  const found = /^\$?([A-Z]{1,3})\$?([1-9]\d{0,6})(?::\$?([A-Z]{1,3})\$?([1-9]\d{0,6}))?$/i.exec(text);
   if (found === null) return undefined;
   const [, left = "", top = "", right = left, bottom = top] = found;
   const [one, other] = [parseCellRef(`${left}${top}`.toUpperCase()), parseCellRef(`${right}${bottom}`.toUpperCase())];

@@ -1,6 +1,7 @@
 import { getDocumentProxy, getMeta } from "unpdf";
 import { AppError } from "../../../../core/errors.ts";
-import { counted, numberRange } from "../number-range.ts";
+import { counted } from "../../../../core/text/counted.ts";
+import { numberRange } from "../number-range.ts";
 import { type Heading, outlineText } from "../outline.ts";
 import type { DocumentPiece, Reading, Scans } from "../reading.ts";
 import type { TextPiece } from "./page-lines.ts";

@@ -182,7 +182,7 @@ test.each([
   [{ policy: "quorum" }, "say how many"],
   [{ policy: "any", quorum: 1 }, "goes with the policy quorum only"],
   [{ policy: "all", quorum: 1 }, "goes with the policy quorum only"],
-  [{ policy: "quorum", quorum: 3 }, "there are 2 branches"],
+  [{ policy: "quorum", quorum: 3 }, "at most 2, the number of branches"],
   [{ policy: "quorum", quorum: 2 }, undefined],
   [{ aggregate: "agent" }, "name the agent"],
   [{ aggregate: "model", aggregator: "one" }, "aggregation agent only"],
