@@ -89,7 +89,7 @@ test.each<[string, string, number]>([
     headings === 1 ? "1 line stands above the table and is" : `${headings} lines stand above the table and are`;
   expect(text).toContain(`Note: ${name}.csv: ${lines} left out; FROM read_csv('${name}.csv') has`);
   const rows = await read(`'${name}.csv'`);
-  expect(text).toContain(`${name}.csv: ${rows.length} rows`);
+  expect(text).toContain(`${name}.csv: ${rows.length} ${rows.length === 1 ? "row" : "rows"},`);
 });
 
 test.each([
