@@ -44,7 +44,7 @@ test("thousands without any comma are told with the table that reads them as suc
 
 test.each<[string, string, boolean]>([
   ["points only, and a semicolon", "a;b\nx;1.234\ny;12.500\n", true],
-  ["dates with points", 'a,b,c\n03.04.2026,1.234,x\n13.04.2026,12.500,y\n', true],
+  ["dates with points", "a,b,c\n03.04.2026,1.234,x\n13.04.2026,12.500,y\n", true],
   ["no other sign", "a,b\nx,1.234\ny,12.500\n", false],
   ["two digits behind one point", "a;b\nx;1.234\ny;12.50\n", false],
   ["a nought before the point", "a;b\nx;0.234\ny;12.500\n", false],
