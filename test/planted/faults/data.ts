@@ -742,7 +742,7 @@ export const dataFaults: readonly Fault[] = [
   {
     id: "decimals-called-thousands",
     file: "shared/src/tools/data/delimited/comma-numbers.ts",
-    find: "  if (found.some(({ isText, isOther }) => !isText && isOther)) return none;\n",
+    find: '  if (found.some(({ type, isOther }) => type !== "VARCHAR" && isOther)) return none;\n',
     becomes: "",
     harm: "Of a file with decimal points a column is called thousands, and its reader makes it so.",
     tests: ["shared/src/tools/data/delimited"],

@@ -20,7 +20,9 @@ export type Column = { readonly name: string; readonly type: string };
 const fileRead = z.strictObject({
   /** The forms in which dates, and times of dates, are read; none for ISO 8601. */
   dates: z.strictObject({ DATE: z.string().exactOptional(), TIMESTAMP: z.string().exactOptional() }),
-  /** Columns whose thousands may have been taken for decimals, and the table in which they are not. */
+  /**
+   * Columns whose thousands may have been taken for decimals, and the table in which they are not.
+   */
   thousands: z.strictObject({ columns: z.array(z.string()), table: z.string() }),
 });
 

@@ -6,7 +6,8 @@ const threads = 2;
 /**
  * An in-memory database that reads and writes files below `folder` only, loads and fetches no
  * extension, never spills to disk, and whose settings are locked. Symlinks are followed before a
- * path is checked. `looks` is a second connection to it. `isAsOpened` says whether no statement has changed how it works.
+ * path is checked. `looks` is a second connection to it. `isAsOpened` says whether no statement has
+ * changed how it works.
  */
 export async function openLocked(folder: string): Promise<{
   readonly connection: DuckDBConnection;

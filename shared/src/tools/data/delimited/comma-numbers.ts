@@ -76,7 +76,9 @@ async function keptTexts(
   return fields.length === 0 ? [] : [`types = {${fields.join(", ")}}`];
 }
 
-/** Of those columns that are used, which may have been misread in a file, a sentence for each file. */
+/**
+ * Of those columns that are used, which may have been misread in a file, a sentence for each file.
+ */
 export function sayThousands(
   { files, columns }: Pick<QueryResult, "files"> & { readonly columns: readonly Column[] },
   used: readonly string[] = columns.map(({ name }) => name),

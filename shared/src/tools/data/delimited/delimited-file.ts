@@ -3,12 +3,16 @@ import { type Ask, type ReadColumn, readText, type Sniffed, sniff } from "./snif
 
 /** The table in a file of lines with delimiters. */
 export type DelimitedFile = {
-  /** What `read_csv` takes, beside the name, to read the table; nothing if it finds it by itself. */
+  /**
+   * What `read_csv` takes, beside the name, to read the table; nothing if it finds it by itself.
+   */
   readonly options: readonly string[];
   /** What a reader of the table has to know of it, a sentence each, without the file's name. */
   readonly notes: readonly string[];
   readonly dates: Sniffed["dates"];
-  /** Columns whose thousands may have been taken for decimals, and the table in which they are not. */
+  /**
+   * Columns whose thousands may have been taken for decimals, and the table in which they are not.
+   */
   readonly thousands: { readonly columns: string[]; readonly table: string };
 };
 
