@@ -116,7 +116,7 @@ export function changesText(
   const left = gone.filter((text) => !changed.has(text) && !again.has(withoutRefs(text)));
   const body = [
     ...(look.title === base.title ? [] : [titleText(look).trimEnd()]),
-    ...linesInPlace(lines, fresh, (text) => (before.has(refIn(text)) ? "~" : "+")),
+    ...linesInPlace(lines, fresh, (text) => changedLine(text, before.get(refIn(text)))),
     ...moved.map((one) => orderText(lines, one)),
     ...(left.length === 0 ? [] : [`gone: ${goneText(left)}`]),
   ].filter((line) => line !== "");
@@ -132,11 +132,19 @@ export function changesText(
   return [...above, ...focused].join("\n");
 }
 
+const disabled = " [disabled]";
+
+/** A line that is new, or what became of the one that had its ref. */
+function changedLine(text: string, before: string | undefined): string {
+  const isEnabled = before?.includes(disabled) === true && !text.includes(disabled);
+  return `${before === undefined ? "+" : "~"} ${text}${isEnabled ? " (enabled now)" : ""}`;
+}
+
 /** The lines, each below the line it belongs to, which is named if it is not among them. */
 function linesInPlace(
   lines: readonly OutlineLine[],
   at: readonly number[],
-  signOf: (text: string) => string,
+  written: (text: string) => string,
 ): string[] {
   const depths = new Map<number, number>();
   let place = -1;
@@ -146,10 +154,10 @@ function linesInPlace(
     const { parent, text } = line;
     const depth = (depths.get(parent) ?? -1) + 1;
     depths.set(index, depth);
-    const written = `${" ".repeat(depth)}${signOf(text)} ${text}`;
-    if (parent < 0 || parent === place || depth > 0) return [written];
+    const told = `${" ".repeat(depth)}${written(text)}`;
+    if (parent < 0 || parent === place || depth > 0) return [told];
     place = parent;
-    return [`in ${shortened(lines[parent]?.text ?? "")}:`, written];
+    return [`in ${shortened(lines[parent]?.text ?? "")}:`, told];
   });
 }
 

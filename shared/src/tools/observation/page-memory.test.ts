@@ -55,6 +55,12 @@ test("new, changed and gone lines are told apart, each below what it belongs to"
   expect([known.document, known.title, known.above]).toEqual(["1 7", "T", 0]);
 });
 
+test("of an element that can be used now, that is said", () => {
+  const go = (states: readonly string[]) => look([button("Go", "e1", { states })]);
+  expect(next(go(["disabled"]), go([])).text).toBe(data('~ button "Go" [e1] (enabled now)'));
+  expect(next(go([]), go(["disabled"])).text).toBe(data('~ button "Go" [disabled] [e1]'));
+});
+
 test("two lines that are alike are two, and an element that only got another ref is not gone", () => {
   expect(next(look([words("a")]), look([words("a"), words("a")])).text).toBe(data("+ a"));
   expect(next(look([words("a"), words("a")]), look([words("a")])).text).toBe(data("gone: a"));

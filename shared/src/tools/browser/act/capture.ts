@@ -20,7 +20,7 @@ export function captureTools(deps: BrowserDeps): Tool[] {
       name: "browser_screenshot",
       opens: "pointer",
       description:
-        "Shows and saves a screenshot of the window, the page or one element. Then tools appear that hover, drag, and click at its points.",
+        "Shows and saves a screenshot of the window, the page or one element; browser_click_at, browser_hover and browser_drag act at its points.",
       input: z.strictObject({
         full_page: z.boolean().default(false),
         ref: ref.optional(),

@@ -9,6 +9,7 @@ function watched(effect: "pure" | "always", take: () => Promise<void> = async ()
   const tool = {
     name: "edit",
     effect: () => effect,
+    edits: (input: { readonly edited?: readonly string[] }) => input.edited ?? [],
     call: async () => {
       done.push("called");
       return { text: "Done.", isError: false };
@@ -27,7 +28,8 @@ function watched(effect: "pure" | "always", take: () => Promise<void> = async ()
 
 test.each([
   [{ command: "create", path: "a.md", text: "no" }, "create a.md"],
-  [{ patch: "*** Begin\n+ one" }, "*** Begin + one"],
+  [{ patch: "--- a/a.md", edited: ["a.md", "b.md"] }, "a.md b.md"],
+  [{ command: "create", path: "a.md", edited: ["a.md"] }, "create a.md"],
   [{ url: "x".repeat(80) }, "x".repeat(80)],
   [{ url: "x".repeat(81) }, `${"x".repeat(80)}…`],
   [null, ""],

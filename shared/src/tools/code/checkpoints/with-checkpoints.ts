@@ -11,7 +11,9 @@ export function withCheckpoints(tool: Tool, checkpoints: CheckpointStore): Tool 
       const { workspace, key, signal } = context;
       signal.throwIfAborted();
       if (tool.effect(input) === "pure") return tool.call(input, context);
-      const problem = await problemOf(checkpoints.take(workspace, { key, tool: tool.name, about: aboutOf(input) }));
+      const problem = await problemOf(
+        checkpoints.take(workspace, { key, tool: tool.name, about: aboutOf(tool, input) }),
+      );
       const result = await tool.call(input, context);
       if (problem === undefined) return result;
       return { ...result, text: `${result.text}\n[the state before this call could not be saved: ${problem}]` };
@@ -29,11 +31,12 @@ async function problemOf(taking: Promise<void>): Promise<string | undefined> {
   }
 }
 
-/** The command and the path among the arguments, or the beginning of a patch, on one line. */
-function aboutOf(input: unknown): string {
+/** The command and the path among the arguments, and what else the call edits, on one line. */
+function aboutOf(tool: Tool, input: unknown): string {
   if (typeof input !== "object" || input === null) return "";
-  const named = ["command", "path", "url", "patch"].map((name) => Reflect.get(input, name));
-  const words = named
+  const named = ["command", "path", "url"].map((name) => Reflect.get(input, name));
+  const edited = typeof tool.edits === "function" ? tool.edits(input) : [];
+  const words = [...new Set([...named, ...edited])]
     .filter((value) => typeof value === "string")
     .join(" ")
     .replace(/\s+/g, " ");
