@@ -45,7 +45,7 @@ test.each([
 ])("a view of %j refers to the earlier one with its lines and bytes", (content, lines, size) => {
   const { again } = viewedFile("a.md", place, { text: long, whole: bytes(content) });
   expect(again).toBe(
-    `a.md reads word for word as when it was written or shown whole above: ${lines} lines, ${size} bytes. view_range [1, -1] shows it again.`,
+    `a.md reads word for word as when it was written or shown whole above: ${lines} ${lines === 1 ? "line" : "lines"}, ${size} bytes. view_range [1, -1] shows it again.`,
   );
 });
 
