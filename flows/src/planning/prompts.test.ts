@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AppError } from "manyhands";
-import { paperAnswer, paperFile, paperFlow } from "../testing/paper-flow.ts";
+import { paperAnswer, paperFile, paperFlow, paperStep as step } from "../testing/paper-flow.ts";
 import { createBoard } from "./board.ts";
 import { judgeStep } from "./judge-step.ts";
 import { judgeTask } from "./judge-task.ts";
@@ -10,15 +10,6 @@ import { resultsText, type StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
 import { notStarted, workStep } from "./work-step.ts";
 
-const step = (id: string, changes: Partial<TaskStep> = {}): TaskStep => ({
-  id,
-  text: `do ${id}`,
-  agent: "one",
-  dependsOn: [],
-  expected: "",
-  delivers: [],
-  ...changes,
-});
 const result = (id: string, changes: Partial<StepResult> = {}): StepResult => ({
   ...notStarted(step(id)),
   outcome: "completed",

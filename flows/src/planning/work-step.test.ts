@@ -1,21 +1,12 @@
 import { expect, test } from "bun:test";
 import { AppError } from "manyhands";
-import { paperAnswer, paperFile, paperFlow } from "../testing/paper-flow.ts";
+import { paperAnswer, paperFile, paperFlow, paperStep as step } from "../testing/paper-flow.ts";
 import type { Board } from "./board.ts";
 import { runSteps } from "./run-steps.ts";
 import type { StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
 import { notStarted, workStep } from "./work-step.ts";
 
-const step = (id: string, changes: Partial<TaskStep> = {}): TaskStep => ({
-  id,
-  text: `do ${id}`,
-  agent: "one",
-  dependsOn: [],
-  expected: "",
-  delivers: [],
-  ...changes,
-});
 const options = {
   goal: "The whole",
   attempts: 2,

@@ -1,6 +1,7 @@
 import type { Part, StoredFile } from "manyhands";
 import type { AskMessage, AskOptions, AskOutcome, Decision, Flow, Writing } from "manyhands/flows";
 import type * as z from "zod";
+import type { TaskStep } from "../planning/task-plan.ts";
 
 /** What a flow's own model or an agent was shown. */
 type Shown = {
@@ -83,4 +84,9 @@ export function paperFlow(
     ...changes,
   };
   return { flow: flow as unknown as Flow, shown };
+}
+
+/** A step of a plan that expects and delivers nothing, for the agent "one". */
+export function paperStep(id: string, changes: Partial<TaskStep> = {}): TaskStep {
+  return { id, text: `do ${id}`, agent: "one", dependsOn: [], expected: "", delivers: [], ...changes };
 }

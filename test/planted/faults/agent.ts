@@ -308,7 +308,7 @@ export const agentFaults: readonly Fault[] = [
   },
   {
     id: "events-without-pictures",
-    file: "shared/src/agent/act/call-tool.ts",
+    file: "shared/src/agent/act/called-tool.ts",
     find: "{ ...(images && { images }), ...(takenIn && { takenIn }),",
     becomes: "{ ...(takenIn && { takenIn }),",
     harm: "The next task of a conversation no longer sees the pictures its tools took.",
@@ -332,7 +332,7 @@ export const agentFaults: readonly Fault[] = [
   },
   {
     id: "cut-text-shows-all",
-    file: "shared/src/agent/act/call-tool.ts",
+    file: "shared/src/agent/act/called-tool.ts",
     find: "result.shows && text === result.text && {",
     becomes: "result.shows && {",
     harm: "An earlier whole view is folded for a later one that was cut, and the model has none.",
@@ -404,7 +404,7 @@ export const agentFaults: readonly Fault[] = [
   },
   {
     id: "cut-file-seen-whole",
-    file: "shared/src/agent/act/call-tool.ts",
+    file: "shared/src/agent/act/called-tool.ts",
     find: "...(result.shows && text === result.text && { shows",
     becomes: "...(result.shows && { shows",
     harm: "A file that was cut counts as shown whole, and the model is told that it has it already.",
@@ -580,7 +580,7 @@ export const agentFaults: readonly Fault[] = [
   },
   {
     id: "results-past-the-window",
-    file: "shared/src/agent/act/call-tool.ts",
+    file: "shared/src/agent/act/called-tool.ts",
     find: "Math.min(limits.resultCharacters, charactersOf(",
     becomes: "Math.max(limits.resultCharacters, charactersOf(",
     harm: "A model with a small window gets results that fill it, and fails.",

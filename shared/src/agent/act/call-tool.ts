@@ -1,7 +1,6 @@
 import type { Limits } from "../../core/agent.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Model, ToolCall, Usage } from "../../core/model.ts";
-import type { RecordedRequest } from "../../core/runs/asked-request.ts";
+import type { Model } from "../../core/model.ts";
 import type { Run, StepContext } from "../../core/runs/run.ts";
 import { sourcesOf } from "../../core/taken-in.ts";
 import {
@@ -14,14 +13,15 @@ import {
   type ToolResult,
 } from "../../core/tools/tool.ts";
 import { withinSpan } from "../../core/trace.ts";
-import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
+import type { ArtifactStore, Workspace } from "../../core/workspace.ts";
 import { amongFiles, holdSources } from "../../machine/workspace/held-sources.ts";
 import { answerInquiries, type PendingSpending } from "../model-call/answer-inquiries.ts";
 import { timeLimit, workDeadline } from "../model-call/spending.ts";
 import type { AgentState } from "../task/agent-state.ts";
-import { boundText, charactersOf } from "../task/bound-text.ts";
+import { boundText } from "../task/bound-text.ts";
 import type { PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
+import { bounded, type CalledTool, emitEnded, ended } from "./called-tool.ts";
 import { durableContext } from "./durable-context.ts";
 import { judgeRisk, quotedRisk, type RiskPolicy, riskPolicyFor } from "./judge-risk.ts";
 import { type ReadCall, readCall } from "./plan-call.ts";
@@ -34,25 +34,6 @@ export type ToolDeps = {
   /** The `fetch` of tools; no web access if left out. */
   readonly fetch?: ToolFetch;
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
-};
-
-/** The recorded outcome of a call: the result as the model reads it, with images by reference. */
-export type CalledTool = {
-  readonly callId: string;
-  readonly name: string;
-  readonly text: string;
-  readonly isError: boolean;
-  readonly milliseconds: number;
-  /** One entry for each time the tool asked the model. */
-  readonly usage?: readonly Usage[];
-  readonly asked?: readonly RecordedRequest[];
-  readonly images?: readonly StoredFile[];
-  /** Where its content came from. Earlier versions left it out if the tool's name said it. */
-  readonly takenIn?: NonNullable<ToolResult["takenIn"]>;
-  readonly shows?: NonNullable<ToolResult["shows"]>;
-  readonly end?: NonNullable<ToolResult["end"]>;
-  /** The call has no result yet: it is made again with the person's answer to this question. */
-  readonly asks?: NonNullable<ToolResult["asks"]>;
 };
 
 /** What the calls of one turn share. */
@@ -261,47 +242,3 @@ type Within = {
   /** The tool whose call failed to act on the same thing before. */
   readonly failed: string | undefined;
 };
-
-type Bounds = { callId: string; name: string; workspace: Workspace; turn: TurnOfCalls; artifacts: ArtifactStore };
-
-/** The result with its text cut to size and its images stored. */
-async function bounded(result: ToolResult, { callId, name, workspace, turn, artifacts }: Bounds) {
-  if (result.asks !== undefined) return { callId, name, text: "", isError: false, asks: result.asks };
-  const { limits, contextWindow } = turn.task;
-  // What is past the limit is left out in any case, and may be megabytes.
-  const read = result.text.slice(0, limits.resultCharacters);
-  const limit = Math.min(limits.resultCharacters, charactersOf(read, contextWindow, turn.calls));
-  const spill = (whole: string) => workspace.spill(`${name}.txt`, whole);
-  const text = await boundText(result.text, limit, result.keptAt === undefined ? spill : undefined);
-  const images = await Promise.all(
-    (result.images ?? []).map((image, index) =>
-      artifacts.put(Buffer.from(image.data, "base64"), { name: `${name}-${index + 1}`, mediaType: image.mediaType }),
-    ),
-  );
-  return {
-    callId,
-    name,
-    text,
-    isError: result.isError,
-    ...(images.length > 0 && { images }),
-    ...(result.takenIn && { takenIn: result.takenIn }),
-    ...(result.shows && text === result.text && { shows: result.shows }),
-    ...(result.end && { end: result.end }),
-  };
-}
-
-function ended({ callId, name, text, isError, milliseconds, images, takenIn, shows }: CalledTool) {
-  const more = { ...(images && { images }), ...(takenIn && { takenIn }), ...(shows && { shows }) };
-  return { type: "tool-ended", callId, name, text, isError, milliseconds, ...more } as const;
-}
-
-function emitEnded(run: Run, called: CalledTool): CalledTool {
-  run.emit(ended(called));
-  return called;
-}
-
-/** Refuses a call with an error result. */
-export function refuse({ id: callId, name }: ToolCall, text: string, task: AgentState): void {
-  task.run.emit({ type: "tool-ended", callId, name, text, isError: true, milliseconds: 0, takenIn: [] });
-  task.messages.push({ role: "tool", callId, name, text, isError: true });
-}

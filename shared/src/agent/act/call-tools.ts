@@ -7,7 +7,8 @@ import type { AgentState } from "../task/agent-state.ts";
 import type { Act, PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
 import { recordedSources } from "../task/recorded-sources.ts";
-import { type CalledTool, callTool, refuse, type ToolDeps, type TurnOfCalls } from "./call-tool.ts";
+import { callTool, type ToolDeps, type TurnOfCalls } from "./call-tool.ts";
+import { type CalledTool, refuse } from "./called-tool.ts";
 import { nothingYet, toolsNow } from "./tools-now.ts";
 
 /**

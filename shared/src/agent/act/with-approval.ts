@@ -2,7 +2,7 @@ import { approvalCode, askApproval } from "../../core/tools/approval.ts";
 import type { AgentState } from "../task/agent-state.ts";
 import type { Act, PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
-import { refuse } from "./call-tool.ts";
+import { refuse } from "./called-tool.ts";
 import { quotedRisk } from "./judge-risk.ts";
 
 const expiryMs = 24 * 60 * 60 * 1000;
