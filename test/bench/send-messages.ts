@@ -2,8 +2,8 @@
  * Sends as many blocking `SendMessage` calls as asked for over some connections, the next one on a
  * connection as soon as the last is answered, and prints how many a second were answered and the
  * milliseconds of each as JSON. A process of its own, over plain sockets: whatever the client
- * takes of the processors is missing to the servers that are compared, and `fetch` takes as much
- * as they do.
+ * takes of the processors is missing to the servers that are compared, and `fetch` takes more than
+ * twice as much of them.
  *
  *   bun send-messages.ts URL MESSAGES CONNECTIONS
  */
