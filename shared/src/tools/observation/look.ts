@@ -20,8 +20,6 @@ export type PageLook = {
   readonly title: string;
   readonly measure: PageMeasure;
   readonly items: readonly Item[];
-  /** How many texts were left out because no person could see them. */
-  readonly unseen: number;
   /** Which of the tab's documents this one was loaded in place of, when it was loaded anew. */
   readonly loadedOver: number | undefined;
   /** Whether the page has so many elements that those far from the window were left out. */
@@ -52,7 +50,7 @@ export async function lookAt(
       readDocuments(page.mainFrame(), { find, timeoutMs: options.timeoutMs }),
       page.title(),
     ]);
-    const { frame, measure, unseen } = document;
+    const { frame, measure } = document;
     const loadedOver = tellsChanges ? followLoaded(looks, document) : undefined;
     for (const one of allDocuments(document)) followRedrawn(looks, one, { looked: true });
     const give = (element: Omit<SeenElement, "tab">) => looks.refs.give({ ...element, tab: tab.id });
@@ -67,7 +65,6 @@ export async function lookAt(
       title,
       measure,
       items,
-      unseen: unseen.length,
       loadedOver,
       crowded: document.crowded,
     };

@@ -14,6 +14,14 @@ export function endTyping(element: PageElement): string {
   return text;
 }
 
+/** Runs in the page, on a slider that it draws itself: its value, once it had the time to move. */
+export async function readSlider(element: PageElement): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  setTimeout(resolve, 20);
+  await promise;
+  return Number(element.getAttribute("aria-valuenow"));
+}
+
 /** An entry of a dropdown. */
 export type FieldOption = {
   readonly index: number;
