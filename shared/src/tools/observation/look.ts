@@ -37,8 +37,14 @@ export async function lookAt(
   {
     find,
     tellsChanges = false,
+    isGlance = false,
     ...options
-  }: ActOptions & { readonly find?: string | undefined; readonly tellsChanges?: boolean },
+  }: ActOptions & {
+    readonly find?: string | undefined;
+    readonly tellsChanges?: boolean;
+    /** Whether no model is told of it, so that the newest look stays the one before. */
+    readonly isGlance?: boolean;
+  },
 ): Promise<PageLook | undefined> {
   // An act would dismiss the dialog.
   if (browsing.dialog() !== undefined) return undefined;
@@ -52,7 +58,7 @@ export async function lookAt(
     ]);
     const { frame, measure } = document;
     const loadedOver = tellsChanges ? followLoaded(looks, document) : undefined;
-    for (const one of allDocuments(document)) followRedrawn(looks, one, { looked: true });
+    for (const one of allDocuments(document)) followRedrawn(looks, one, { looked: !isGlance });
     const give = (element: Omit<SeenElement, "tab">) => looks.refs.give({ ...element, tab: tab.id });
     const drawn = drawnItems(document.drawn, (element) =>
       give({ ...element, frame, origin: measure.origin, name: "", mark: "" }),

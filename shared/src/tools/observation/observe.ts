@@ -2,6 +2,7 @@ import type { ImagePart } from "../../core/model.ts";
 import type { Observation } from "../../core/tools/tool.ts";
 import type { Browsing } from "../../machine/browser/browser.ts";
 import { estimateText } from "../../models/tokens.ts";
+import { passedText } from "./between-acts.ts";
 import { type SnapshotState, type SnapshotStates, untoldNotices } from "./elements/snapshot-state.ts";
 import type { Detail } from "./lines.ts";
 import { lookAt, type PageLook, settle } from "./look.ts";
@@ -37,17 +38,15 @@ const maxLoaded = 0.5;
 
 /**
  * The active page as a model sees it before it acts: whole when it is new to the conversation,
- * after that what has changed since, also where it was loaded anew. Undefined when nothing has.
- * Rejects as `Browsing.act` does.
+ * after that what has changed since, also where it was loaded anew. What the acts of the turn
+ * changed in between is told too. Undefined when nothing is new. Rejects as `Browsing.act` does.
  */
-export async function observe(
-  browsing: Browsing,
-  { looks: states, vision, tokens = observationTokens, since, about = [], signal }: ObservationOptions,
-): Promise<Observation | undefined> {
+export async function observe(browsing: Browsing, options: ObservationOptions): Promise<Observation | undefined> {
+  const { looks: states, vision, since, about = [], signal } = options;
   const looks = states.of(browsing);
   const base = looks.told.get(since ?? "");
-  const { snapshot } = looks;
-  looks.snapshot = undefined;
+  const { snapshot, between } = looks;
+  Object.assign(looks, { snapshot: undefined, between: [], changed: false });
   looks.untold = looks.untold.filter((notice) => !base?.notices.includes(notice));
   await settle(browsing, looks, signal);
   const look = await lookAt(browsing, looks, { signal, timeoutMs: lookMs, tellsChanges: true });
@@ -59,13 +58,43 @@ export async function observe(
     return heldUp(looks, isTold ? { ...told, header: told.header.slice(0, -1) } : told, base && { base, since });
   }
   const image = vision && isDrawn(look) ? await photograph(browsing, looks, signal) : undefined;
-  const lines = (detail?: Detail) => linesOfLook(look, tokens - aroundTokens, detail);
-  const whole = (shown: LookLines) => [...told.header, ...notesOf(notices), bodyOf(look, shown)].join("\n");
   const page = {
     look,
     told: image === undefined ? told : { ...told, picture: Bun.hash(image.data).toString(36) },
     image,
   };
+  const seen = seenOf(looks, page, { ...options, base, snapshot });
+  return withPassed(seen, passedText(look, between, [base?.lines ?? [], snapshot?.lines ?? []]), since);
+}
+
+/** An observation with what a page said in between, which stays when the observation is folded. */
+function withPassed(seen: Observation | undefined, passed: string, since: string | undefined): Observation | undefined {
+  if (passed === "") return seen;
+  if (seen === undefined) return { text: passed, brief: passed, ...(since !== undefined && { since }) };
+  return {
+    ...seen,
+    text: `${seen.text}\n${passed}`,
+    brief: [seen.brief ?? "", passed].filter((part) => part !== "").join("\n"),
+  };
+}
+
+/** A page whole, or what is new of it, since an observation or what a result told whole. */
+function seenOf(
+  looks: SnapshotState,
+  page: Omit<SeenPage, "lines">,
+  {
+    base,
+    snapshot,
+    since,
+    tokens = observationTokens,
+  }: Pick<ObservationOptions, "since" | "tokens"> & {
+    readonly base: ToldPage | undefined;
+    readonly snapshot: ToldPage | undefined;
+  },
+): Observation | undefined {
+  const { look, told, image } = page;
+  const lines = (detail?: Detail) => linesOfLook(look, tokens - aroundTokens, detail);
+  const whole = (shown: LookLines) => [...told.header, ...notesOf(told.notices), bodyOf(look, shown)].join("\n");
   if (snapshot !== undefined && continues(look, snapshot)) {
     const shown = lines(snapshot.detail);
     const known = { ...snapshot, picture: base?.picture };
@@ -79,7 +108,7 @@ export async function observe(
     if (changes !== "too many") return changes;
   }
   const shown = lines(base?.document === documentOf(look) ? base.detail : undefined);
-  const mark = remember(looks, toldWith(look, shown, page.told));
+  const mark = remember(looks, toldWith(look, shown, told));
   return { text: whole(shown), mark, brief: briefOf(look), ...(image && { images: [image] }) };
 }
 

@@ -72,6 +72,7 @@ export async function perform(
     { signal: context.signal, timeoutMs: timeoutMs + 8_000 },
   );
   const changes = await tellLoading(call, acting);
+  looks.changed ||= watched && changes?.changed === true;
   return [said, ...(await followUp(call, before, changes))].join(" ");
 }
 
