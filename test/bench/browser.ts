@@ -64,6 +64,8 @@ async function over(tool: () => Promise<unknown>, bare: () => Promise<unknown>, 
   const order = toolFirst ? [tool, bare] : [bare, tool];
   const took: number[] = [];
   for (const work of order) {
+    // A turn begins with a look.
+    await look();
     await rest();
     took.push(await timed(work));
   }
@@ -84,8 +86,6 @@ const refOf = (name: string) => new RegExp(`${name}" \\[(e\\d+)\\]`).exec(text)?
 const clicks: number[] = [];
 const fills: number[] = [];
 for (let round = 0; round < rounds; round++) {
-  // A turn begins with a look.
-  await look();
   const [mine, theirs] = [2 + (round % 10), 12 + (round % 10)];
   const turn = round % 2 === 0;
   clicks.push(

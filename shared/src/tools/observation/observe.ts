@@ -10,6 +10,7 @@ import { bodyOf, headerOf, type LookLines, linesOfLook, notesOf } from "./look-t
 import { briefOf, briefOfChanges } from "./page-brief.ts";
 import { changesText, continues, differenceOf, documentOf, toldWith } from "./page-changes.ts";
 import { photograph } from "./photograph.ts";
+import { type PictureCells, showsSame } from "./picture-cells.ts";
 import type { ToldPage } from "./told-page.ts";
 
 /** How to make an observation: whether the model accepts images, and how many tokens there are. */
@@ -35,6 +36,8 @@ const aroundTokens = 120;
 const maxChanged = 0.7;
 /** The same for a page that was loaded anew: then what was told of it before can be folded. */
 const maxLoaded = 0.5;
+/** The same where the whole page would come with a picture that the conversation has. */
+const maxBesidePicture = 2;
 
 /**
  * The active page as a model sees it before it acts: whole when it is new to the conversation,
@@ -57,11 +60,11 @@ export async function observe(browsing: Browsing, options: ObservationOptions): 
     const isTold = base !== undefined && looks.toldDialog !== undefined && browsing.dialog() === looks.toldDialog;
     return heldUp(looks, isTold ? { ...told, header: told.header.slice(0, -1) } : told, base && { base, since });
   }
-  const image = vision && isDrawn(look) ? await photograph(browsing, looks, signal) : undefined;
+  const taken = vision && isDrawn(look) ? await photograph(browsing, looks, look.measure.grid, signal) : undefined;
   const page = {
     look,
-    told: image === undefined ? told : { ...told, picture: Bun.hash(image.data).toString(36) },
-    image,
+    told: taken === undefined ? told : { ...told, picture: pictureAfter(base?.picture, taken.cells) },
+    image: taken?.image,
   };
   const seen = seenOf(looks, page, { ...options, base, snapshot });
   return withPassed(seen, passedText(look, between, [base?.lines ?? [], snapshot?.lines ?? []]), since);
@@ -103,7 +106,8 @@ function seenOf(
   }
   if (base !== undefined && continues(look, base)) {
     const shown = lines(base.detail);
-    const most = base.document === documentOf(look) ? maxChanged : maxLoaded;
+    const isDrawnAlike = image !== undefined && isSame(base.picture, told.picture);
+    const most = isDrawnAlike ? maxBesidePicture : base.document === documentOf(look) ? maxChanged : maxLoaded;
     const changes = changesOf(looks, { ...page, lines: shown }, { base, since }, most * estimateText(whole(shown)));
     if (changes !== "too many") return changes;
   }
@@ -145,7 +149,16 @@ function changeOf({ look, lines, told, image }: SeenPage, base: ToldPage) {
   const difference = differenceOf(look, lines, base);
   const changes = changesText(look, lines, { base, difference, header: told.header });
   const text = [changes, ...notesOf(told.notices)].filter((part) => part !== "").join("\n");
-  return { difference, text, isNew: image !== undefined && told.picture !== base.picture };
+  return { difference, text, isNew: image !== undefined && !isSame(base.picture, told.picture) };
+}
+
+/** What is known of drawings: where something lies over them now, what was there before. */
+function pictureAfter(before: PictureCells | undefined, now: PictureCells | undefined): PictureCells | undefined {
+  return now !== undefined && isSame(before, now) ? new Map([...(before ?? []), ...now]) : now;
+}
+
+function isSame(before: PictureCells | undefined, now: PictureCells | undefined): boolean {
+  return before !== undefined && now !== undefined && showsSame(before, now);
 }
 
 function differs(page: SeenPage, base: ToldPage): boolean {
