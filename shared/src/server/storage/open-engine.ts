@@ -14,8 +14,8 @@ const probeMs = 5_000;
 
 /**
  * The engine of the settings for a server whose own port is `port`. Rejects with
- * `storage_unavailable` if its database cannot be reached, with `config_invalid` if it cannot listen
- * for Restate.
+ * `storage_unavailable` if its database cannot be reached, with `config_invalid` if it cannot
+ * listen for Restate.
  */
 export async function openEngine(
   config: Config,
