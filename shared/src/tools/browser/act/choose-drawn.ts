@@ -23,7 +23,8 @@ export async function chooseDrawn(element: FoundElement, text: string): Promise<
     if (entry === undefined) throw new Error("no such entry");
     await entry.click({ timeout: openMs });
   } catch (error) {
-    const options = (await drawnOptions(seen.frame)).slice(0, 30).map((option) => JSON.stringify(option.text));
+    const drawn = (await drawnOptions(seen.frame)).map((option) => option.text);
+    const options = (drawn.length > 0 ? drawn : await beginningWith(seen.frame, text)).slice(0, 30).map(quoted);
     const empty =
       self.tag === "input"
         ? "It may list what fits what is written: write a part with browser_input_text, then look."
@@ -34,15 +35,27 @@ export async function chooseDrawn(element: FoundElement, text: string): Promise<
   return text;
 }
 
+const quoted = (text: string) => JSON.stringify(text.replace(/\s+/g, " ").trim().slice(0, 80));
+
+/** Longer texts that begin with the words that an entry was looked for by. */
+async function beginningWith(frame: Frame, text: string): Promise<string[]> {
+  const longer = frame.getByText(new RegExp(`^\\s*${wordsOf(text)}\\s*\\S`, "i")).filter({ visible: true });
+  return (await longer.allInnerTexts()).slice(0, 5);
+}
+
 /** The entries that a page draws of an open dropdown. */
 export async function drawnOptions(frame: Frame): Promise<{ text: string; selected: boolean; disabled: boolean }[]> {
   const texts = await frame.getByRole("option").filter({ visible: true }).allInnerTexts();
   return texts.map((text) => ({ text: text.trim(), selected: false, disabled: false }));
 }
 
+function wordsOf(text: string): string {
+  return text.trim().split(/\s+/).map(RegExp.escape).join("\\s+");
+}
+
 /** What has a text and the role of an entry, and whatever else has it. */
 function entriesOf(frame: Frame, text: string): readonly [Locator, Locator] {
-  const name = new RegExp(`^\\s*${text.trim().split(/\s+/).map(RegExp.escape).join("\\s+")}\\s*$`, "i");
+  const name = new RegExp(`^\\s*${wordsOf(text)}\\s*$`, "i");
   const byRole = entryRoles.map((role) => frame.getByRole(role, { name }).filter({ visible: true }));
   return [byRole.reduce((all, one) => all.or(one)), frame.getByText(name).filter({ visible: true })];
 }

@@ -9,7 +9,8 @@ declare const KeyboardEvent: new (kind: string, options: { readonly key: string;
 export function endTyping(element: PageElement): string {
   element.removeAttribute("data-manyhands-covered");
   element.style?.removeProperty("-webkit-text-security");
-  const text = element.isContentEditable === true ? (element.textContent ?? "") : String(element.value ?? "");
+  // biome-ignore lint/performance/useDomNodeTextContent: the lines of an editor are those that are drawn.
+  const text = element.isContentEditable === true ? (element.innerText ?? "").trimEnd() : String(element.value ?? "");
   element.dispatchEvent(new KeyboardEvent("keyup", { key: text.slice(-1), bubbles: true }));
   return text;
 }
