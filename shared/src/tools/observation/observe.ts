@@ -49,7 +49,9 @@ export async function observe(browsing: Browsing, options: ObservationOptions): 
   const looks = states.of(browsing);
   const base = looks.told.get(since ?? "");
   const { snapshot, between } = looks;
-  Object.assign(looks, { snapshot: undefined, between: [], changed: false });
+  looks.snapshot = undefined;
+  looks.between = [];
+  looks.changed = false;
   looks.untold = looks.untold.filter((notice) => !base?.notices.includes(notice));
   await settle(browsing, looks, signal);
   const look = await lookAt(browsing, looks, { signal, timeoutMs: lookMs, tellsChanges: true });
