@@ -27,7 +27,9 @@ export async function noteBetween(browsing: Browsing, looks: SnapshotState, sign
   }
 }
 
-/** What a page said between the acts of a turn and is neither on it now nor known; empty if nothing. */
+/**
+ * What a page said between the acts of a turn and is neither on it now nor known; empty if nothing.
+ */
 export function passedText(
   look: PageLook,
   between: SnapshotState["between"],

@@ -27,14 +27,18 @@ export function picturedCells(png: Uint8Array, { columns, rows, cells }: DrawnGr
   );
 }
 
-/** Whether nothing is in a picture that an earlier one did not show; parts may be covered by now. */
+/**
+ * Whether nothing is in a picture that an earlier one did not show; parts may be covered by now.
+ */
 export function showsSame(before: PictureCells, now: PictureCells): boolean {
   return now.size > 0 && [...now].every(([cell, hash]) => before.get(cell) === hash);
 }
 
 type Pixels = { readonly data: Uint8Array; readonly width: number; readonly height: number; readonly bytes: number };
 
-/** The pixels of a PNG with 8 bits for each of three or four colours, which is what browsers write. */
+/**
+ * The pixels of a PNG with 8 bits for each of three or four colours, which is what browsers write.
+ */
 function decode(png: Uint8Array): Pixels | undefined {
   const view = new DataView(png.buffer, png.byteOffset, png.byteLength);
   const [width, height] = [view.getUint32(16), view.getUint32(20)];

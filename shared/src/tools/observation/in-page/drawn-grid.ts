@@ -3,7 +3,9 @@ import type { PageElement, PageRect, PageWindow } from "./dom.ts";
 declare const window: PageWindow;
 declare const document: { elementFromPoint(x: number, y: number): PageElement | null };
 
-/** The window in cells, and the numbers of those where something is drawn that nothing lies over. */
+/**
+ * The window in cells, and the numbers of those where something is drawn that nothing lies over.
+ */
 export type DrawnGrid = { readonly columns: number; readonly rows: number; readonly cells: readonly number[] };
 
 /** Runs in the page, or outside of it: the pixels of a column or row of a grid. */

@@ -143,7 +143,9 @@ export function fieldValue(element: PageElement, formats: Readonly<Record<string
   return value.replace(/[\s\u200b]+/g, " ").trim();
 }
 
-/** Runs in the page: the names of the files that a field was given; "" if it is no field for files. */
+/**
+ * Runs in the page: the names of the files that a field was given; "" if it is no field for files.
+ */
 export function chosenFiles(element: PageElement): string {
   return Array.from(element.files ?? [], ({ name }) => name)
     .join(", ")
