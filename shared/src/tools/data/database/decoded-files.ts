@@ -1,15 +1,19 @@
 import { type FileHandle, mkdir, open, realpath, rm, stat } from "node:fs/promises";
 import { basename, join, resolve, sep } from "node:path";
-import { chunksOf, type FileEncoding, otherEncoding } from "./file-encoding.ts";
+import { type Chunks, type FileEncoding, otherEncoding } from "./file-encoding.ts";
 import { namedFiles } from "./named-files.ts";
 import { quoted } from "./table-of.ts";
 
 const textFile = /\.(?:csv|tsv|txt|json|jsonl|ndjson)$/i;
+/** Only `read_csv` takes an encoding. */
+const isJson = /json/i;
+const another = " (read_csv with encoding = '…' reads it as another)";
 const place = [".manyhands", "decoded"];
 /** Larger files, and more of them together, are left as they are. */
 const maxBytes = 500 * 1024 * 1024;
-/** What a statement may call an encoding that we tell by the file. */
-const told = /^(?:utf[-_]?(?:8|16)|latin[-_]?1|iso[-_]?8859[-_]?1|(?:windows|cp)[-_]?1252)$/i;
+const chunkBytes = 1024 * 1024;
+/** What a statement may call an encoding that the file itself tells. */
+const told = /^utf[-_]?(?:8|16)$/i;
 
 /** A statement that reads UTF-8 copies of files that are in another encoding. */
 export type DecodedStatement = {
@@ -24,12 +28,12 @@ export type DecodedStatement = {
 export interface DecodedFiles {
   /**
    * Writes such files that the statement reads as UTF-8, each once until it changes, and has it
-   * read those. `goOn` stops it by throwing.
+   * read those. An encoding that the statement names is believed. `goOn` stops it by throwing.
    */
   decode(sql: string, goOn: () => void): Promise<DecodedStatement>;
 }
 
-type Copy = { readonly told: string; readonly path: string; readonly bytes: number };
+type Copy = Pick<FileEncoding, "told" | "isGuess"> & { readonly path: string; readonly bytes: number };
 
 /** Reads and writes below `folder` only, after following symlinks; begins without any copy. */
 export async function createDecodedFiles(folder: string): Promise<DecodedFiles> {
@@ -39,24 +43,26 @@ export async function createDecodedFiles(folder: string): Promise<DecodedFiles> 
   await rm(join(folder, ...place), { recursive: true, force: true }).catch(() => undefined);
 
   /** The folder of a file's copy, which keeps its name: by it statements also call its table. */
-  function folderOf(path: string): string {
-    const own = folders.get(path) ?? join(...place, `${folders.size}`);
-    folders.set(path, own);
+  function folderOf(key: string): string {
+    const own = folders.get(key) ?? join(...place, `${folders.size}`);
+    folders.set(key, own);
     return own;
   }
 
-  async function copyOf(name: string, goOn: () => void): Promise<Copy | undefined> {
+  async function copyOf(name: string, label: Bun.Encoding | undefined, goOn: () => void): Promise<Copy | undefined> {
     const path = textFile.test(name) ? await realpath(resolve(folder, name)).catch(() => undefined) : undefined;
     if (path === undefined || !path.startsWith(folder + sep)) return undefined;
     const stats = await stat(path);
     if (!stats.isFile()) return undefined;
     const version = `${stats.mtimeMs} ${stats.size}`;
-    const before = known.get(path);
+    const key = `${label ?? ""} ${path}`;
+    const before = known.get(key);
     if (before?.version === version) return before.copy;
-    known.delete(path);
+    known.delete(key);
     const others = [...known.values()].reduce((sum, { copy }) => sum + (copy?.bytes ?? 0), 0);
-    const copy = others + stats.size > maxBytes ? undefined : await writeCopy(path, folder, folderOf(path), goOn);
-    known.set(path, { version, copy });
+    const copy =
+      others + stats.size > maxBytes ? undefined : await writeCopy(path, label, { folder, own: folderOf(key) }, goOn);
+    known.set(key, { version, copy });
     return copy;
   }
 
@@ -66,10 +72,11 @@ export async function createDecodedFiles(folder: string): Promise<DecodedFiles> 
       const names = new Map<string, string>();
       const texts = new Map<number, { readonly end: number; readonly text: string }>();
       for (const { text, start, end, encoding } of namedFiles(sql)) {
-        if (encoding !== undefined && !told.test(encoding.text)) continue;
-        const copy = await copyOf(text, goOn);
+        const label = encoding === undefined || told.test(encoding.text) ? undefined : labelOf(encoding.text);
+        if (label === "unknown") continue;
+        const copy = await copyOf(text, label, goOn);
         if (copy === undefined) continue;
-        notes.add(`${text} ${copy.told}.`);
+        notes.add(`${text} ${copy.told}${copy.isGuess && !isJson.test(text) ? another : ""}.`);
         names.set(copy.path, text);
         texts.set(start, { end, text: copy.path });
         if (encoding !== undefined) texts.set(encoding.start, { end: encoding.end, text: "utf-8" });
@@ -83,34 +90,60 @@ export async function createDecodedFiles(folder: string): Promise<DecodedFiles> 
   };
 }
 
+/** The decoder's own name for an encoding; `latin_1` and `cp-1250` are none for it. */
+function labelOf(name: string): Bun.Encoding | "unknown" {
+  const written = name.toLowerCase().replaceAll("_", "-");
+  for (const label of [written, written.replaceAll("-", ""), written.replace("cp", "windows")]) {
+    try {
+      return new TextDecoder(label as Bun.Encoding).encoding as Bun.Encoding;
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+    }
+  }
+  return "unknown";
+}
+
 /** Writes a file as UTF-8 into the folder `own` if it is in another encoding. */
-async function writeCopy(path: string, folder: string, own: string, goOn: () => void): Promise<Copy | undefined> {
+async function writeCopy(
+  path: string,
+  label: Bun.Encoding | undefined,
+  { folder, own }: { readonly folder: string; readonly own: string },
+  goOn: () => void,
+): Promise<Copy | undefined> {
   const place = join(folder, own);
   await rm(place, { recursive: true, force: true });
   await using file = await open(path);
-  const encoding = await otherEncoding(file, goOn);
+  const chunks = () => chunksOf(file, goOn);
+  const encoding = label === undefined ? await otherEncoding(chunks) : { label, told: `is read as ${label}` };
   if (encoding === undefined) return undefined;
   await mkdir(place, { recursive: true });
   // Programs in the workspace may have put a link there.
   if ((await realpath(place)) !== place) return undefined;
   await using written = await open(join(place, basename(path)), "wx");
-  const bytes = await writeDecoded(file, encoding, written, goOn);
-  return { told: encoding.told, path: join(own, basename(path)), bytes };
+  const bytes = await writeDecoded(chunks, encoding, written);
+  return { ...encoding, path: join(own, basename(path)), bytes };
 }
 
-async function writeDecoded(
-  file: FileHandle,
-  { label }: FileEncoding,
-  written: FileHandle,
-  goOn: () => void,
-): Promise<number> {
+async function writeDecoded(chunks: Chunks, { label }: FileEncoding, written: FileHandle): Promise<number> {
   const decoder = new TextDecoder(label);
   let bytes = 0;
-  for await (const chunk of chunksOf(file, goOn)) bytes += await put(decoder.decode(chunk, { stream: true }));
+  for await (const chunk of chunks()) bytes += await put(decoder.decode(chunk, { stream: true }));
   return bytes + (await put(decoder.decode()));
 
   async function put(text: string): Promise<number> {
     await written.appendFile(text);
     return Buffer.byteLength(text);
+  }
+}
+
+/** The file from its start, a megabyte at a time. `goOn` stops it by throwing. */
+async function* chunksOf(file: FileHandle, goOn: () => void): AsyncGenerator<Buffer> {
+  const buffer = Buffer.alloc(chunkBytes);
+  for (let at = 0; ; ) {
+    goOn();
+    const { bytesRead } = await file.read(buffer, 0, chunkBytes, at);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
   }
 }
