@@ -26,6 +26,8 @@ function western(text: string): Buffer {
   return Buffer.from([...text].map((sign) => beyond.get(sign) ?? sign.charCodeAt(0)));
 }
 
+const utf16 = Buffer.from("\ufeffn\tm\r\nä\t1\r\n", "utf16le");
+const packed = (bytes: Buffer) => Bun.gzipSync(new Uint8Array(bytes));
 const query = async (sql: string) => {
   const { rows, notes } = await scene.databases.query(scene.workspace, sql, { signal: AbortSignal.timeout(60_000) });
   return { rows, notes };
@@ -103,8 +105,8 @@ test("a file is decoded anew once it has changed, and read as it is once it is U
 });
 
 test.each<[string, Uint8Array, readonly unknown[], string]>([
-  ["utf-16.csv", Buffer.from("\ufeffn\tm\r\nä\t1\r\n", "utf16le"), ["ä", "1"], "is read as UTF-16."],
-  ["big-endian.csv", Buffer.from("\ufeffn\tm\r\nä\t1\r\n", "utf16le").swap16(), ["ä", "1"], "is read as UTF-16."],
+  ["utf-16.csv", utf16, ["ä", "1"], "is read as UTF-16."],
+  ["big-endian.csv", Buffer.from(utf16).swap16(), ["ä", "1"], "is read as UTF-16."],
   [
     "mixed.csv",
     Buffer.concat([Buffer.from("n;m\nÄöü;1\n"), western("ß;2\n")]),
@@ -121,6 +123,30 @@ test.each<[string, Uint8Array, readonly unknown[], string]>([
   await scene.write(name, bytes);
   const { rows, notes } = await query(`SELECT n, m FROM '${name}'`);
   expect({ rows, notes }).toEqual({ rows: expect.arrayContaining([row]), notes: [`${name} ${told}`] });
+});
+
+test.each<[string, Uint8Array, string]>([
+  ["bank.csv.gz", packed(western("n;m\nä;1\n")), guessed("bank.csv.gz")],
+  ["bank.tsv.zst", Bun.zstdCompressSync(western("n\tm\nä\t1\n")), guessed("bank.tsv.zst")],
+  ["wide.csv.gz", packed(utf16), "wide.csv.gz is read as UTF-16."],
+  [
+    "bank.json.gz",
+    packed(western('[{"n": "ä", "m": 1}]')),
+    "bank.json.gz is not UTF-8: it is read as Windows-1252 (western European), judged by its letters.",
+  ],
+])("a packed file is decoded too: %s", async (file, bytes, told) => {
+  await scene.write(file, bytes);
+  const { rows, notes } = await query(`SELECT n, m FROM '${file}'`);
+  expect({ rows, notes }).toEqual({ rows: [["ä", "1"]], notes: [told] });
+  expect((await scene.call(describeData(scene), { path: file })).text).toContain(`Note: ${told}`);
+});
+
+test("a packed file in UTF-8 is read as it is, and a broken one is the database's to refuse", async () => {
+  await scene.write("plain.csv.gz", packed(Buffer.from("n;m\nä;1\n")));
+  expect(await query("SELECT n FROM 'plain.csv.gz'")).toEqual({ rows: [["ä"]], notes: [] });
+  const whole = packed(western(`n;m\n${"ä;1\nxyz;23\n".repeat(5000)}`));
+  await scene.write("broken.csv.gz", whole.subarray(0, whole.length / 2));
+  await expect(query("FROM 'broken.csv.gz'")).rejects.toThrow("broken.csv.gz");
 });
 
 test.each<[string, string, string]>([

@@ -1,17 +1,18 @@
 import { type FileHandle, mkdir, open, realpath, rm, stat } from "node:fs/promises";
 import { basename, join, resolve, sep } from "node:path";
+import { chunksOf, packed, tooLong } from "./file-chunks.ts";
 import { type Chunks, type FileEncoding, otherEncoding } from "./file-encoding.ts";
 import { namedFiles } from "./named-files.ts";
+import { notesOfFiles } from "./notes-of-files.ts";
 import { quoted } from "./table-of.ts";
 
-const textFile = /\.(?:csv|tsv|txt|json|jsonl|ndjson)$/i;
+const textFile = /\.(?:csv|tsv|txt|json|jsonl|ndjson)(?:\.(?:gz|zst))?$/i;
 /** Only `read_csv` takes an encoding. */
 const isJson = /json/i;
 const another = " (read_csv with encoding = '…' reads it as another)";
 const place = [".manyhands", "decoded"];
 /** Larger files, and more of them together, are left as they are. */
 const maxBytes = 500 * 1024 * 1024;
-const chunkBytes = 1024 * 1024;
 /** What a statement may call an encoding that the file itself tells. */
 const told = /^utf[-_]?(?:8|16)$/i;
 
@@ -31,6 +32,13 @@ export interface DecodedFiles {
    * read those. An encoding that the statement names is believed. `goOn` stops it by throwing.
    */
   decode(sql: string, goOn: () => void): Promise<DecodedStatement>;
+  /** Whether a file is read through such a copy. */
+  needsCopy(name: string, goOn: () => void): Promise<boolean>;
+}
+
+/** Whether a file is a copy. */
+export function isCopy(name: string): boolean {
+  return name.startsWith(`${join(...place)}/`);
 }
 
 type Copy = Pick<FileEncoding, "told" | "isGuess"> & { readonly path: string; readonly bytes: number };
@@ -59,16 +67,22 @@ export async function createDecodedFiles(folder: string): Promise<DecodedFiles> 
     const before = known.get(key);
     if (before?.version === version) return before.copy;
     known.delete(key);
-    const others = [...known.values()].reduce((sum, { copy }) => sum + (copy?.bytes ?? 0), 0);
-    const copy =
-      others + stats.size > maxBytes ? undefined : await writeCopy(path, label, { folder, own: folderOf(key) }, goOn);
+    const left = maxBytes - [...known.values()].reduce((sum, { copy }) => sum + (copy?.bytes ?? 0), 0);
+    const own = folderOf(key);
+    const copy = await writeCopy(path, label, { folder, own }, { maxBytes: left, goOn }).catch(async (error) => {
+      await rm(join(folder, own), { recursive: true, force: true });
+      // The database says what is wrong with a file that cannot be unpacked.
+      if (error !== tooLong && !packed.test(path)) throw error;
+      goOn();
+      return undefined;
+    });
     known.set(key, { version, copy });
     return copy;
   }
 
   return {
     async decode(sql, goOn) {
-      const notes = new Set<string>();
+      const notes: [string, (called: string) => string][] = [];
       const names = new Map<string, string>();
       const texts = new Map<number, { readonly end: number; readonly text: string }>();
       for (const { text, start, end, encoding } of namedFiles(sql)) {
@@ -76,7 +90,8 @@ export async function createDecodedFiles(folder: string): Promise<DecodedFiles> 
         if (label === "unknown") continue;
         const copy = await copyOf(text, label, goOn);
         if (copy === undefined) continue;
-        notes.add(`${text} ${copy.told}${copy.isGuess && !isJson.test(text) ? another : ""}.`);
+        const how = `${copy.told}${copy.isGuess && !isJson.test(text) ? another : ""}`;
+        notes.push([text, (called) => `${called} ${how}.`]);
         names.set(copy.path, text);
         texts.set(start, { end, text: copy.path });
         if (encoding !== undefined) texts.set(encoding.start, { end: encoding.end, text: "utf-8" });
@@ -85,8 +100,9 @@ export async function createDecodedFiles(folder: string): Promise<DecodedFiles> 
       for (const [start, { end, text }] of [...texts].toSorted(([one], [other]) => other - one))
         decoded = decoded.slice(0, start) + quoted(text, "'") + decoded.slice(end);
       const named = (text: string) => [...names].reduce((all, [path, name]) => all.replaceAll(path, name), text);
-      return { sql: decoded, notes: [...notes], named };
+      return { sql: decoded, notes: notesOfFiles(notes), named };
     },
+    needsCopy: async (name, goOn) => (await copyOf(name, undefined, goOn)) !== undefined,
   };
 }
 
@@ -103,25 +119,26 @@ function labelOf(name: string): Bun.Encoding | "unknown" {
   return "unknown";
 }
 
-/** Writes a file as UTF-8 into the folder `own` if it is in another encoding. */
+/** Writes a file as UTF-8, unpacked, into the folder `own` if it is in another encoding. */
 async function writeCopy(
   path: string,
   label: Bun.Encoding | undefined,
   { folder, own }: { readonly folder: string; readonly own: string },
-  goOn: () => void,
+  bounds: { readonly maxBytes: number; readonly goOn: () => void },
 ): Promise<Copy | undefined> {
   const place = join(folder, own);
   await rm(place, { recursive: true, force: true });
   await using file = await open(path);
-  const chunks = () => chunksOf(file, goOn);
+  const name = basename(path);
+  const chunks = () => chunksOf(file, { name, ...bounds });
   const encoding = label === undefined ? await otherEncoding(chunks) : { label, told: `is read as ${label}` };
   if (encoding === undefined) return undefined;
   await mkdir(place, { recursive: true });
   // Programs in the workspace may have put a link there.
   if ((await realpath(place)) !== place) return undefined;
-  await using written = await open(join(place, basename(path)), "wx");
-  const bytes = await writeDecoded(chunks, encoding, written);
-  return { ...encoding, path: join(own, basename(path)), bytes };
+  const plain = name.replace(packed, "");
+  await using written = await open(join(place, plain), "wx");
+  return { ...encoding, path: join(own, plain), bytes: await writeDecoded(chunks, encoding, written) };
 }
 
 async function writeDecoded(chunks: Chunks, { label }: FileEncoding, written: FileHandle): Promise<number> {
@@ -133,17 +150,5 @@ async function writeDecoded(chunks: Chunks, { label }: FileEncoding, written: Fi
   async function put(text: string): Promise<number> {
     await written.appendFile(text);
     return Buffer.byteLength(text);
-  }
-}
-
-/** The file from its start, a megabyte at a time. `goOn` stops it by throwing. */
-async function* chunksOf(file: FileHandle, goOn: () => void): AsyncGenerator<Buffer> {
-  const buffer = Buffer.alloc(chunkBytes);
-  for (let at = 0; ; ) {
-    goOn();
-    const { bytesRead } = await file.read(buffer, 0, chunkBytes, at);
-    if (bytesRead === 0) return;
-    yield buffer.subarray(0, bytesRead);
-    at += bytesRead;
   }
 }
