@@ -36,6 +36,9 @@ export type ToolDeps = {
   openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
 
+/** The tool whose call failed, and whether it only sets a part of what it acts on. */
+export type FailedAct = { readonly name: string; readonly setsPart: boolean };
+
 /** What the calls of one turn share. */
 export type TurnOfCalls = {
   readonly task: AgentState;
@@ -47,8 +50,8 @@ export type TurnOfCalls = {
   readonly more?: (within: Pick<StepContext, "signal" | "progress">) => Promise<readonly Tool[]>;
   /** What the calls in flight have spent together. */
   readonly pending: PendingSpending;
-  /** What a call of the turn failed to act on, and the name of its tool. */
-  readonly failed: ReadonlyMap<string, string>;
+  /** What a call of the turn failed to act on. */
+  readonly failed: ReadonlyMap<string, FailedAct>;
   /** How many calls the turn makes. */
   readonly calls: number;
 };
@@ -88,7 +91,7 @@ async function makeCall(
   // The effect of a tool that is not listed yet is unknown.
   const unknown = turn.more === undefined ? "pure" : "once";
   const effect = input.ok ? (tool?.effect(input.value) ?? unknown) : "pure";
-  const failed = effect === "once" ? failedBefore(call, tool, turn) : undefined;
+  const failed = effect === "once" ? failedBefore(call, tool, turn, input) : undefined;
   try {
     return await run.step(
       stepName(name),
@@ -218,10 +221,18 @@ function unknownTool(name: string, known: readonly string[]): ToolResult {
 }
 
 /** The tool of an earlier call of the turn that did not act on what this one acts on. */
-function failedBefore({ deniedBefore = [] }: PlannedCall, tool: Tool | undefined, turn: TurnOfCalls) {
+function failedBefore(
+  { deniedBefore = [] }: PlannedCall,
+  tool: Tool | undefined,
+  turn: TurnOfCalls,
+  input: ReadCall["input"],
+): string | undefined {
   const { actsOn } = tool ?? {};
   if (actsOn === undefined) return undefined;
-  return turn.failed.get(actsOn) ?? deniedBefore.find((name) => turn.tools.get(name)?.actsOn === actsOn);
+  const before = turn.failed.get(actsOn);
+  const isApart = before?.setsPart === true && input.ok && tool?.setsPart?.(input.value) === true;
+  if (before !== undefined && !isApart) return before.name;
+  return deniedBefore.find((name) => turn.tools.get(name)?.actsOn === actsOn);
 }
 
 function notMade(name: string): string {

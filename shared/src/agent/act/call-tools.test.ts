@@ -252,6 +252,38 @@ test("after a call that failed to act on a thing, later calls of its turn that a
   expect(results?.[4]).toContain("Not made: fill, before it in this turn, failed");
 });
 
+test("after a call that failed to set a part of a thing, others that set one are made, and what builds on them is not", async () => {
+  const made: string[] = [];
+  const tool = (name: string, setsPart: boolean, fails = false): Tool => ({
+    ...act({ actsOn: "page", setsPart: () => setsPart }),
+    name,
+    call: async () => {
+      made.push(name);
+      return { text: fails ? "It has no such entry." : "did", isError: fails };
+    },
+  });
+  const tools = [tool("choose", true, true), tool("write", true), tool("send", false), tool("fail", false, true)];
+  const turn = (...names: readonly string[]) => ({ calls: names.map((name) => ({ name, args: {} })) });
+  await using agent = await agentForTest({
+    script: [
+      turn("choose", "write", "send", "write"),
+      turn("choose", "fail", "write"),
+      turn("fail", "write"),
+      { text: "done" },
+    ],
+    tools,
+  });
+  await agent.until(await agent.start("Go."), "completed");
+  expect(made).toEqual(["choose", "write", "choose", "fail"]);
+  const results = agent.model.requests[1]?.body.messages.filter(({ role }) => role === "tool");
+  expect(results?.map(({ content }) => String(content).includes("Not made: choose"))).toEqual([
+    false,
+    false,
+    true,
+    true,
+  ]);
+});
+
 test("a call on the page is not made after one of its turn that the configuration denied, an earlier one is", async () => {
   const made: unknown[] = [];
   const press: Tool = {

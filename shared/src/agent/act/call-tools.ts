@@ -7,8 +7,9 @@ import type { AgentState } from "../task/agent-state.ts";
 import type { Act, PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
 import { recordedSources } from "../task/recorded-sources.ts";
-import { callTool, type ToolDeps, type TurnOfCalls } from "./call-tool.ts";
+import { callTool, type FailedAct, type ToolDeps, type TurnOfCalls } from "./call-tool.ts";
 import { type CalledTool, refuse } from "./called-tool.ts";
+import { readCall } from "./plan-call.ts";
 import { nothingYet, toolsNow } from "./tools-now.ts";
 
 /**
@@ -22,7 +23,7 @@ export function callTools(agent: AgentDefinition, deps: ToolDeps): Act {
     const { moreTools } = agent;
     const { principal } = task.run;
     const more: TurnOfCalls["more"] = async (within) => (await toolsNow(agent, principal, nothingYet, within)).callable;
-    const failed = new Map<string, string>();
+    const failed = new Map<string, FailedAct>();
     for (const group of groups(calls)) {
       const pending = { tokens: 0, usd: 0 };
       const turn: TurnOfCalls = { task, tools, pending, calls: calls.length, failed, ...(moreTools && { more }) };
@@ -31,8 +32,12 @@ export function callTools(agent: AgentDefinition, deps: ToolDeps): Act {
       for (const [at, each] of called.entries()) {
         const result = await answered(group[at], each, turn, deps);
         takeResult(result, task);
-        const thing = result.isError ? tools.get(result.name)?.actsOn : undefined;
-        if (thing !== undefined && !failed.has(thing)) failed.set(thing, result.name);
+        const tool = result.isError ? tools.get(result.name) : undefined;
+        if (tool?.actsOn === undefined) continue;
+        const { name, setsPart } = failed.get(tool.actsOn) ?? { name: result.name, setsPart: true };
+        const input = group[at] && readCall(group[at]).input;
+        const isPart = input?.ok === true && tool.setsPart?.(input.value) === true;
+        failed.set(tool.actsOn, { name, setsPart: setsPart && isPart });
       }
     }
   };

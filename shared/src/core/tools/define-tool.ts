@@ -32,6 +32,8 @@ export function defineTool<Input extends z.ZodObject>(
     readonly reach?: Reach<z.output<Input>>;
     /** As `Tool.edits`, with the parsed input. */
     readonly edits?: true | ((input: z.output<Input>) => readonly string[]);
+    /** As `Tool.setsPart`, with the parsed input. */
+    readonly setsPart?: (input: z.output<Input>) => boolean;
     /** As `Tool.views`, with the parsed input. */
     readonly views?: (input: z.output<Input>) => string | undefined;
     /** As `Tool.callDurably`, with the parsed input. */
@@ -43,13 +45,15 @@ export function defineTool<Input extends z.ZodObject>(
 ): Tool {
   const fault = faultIn(spec);
   if (fault !== undefined) refuseSpec(fault);
-  const { name, description, input, effect, run, risk, sameKind, reach, edits, views, runDurably, ...rest } = spec;
+  const { name, description, input, effect, run, risk, sameKind, reach, edits, setsPart, views, runDurably, ...rest } =
+    spec;
   return {
     ...rest,
     ...(risk && { risk: onInput(name, input, risk, Promise.resolve(undefined)) }),
     ...(sameKind && { sameKind: onInput(name, input, sameKind, undefined) }),
     ...(reach && { reach: reachOfAny(name, input, reach) }),
     ...(edits && { edits: edits === true ? edits : onInput(name, input, edits, []) }),
+    ...(setsPart && { setsPart: onInput(name, input, setsPart, false) }),
     ...(views && { views: onInput(name, input, views, undefined) }),
     ...(runDurably && { callDurably: durably(name, input, runDurably) }),
     name,

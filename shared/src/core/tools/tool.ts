@@ -236,6 +236,11 @@ export interface Tool {
    * meant them for what the failed call would have left.
    */
   readonly actsOn?: string;
+  /**
+   * Whether a call only sets one part of what it acts on, as writing into a field does: where such
+   * a call fails, later ones of its turn that do the same are made. The input may be invalid.
+   */
+  setsPart?(input: unknown): boolean;
   /** Whether the tool ends the task; only such tools are offered in a task's last turn. */
   readonly endsTask?: boolean;
   /**

@@ -46,6 +46,8 @@ export function browserTool<Input extends z.ZodObject>(
     readonly reach?: Reach<z.output<Input>>;
     /** As `Tool.sameKind`, with the parsed input; by default a call can only be allowed once. */
     readonly sameKind?: (input: z.output<Input>, risk: string | undefined) => string | undefined;
+    /** As `Tool.setsPart`, with the parsed input. */
+    readonly setsPart?: (input: z.output<Input>) => boolean;
     /** As `OnPage.judge`, with the parsed input. */
     readonly judge?: (input: z.output<Input>, situation: Situation) => Promise<Judgement>;
     readonly answersDialog?: boolean;

@@ -41,6 +41,7 @@ export function dropdownTools(deps: BrowserDeps): Tool[] {
         text: z.string().min(1),
       }),
       judge: judgeChoice,
+      setsPart: () => true,
       run: ({ ref, text }, call) =>
         perform(call, { refs: [ref] }, async (_, [element], say) => {
           if (element === undefined) return;

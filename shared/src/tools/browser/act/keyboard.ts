@@ -28,6 +28,7 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
       }),
       reach: { writes: ({ text }) => text },
       judge: judgeInput,
+      setsPart: ({ submit }) => !submit,
       run: ({ ref, text, clear, submit }, call) =>
         perform(
           call,
@@ -53,6 +54,7 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
       }),
       reach: { writes: ({ fields }) => fields.map(({ value }) => String(value)).join("\n") },
       judge: judgeForm,
+      setsPart: () => true,
       run: ({ fields }, call) => fillForm(call, fields),
     }),
     browserTool(deps, {
