@@ -67,6 +67,21 @@ test.each([
   expect((await query(sql)).rows).toHaveLength(count);
 });
 
+test("a file is read within a transaction that has read, or written elsewhere, and nothing of it is lost", async () => {
+  await query("ATTACH 'other.db' AS other");
+  for (const [index, first] of ["CREATE TABLE other.kept AS SELECT 1 AS a", "SELECT 1 FROM 'two.csv'"].entries()) {
+    const file = `later${index}.csv`;
+    await scene.write(file, bank);
+    await query(`BEGIN; ${first}`);
+    expect((await query(`SELECT sum(Betrag) FROM '${file}'`)).rows).toEqual([[1008]]);
+    expect((await query(`SELECT b.Wer FROM '${file}' AS b LIMIT 1`)).rows).toEqual([["Hof"]]);
+    expect((await query(`SUMMARIZE '${file}'`)).rows).toHaveLength(3);
+    await query("COMMIT");
+    expect((await query(`SELECT later${index}.Wer FROM '${file}' LIMIT 1`)).rows).toEqual([["Hof"]]);
+  }
+  expect((await query("FROM other.kept")).rows).toEqual([[1]]);
+});
+
 test("an error names the file, and a file is looked at anew once it has changed", async () => {
   await expect(query("SELECT nix FROM 'bank.csv'")).rejects.toThrow("FROM 'bank.csv'");
   const rewrite = async (content: string, time: number) => {
