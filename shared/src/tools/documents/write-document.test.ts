@@ -151,7 +151,8 @@ test("of a workbook the first cells are seen in their formats, with what formula
   );
   expect(images).toHaveLength(1);
   const shown = printed[0]?.text ?? "";
-  for (const piece of ["Sums & <b>", "1,234.50", "| Sum | 1,234.50 |", "<img src=", "row 18"]) expect(shown).toContain(piece);
+  for (const piece of ["Sums & <b>", "1,234.50", "| Sum | 1,234.50 |", "<img src=", "row 18"])
+    expect(shown).toContain(piece);
   for (const piece of ["row 19", "Unseen"]) expect(shown).not.toContain(piece);
   expect(passed()).toEqual([]);
   // The cells of a CSV file may be anybody's.
