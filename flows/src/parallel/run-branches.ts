@@ -1,6 +1,5 @@
-import type { Flow } from "manyhands/flows";
+import { abortable, type Flow } from "manyhands/flows";
 import { type Branch, type BranchResult, canceledBranch, tellBranch, workBranch } from "../branch.ts";
-import { unlessAborted } from "../unless-aborted.ts";
 
 /**
  * How branches run: how many at once, and what happens to the running ones once the policy is
@@ -31,7 +30,7 @@ export async function runBranches(
       });
       await flow.over(own).all(works, options);
       // The other side of the race decides once it has taken them all.
-      return unlessAborted(new Promise<never>(() => undefined), own.abortSignal);
+      return abortable(new Promise<never>(() => undefined), own.abortSignal);
     },
   ]);
   if (ended.size < branches.length) await flow.cancelOpen();
@@ -52,9 +51,9 @@ async function takeEnds(
   let isSettled = false;
   for (let n = 0; n < count; n++) {
     const { abortSignal } = flow.run;
-    await unlessAborted(ends.reached(n + 1), abortSignal);
+    await abortable(ends.reached(n + 1), abortSignal);
     const index = await flow.run.step("branch ended", async () => ends.next(taken), { effect: "pure" });
-    const result = await unlessAborted(ends.result(index), abortSignal);
+    const result = await abortable(ends.result(index), abortSignal);
     taken.set(index, result);
     tellBranch(flow, result);
     if (!isSettled) isSettled = settle(flow, policy, [...taken.values()]);

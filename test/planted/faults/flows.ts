@@ -509,7 +509,7 @@ export const flowsFaults: readonly Fault[] = [
   {
     id: "flow-taken-to-remember",
     file: "shared/src/flow/ask.ts",
-    find: ' return agent.kind === "flow" ? forgetful(outcome) : outcome;',
+    find: ' return agent.kind === "flow" ? withoutMemory(outcome) : outcome;',
     becomes: " return outcome;",
     harm: "A flow that is asked again is told only what is new, of which it knows nothing.",
     tests: ["shared/src/flow/flow-run.test"],
