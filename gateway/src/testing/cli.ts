@@ -4,8 +4,10 @@ import { join, resolve } from "node:path";
 import type { Credentials } from "manyhands/internal/a2a/client/credentials";
 import { loadConfig } from "manyhands/internal/config/config";
 import { runCli } from "../cli/run-cli.ts";
+import { connectAgent } from "../tasks/a2a-agent-client.ts";
 import type { AgentClient, OutgoingMessage } from "../tasks/agent-client.ts";
 import type { TaskItem } from "../tasks/task-item.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 
 /**
  * A command line over a scripted agent, with everything it wrote, in a folder that `await using`
@@ -20,6 +22,8 @@ export type CliForTest = AsyncDisposable & {
   readonly shown: (Credentials | undefined)[];
   /** How many tasks the agent was asked to list, each time. */
   readonly listed: number[];
+  /** What the person was asked. */
+  readonly asked: string[];
   run(...args: string[]): Promise<number>;
   out(): string;
   said(): string;
@@ -44,21 +48,24 @@ export async function cliForTest(options: {
    * with its gateway and first agent up.
    */
   readonly root?: string;
+  /**
+   * Whether it talks to the gateway that its settings name, instead of to the scripted agent.
+   */
+  readonly reallyConnects?: boolean;
 }): Promise<CliForTest> {
   const made = await mkdtemp(join(tmpdir(), "manyhands-cli-"));
   const cwd = options.root ?? made;
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ agent: "manus" }) });
   const url = server.url.href.replace(/\/$/, "");
-  const up = options.root === undefined ? { MANUS_URL: url, GATEWAY_PORT: String(server.port) } : {};
+  const fake = options.root === undefined && options.reallyConnects !== true;
+  const up = fake ? { MANUS_URL: url, GATEWAY_PORT: String(server.port) } : {};
   const env = { ...up, ...options.env };
-  const answers = [...(options.answers ?? [])];
   const sent: OutgoingMessage[] = [];
   const canceled: string[] = [];
   const connected: string[] = [];
   const shown: (Credentials | undefined)[] = [];
   const listed: number[] = [];
-  let out = "";
-  let said = "";
+  const terminal = scriptedTerminal(options);
   const client: AgentClient = {
     url,
     facts: { title: "Manus", model: { name: "rehearsal", provider: "rehearsal" }, sandbox: "bwrap" },
@@ -83,23 +90,12 @@ export async function cliForTest(options: {
     root: options.root ?? resolve(import.meta.dir, "../../.."),
     cwd,
     env,
-    terminal: {
-      style: { color: false, columns: 80 },
-      interactive: options.interactive ?? false,
-      out(text: string) {
-        out += text;
-      },
-      say(line: string) {
-        said += `${line}\n`;
-      },
-      ask: async () => answers.shift(),
-      read: async () => (options.piped === undefined ? undefined : new TextEncoder().encode(options.piped)),
-    },
+    terminal: terminal.terminal,
     configure: (file: string | undefined) => loadConfig({ cwd, file, env }),
-    async connect(address: string, credentials: Credentials | undefined) {
+    async connect(address: string, credentials: Credentials | undefined, publicUrl?: string) {
       connected.push(address);
       shown.push(credentials);
-      return client;
+      return options.reallyConnects ? connectAgent(address, credentials, publicUrl) : client;
     },
   };
   return {
@@ -109,12 +105,41 @@ export async function cliForTest(options: {
     connected,
     shown,
     listed,
+    asked: terminal.asked,
     run: (...args) => runCli(args, context),
-    out: () => out,
-    said: () => said,
+    out: terminal.out,
+    said: terminal.said,
     async [Symbol.asyncDispose]() {
       await server.stop(true);
       await rm(made, { recursive: true });
     },
   };
+}
+
+/** A terminal where a person types `answers`, with all that it showed. */
+function scriptedTerminal(options: {
+  readonly answers?: readonly string[];
+  readonly interactive?: boolean;
+  readonly piped?: string;
+}) {
+  const answers = [...(options.answers ?? [])];
+  const asked: string[] = [];
+  let out = "";
+  let said = "";
+  const terminal: Terminal = {
+    style: { color: false, columns: 80 },
+    interactive: options.interactive ?? false,
+    out(text) {
+      out += text;
+    },
+    say(line) {
+      said += `${line}\n`;
+    },
+    async ask(question) {
+      asked.push(question);
+      return answers.shift();
+    },
+    read: async () => (options.piped === undefined ? undefined : new TextEncoder().encode(options.piped)),
+  };
+  return { terminal, asked, out: () => out, said: () => said };
 }

@@ -1,4 +1,5 @@
 import { cancelOpen } from "../a2a/ask/cancel-remote-tasks.ts";
+import { createSlots } from "../core/async/slots.ts";
 import type { Flow, Writing } from "../core/flow.ts";
 import type { Part, PeerArtifact } from "../core/message.ts";
 import type { Run } from "../core/runs/run.ts";
@@ -10,7 +11,6 @@ import { type ReadDocument, readExcerpts } from "./excerpts.ts";
 import { isAddress, namedAgent } from "./find-agent.ts";
 import type { FlowState } from "./flow-state.ts";
 import { askCaller, receiveCallerMessages } from "./receive-caller-messages.ts";
-import { createSlots } from "./slots.ts";
 
 /** What a flow's body needs of the process it runs in. */
 export type FlowVerbDeps = AskDeps & ModelDeps & { readonly readDocument?: ReadDocument };

@@ -1,5 +1,6 @@
 /** What you write a flow with. */
 export { type AgentEntry, agentText } from "../core/agent.ts";
+export { createSlots, type Slots } from "../core/async/slots.ts";
 export { abortable } from "../core/async/within.ts";
 export type { AskOutcome, AskState, Exchange, Fault, PeerCall, QuestionKind } from "../core/events/ask-outcome.ts";
 export type { FlowEvent } from "../core/events/events.ts";
@@ -23,4 +24,3 @@ export { isFinal, outcomeText } from "../flow/ask.ts";
 export { type AnswerForm, askInForm, type FormedAnswer } from "../flow/ask-in-form.ts";
 export { cut, roomForEach } from "../flow/cut.ts";
 export { agentByName, type FoundAgent, meantAgent } from "../flow/find-agent.ts";
-export { createSlots, type Slots } from "../flow/slots.ts";

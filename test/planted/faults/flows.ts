@@ -44,11 +44,11 @@ export const flowsFaults: readonly Fault[] = [
   },
   {
     id: "slot-not-given-on",
-    file: "shared/src/flow/slots.ts",
+    file: "shared/src/core/async/slots.ts",
     find: "        queue.splice(queue.indexOf(take), 1);\n",
     becomes: "",
     harm: "After a branch was canceled while it waited, its place is lost and the others stand still.",
-    tests: flows,
+    tests: ["shared/src/core/async/slots"],
   },
   {
     id: "step-setting-ignored",

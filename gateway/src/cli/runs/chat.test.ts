@@ -1,8 +1,9 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ShownState, TaskItem } from "../../tasks/task-item.ts";
 import { cliForTest } from "../../testing/cli.ts";
+import * as reading from "./read-task.ts";
 
 const at = (state: ShownState): TaskItem => ({ kind: "state", taskId: "t1", contextId: "c1", state });
 
@@ -35,6 +36,63 @@ test("an unknown command or a missing file is reported and never sent", async ()
   expect(cli.said()).toContain("There is no file none.csv.");
   expect(cli.said()).toContain("Name a file: /file PATH.");
   expect(cli.said()).toContain("/exit        end, and show how to continue later");
+});
+
+test("the name of an attached file is shown without what moves the cursor", async () => {
+  await using cli = await cliForTest({ answers: ["/file a\x1b[2J.csv"] });
+  await writeFile(join(cli.cwd, "a\x1b[2J.csv"), "1,2");
+  expect(await cli.run("chat")).toBe(0);
+  expect(cli.said()).toContain("a\\u001b[2J.csv (3 B) is attached to your next message.");
+});
+
+test("a file that may not be read ends no chat; a bug does", async () => {
+  using read = spyOn(reading, "readFiles");
+  read.mockRejectedValueOnce(Object.assign(new Error("no"), { code: "EACCES", syscall: "open", path: "/etc/shadow" }));
+  read.mockRejectedValueOnce(new TypeError("a bug"));
+  await using cli = await cliForTest({ answers: ["/file /etc/shadow", "/file b.csv", "never"] });
+  await expect(cli.run("chat")).rejects.toThrow("a bug");
+  expect(cli.said()).toContain("/etc/shadow cannot be used: this user may not (open, EACCES).");
+  expect(cli.sent).toEqual([]);
+});
+
+test("only lines with words are sent, without the blanks around them", async () => {
+  await using cli = await cliForTest({
+    play: async function* () {
+      yield at("completed");
+    },
+    answers: ["", "  ", "  hello ", " /exit ", "never"],
+  });
+  expect([await cli.run("chat"), cli.sent.map(({ text }) => text)]).toEqual([0, ["hello"]]);
+});
+
+test("a question is answered before its task is told of, and a task that failed is over", async () => {
+  const turns: ShownState[] = ["input-required", "failed", "completed"];
+  await using cli = await cliForTest({
+    play: async function* () {
+      yield at(turns.shift() ?? "completed");
+    },
+    answers: ["one", "an answer", "two", "/new"],
+  });
+  expect(await cli.run("chat")).toBe(0);
+  expect(cli.asked).toEqual(["You", "Your answer", "You", "You", "You"]);
+  expect(cli.sent.map(({ taskId }) => taskId)).toEqual([undefined, "t1", undefined]);
+  expect(cli.out().match(/waiting for an answer|✗ failed|✓ completed/g)).toEqual(["✗ failed", "✓ completed"]);
+  expect(cli.said()).toContain("Your next message starts a new conversation.");
+});
+
+test("Ctrl-C before an agent has answered leaves that message, and the chat goes on", async () => {
+  await using cli = await cliForTest({
+    play: async function* ({ text }, { signal }) {
+      if (text === "one") {
+        process.emit("SIGINT");
+        signal.throwIfAborted();
+      }
+      yield at("completed");
+    },
+    answers: ["one", "two"],
+  });
+  expect([await cli.run("chat"), cli.sent.map(({ text }) => text)]).toEqual([0, ["one", "two"]]);
+  expect(cli.out().match(/■ canceled|✓ completed/g)).toEqual(["■ canceled", "✓ completed"]);
 });
 
 test("a line that starts with a path is not a command", async () => {

@@ -4,6 +4,7 @@ import { openSession } from "../../session/open-session.ts";
 import type { OutgoingFile } from "../../tasks/agent-client.ts";
 import { factsText } from "../../terminal/agent-line.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";
+import { machineFailure } from "../../terminal/machine-failure.ts";
 import { tellOutcome } from "../../terminal/outcome.ts";
 import { renderTask } from "../../terminal/render-task.ts";
 import { safeText } from "../../terminal/safe-text.ts";
@@ -55,7 +56,7 @@ export async function chatCommand(options: ChatOptions, context: CliContext): Pr
       if (line === undefined || line === "/exit") break;
       if (line === "" || (await runLine(line, chat, context))) continue;
       const message = { text: line, contextId: chat.contextId, taskId: chat.waiting, files: chat.files };
-      const outcome = await renderTask((signal) => client.send(message, { signal }), { client, terminal, json: false });
+      const outcome = await renderTask((signal) => client.send(message, { signal }), { client, terminal });
       chat.files = [];
       chat.contextId = outcome.contextId || chat.contextId;
       chat.waiting = outcome.state === "input-required" ? outcome.taskId : undefined;
@@ -70,7 +71,7 @@ export async function chatCommand(options: ChatOptions, context: CliContext): Pr
 
 /** Runs a command to the chat itself; false if the line is for the agent. */
 async function runLine(line: string, chat: Chat, { cwd, terminal }: CliContext): Promise<boolean> {
-  const [, command, rest = ""] = /^\/(\w+)(?:\s+(.*))?$/s.exec(line) ?? [];
+  const [, command, rest = ""] = /^\/(\w+)(?:\s+(.*))?$/.exec(line) ?? [];
   if (command === undefined) return false;
   if (command === "file") await attach(rest, chat, cwd, terminal);
   else if (command === "new") {
@@ -88,7 +89,8 @@ async function attach(path: string, chat: Chat, cwd: string, { say }: CliContext
     for (const { name, bytes } of read)
       say(`${safeText(name)} (${sizeText(bytes.byteLength)}) is attached to your next message.`);
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    say(error.message);
+    const told = error instanceof AppError ? error.message : machineFailure(error);
+    if (told === undefined) throw error;
+    say(told);
   }
 }

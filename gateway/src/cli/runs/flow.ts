@@ -64,13 +64,9 @@ function listFlows(flows: readonly FlowDefinition[], { json }: FlowOptions, { te
 
 async function messageOf(task: string, options: FlowOptions, context: CliContext): Promise<OutgoingMessage> {
   const { agents, option = [], context: contextId, budgetUsd } = options;
-  const flow = {
-    ...(agents && { agents }),
-    ...(option.length > 0 && { options: Object.fromEntries(option) }),
-  };
   const given = await readTask(task, options.file ?? [], context);
   const outputSchema = await readSchema(options.schema, context.cwd);
-  return { ...given, contextId, budgetUsd, outputSchema, ...(Object.keys(flow).length > 0 && { flow }) };
+  return { ...given, contextId, budgetUsd, outputSchema, ...settingsOf(agents, Object.fromEntries(option)) };
 }
 
 /** The flow's example, with overrides from the command line. */
@@ -80,7 +76,6 @@ function exampleOf(flow: FlowDefinition, given: FlowOptions, settings: Pick<Conf
   const agents = given.agents ?? example.agents;
   const options = { ...example.options, ...Object.fromEntries(given.option ?? []) };
   const encoder = new TextEncoder();
-  const set = { ...(agents && { agents }), ...(Object.keys(options).length > 0 && { options }) };
   return {
     text,
     contextId: given.context,
@@ -92,6 +87,15 @@ function exampleOf(flow: FlowDefinition, given: FlowOptions, settings: Pick<Conf
         bytes: encoder.encode(file.text),
       }),
     ),
-    ...(Object.keys(set).length > 0 && { flow: set }),
+    ...settingsOf(agents, options),
   };
+}
+
+/** What a message says of its flow: nothing where nothing is set. */
+function settingsOf(
+  agents: readonly string[] | undefined,
+  options: { readonly [name: string]: Json },
+): Pick<OutgoingMessage, "flow"> {
+  const flow = { ...(agents && { agents }), ...(Object.keys(options).length > 0 && { options }) };
+  return Object.keys(flow).length > 0 ? { flow } : {};
 }

@@ -1,10 +1,18 @@
 import { expect, spyOn, test } from "bun:test";
 import { resolve } from "node:path";
+import * as z from "zod";
 import * as watching from "./memory-watch.ts";
 import { type OwnScriptRun, runOwnScript } from "./run-own-script.ts";
 
 const script = resolve(import.meta.dir, "../../testing/machine/own-script-process.ts");
-const run = (what: string, more: Partial<OwnScriptRun> = {}) =>
+const told = z.strictObject({
+  args: z.array(z.string()),
+  input: z.string(),
+  env: z.record(z.string(), z.string()),
+  folder: z.string(),
+});
+type Run = OwnScriptRun<z.output<typeof told>>;
+const run = (what: string, more: Partial<Run> = {}) =>
   runOwnScript({
     script,
     args: [what, "a b"],
@@ -13,29 +21,39 @@ const run = (what: string, more: Partial<OwnScriptRun> = {}) =>
     deadlineMs: 60_000,
     memoryBytes: 2 ** 30,
     signal: new AbortController().signal,
+    result: told,
     ...more,
   });
 
-test("a script has its arguments, its input and nothing of the server's, and what it prints is its answer", async () => {
+test("a script has its arguments, its input and nothing of the server's, and its reply is the result", async () => {
   process.env.MANYHANDS_TEST_KEY = "canary";
-  const { env, ...told } = JSON.parse(await run("tell"));
+  const { env, ...rest } = await run("tell");
   delete process.env.MANYHANDS_TEST_KEY;
-  expect(told).toEqual({ args: ["a b"], input: "given", folder: "/" });
+  expect(rest).toEqual({ args: ["a b"], input: "given", folder: "/" });
   expect(env).toMatchObject({ LANG: "C.UTF-8", TZ: "UTC" });
   expect(JSON.stringify(env)).not.toContain("canary");
 });
 
+const failing = (what: string, more: Partial<Run> = {}) =>
+  run(what, more).then(
+    () => "done",
+    (error) => `${error.code} ${error.message}`,
+  );
+
+test("a script's expected failure is the caller's, and nothing else it replies is taken for a result", async () => {
+  expect(await Promise.all(["refuse", "throw"].map((what) => failing(what)))).toEqual([
+    "rejected It is so.",
+    "unavailable The chart: its process ended with exit code 1.",
+  ]);
+  await expect(run("mislead")).rejects.toBeInstanceOf(z.ZodError);
+});
+
 test("a script that fails, takes too long or too much is told of in its subject's words", async () => {
-  const told = (what: string, more: Partial<OwnScriptRun> = {}) =>
-    run(what, more).then(
-      () => "done",
-      (error) => `${error.code} ${error.message}`,
-    );
-  expect(await Promise.all([told("fail"), told("wait", { deadlineMs: 400 })])).toEqual([
+  expect(await Promise.all([failing("fail"), failing("wait", { deadlineMs: 400 })])).toEqual([
     "unavailable The chart: its process ended with exit code 7.",
     "timeout The chart was stopped after 0.4 s.",
   ]);
-  expect(await told("fill", { memoryBytes: 300 * 2 ** 20 })).toBe(
+  expect(await failing("fill", { memoryBytes: 300 * 2 ** 20 })).toBe(
     "too_large The chart was stopped: it needed more than 300 MB of memory.",
   );
 });

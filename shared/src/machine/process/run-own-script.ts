@@ -1,9 +1,11 @@
+import type * as z from "zod";
 import { AppError } from "../../core/errors.ts";
 import { watchMemory } from "./memory-watch.ts";
 import { ownScriptArgv } from "./own-script.ts";
+import { ownScriptReply } from "./own-script-reply.ts";
 
-/** What a script is given and may use. */
-export type OwnScriptRun = {
+/** What a script is given and may use, and the schema of its result. */
+export type OwnScriptRun<T> = {
   /** The script's absolute path. */
   readonly script: string;
   readonly args?: readonly string[];
@@ -14,14 +16,22 @@ export type OwnScriptRun = {
   readonly deadlineMs: number;
   readonly memoryBytes: number;
   readonly signal: AbortSignal;
+  readonly result: z.ZodType<T>;
 };
 
 /**
- * Runs one of our scripts on what others wrote, confined as by `ownScriptArgv`, and returns its
- * standard output. It is killed at its deadline, above its memory, and with the signal. Rejects
- * with `timeout`, `too_large`, `unavailable` when it ended otherwise, or with the signal's reason.
+ * Runs one of our scripts on what others wrote, confined as by `ownScriptArgv`, and returns the
+ * result that it gives to `replyOf`. It is killed at its deadline, above its memory, and with the
+ * signal. Rejects with the failure it replies, `timeout`, `too_large`, `unavailable` when it ended
+ * otherwise, or with the signal's reason.
  */
-export async function runOwnScript(run: OwnScriptRun): Promise<string> {
+export async function runOwnScript<T>(run: OwnScriptRun<T>): Promise<T> {
+  const reply = ownScriptReply(run.result).parse(JSON.parse(await outputOf(run)));
+  if (reply.ok) return reply.result;
+  throw new AppError(reply.code, reply.message);
+}
+
+async function outputOf(run: Omit<OwnScriptRun<unknown>, "result">): Promise<string> {
   const { script, args = [], stdin, subject, deadlineMs, memoryBytes, signal } = run;
   signal.throwIfAborted();
   const deadline = AbortSignal.timeout(deadlineMs);

@@ -17,7 +17,8 @@ export const documentRequest = z.strictObject({
 
 const picture = z.strictObject({ mediaType: z.enum(["image/png", "image/jpeg"]), data: z.base64() });
 
-const extract = z.strictObject({
+/** The result of the reading process. */
+export const documentExtract = z.strictObject({
   /** What the document is, in our words. */
   about: z.string(),
   text: z.string(),
@@ -36,21 +37,9 @@ const extract = z.strictObject({
   next: z.strictObject({ part: z.string(), from: z.int().optional() }).optional(),
 });
 
-/** Its response on standard output. */
-export const documentReply = z.union([
-  z.strictObject({ ok: z.literal(true), extract }),
-  z.strictObject({
-    ok: z.literal(false),
-    code: z.enum(["invalid_input", "too_large", "unsupported"]),
-    message: z.string(),
-  }),
-]);
-
 /** What the reading process is asked for. */
 export type DocumentRequest = z.output<typeof documentRequest>;
 /** A picture of a page. */
 export type Picture = z.output<typeof picture>;
 /** What was read of a document. */
-export type DocumentExtract = z.output<typeof extract>;
-/** What the reading process answers. */
-export type DocumentReply = z.output<typeof documentReply>;
+export type DocumentExtract = z.output<typeof documentExtract>;

@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
-import { AppError } from "../../core/errors.ts";
 import { runOwnScript } from "../../machine/process/run-own-script.ts";
-import { type DocumentExtract, type DocumentRequest, documentReply } from "./document-protocol.ts";
+import { type DocumentExtract, type DocumentRequest, documentExtract } from "./document-protocol.ts";
 
 const deadlineMs = 120_000;
 const memoryBytes = 1.5 * 2 ** 30;
@@ -21,7 +20,7 @@ export async function extractDocument(
   signal: AbortSignal,
 ): Promise<DocumentExtract> {
   const asked: DocumentRequest = { ...request, pictures: maxPictures };
-  const output = await runOwnScript({
+  return await runOwnScript({
     script: resolve(import.meta.dir, "read/read-worker.ts"),
     args: [JSON.stringify(asked)],
     stdin: content,
@@ -29,8 +28,6 @@ export async function extractDocument(
     deadlineMs,
     memoryBytes,
     signal,
+    result: documentExtract,
   });
-  const reply = documentReply.parse(JSON.parse(output));
-  if (reply.ok) return reply.extract;
-  throw new AppError(reply.code, reply.message);
 }

@@ -1,4 +1,6 @@
-import type { ImageReply } from "./shown-image.ts";
+import { AppError } from "../../core/errors.ts";
+import { replyOf } from "../../machine/process/own-script-reply.ts";
+import type { ShownImage } from "./shown-image.ts";
 
 /** Started by `showImage`: prepares the image on its standard input for display, and ends. */
 
@@ -8,18 +10,17 @@ const box = { width: width ?? 0, height: height ?? 0 };
 const maxShownBytes = 5 * 1024 ** 2;
 const quality = 85;
 
-const reply = await fit(new Uint8Array(await Bun.stdin.arrayBuffer())).catch(
-  (error: { readonly code?: string; readonly message?: string }): ImageReply => ({
-    ok: false,
-    tooLarge: error.code === "ERR_IMAGE_TOO_MANY_PIXELS",
-    message: error.message ?? String(error),
+const content = await Bun.stdin.bytes();
+await replyOf(() =>
+  fit(content).catch((error: { readonly code?: string; readonly message?: string }) => {
+    if (error.code === "ERR_IMAGE_TOO_MANY_PIXELS")
+      throw new AppError("too_large", "The image has more than 50 million pixels.");
+    throw new AppError("unsupported", `It cannot be decoded as an image: ${error.message ?? error}.`);
   }),
 );
-await Bun.write(Bun.stdout, JSON.stringify(reply));
-process.exit(0);
 
 /** Photographs stay JPEG; everything else becomes a PNG, unless that is too large to send. */
-async function fit(content: Uint8Array): Promise<ImageReply> {
+async function fit(content: Uint8Array): Promise<ShownImage> {
   const { width, height, format } = await image(content).metadata();
   const small = image(content).resize(box.width, box.height, { fit: "inside", withoutEnlargement: true });
   const png = format === "jpeg" ? undefined : await small.png().bytes();
@@ -27,7 +28,6 @@ async function fit(content: Uint8Array): Promise<ImageReply> {
   const shown = asPng ? png : await small.jpeg({ quality }).bytes();
   const size = await image(shown).metadata();
   return {
-    ok: true,
     format,
     width,
     height,

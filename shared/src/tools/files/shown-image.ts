@@ -1,30 +1,22 @@
 import { resolve } from "node:path";
 import * as z from "zod";
-import { AppError } from "../../core/errors.ts";
 import { runOwnScript } from "../../machine/process/run-own-script.ts";
 
-const imageReply = z.discriminatedUnion("ok", [
-  z.strictObject({
-    ok: z.literal(true),
-    format: z.string(),
-    width: z.int(),
-    height: z.int(),
-    shownWidth: z.int(),
-    shownHeight: z.int(),
-    mediaType: z.enum(["image/png", "image/jpeg"]),
-    data: z.base64(),
-  }),
-  z.strictObject({ ok: z.literal(false), tooLarge: z.boolean(), message: z.string() }),
-]);
-
-/** The response of the image's process. */
-export type ImageReply = z.output<typeof imageReply>;
+const shownImage = z.strictObject({
+  format: z.string(),
+  width: z.int(),
+  height: z.int(),
+  shownWidth: z.int(),
+  shownHeight: z.int(),
+  mediaType: z.enum(["image/png", "image/jpeg"]),
+  data: z.base64(),
+});
 
 /**
  * An image prepared for a model: within the requested size, and at most 5 MB. `width`, `height` and
  * `format` are those of the original.
  */
-export type ShownImage = Omit<Extract<ImageReply, { ok: true }>, "ok">;
+export type ShownImage = z.output<typeof shownImage>;
 
 const deadlineMs = 20_000;
 const memoryBytes = 1.5 * 2 ** 30;
@@ -41,7 +33,7 @@ export async function showImage(
   signal: AbortSignal,
   box: { readonly width: number; readonly height: number } = screen,
 ): Promise<ShownImage> {
-  const output = await runOwnScript({
+  return await runOwnScript({
     script: resolve(import.meta.dir, "image-worker.ts"),
     args: [String(box.width), String(box.height)],
     stdin: new Blob([content]),
@@ -49,9 +41,6 @@ export async function showImage(
     deadlineMs,
     memoryBytes,
     signal,
+    result: shownImage,
   });
-  const reply = imageReply.parse(JSON.parse(output));
-  if (reply.ok) return reply;
-  if (reply.tooLarge) throw new AppError("too_large", "The image has more than 50 million pixels.");
-  throw new AppError("unsupported", `It cannot be decoded as an image: ${reply.message}.`);
 }

@@ -1,26 +1,25 @@
 import { AppError } from "../../../core/errors.ts";
-import { type DocumentReply, documentRequest } from "../document-protocol.ts";
+import { replyOf } from "../../../machine/process/own-script-reply.ts";
+import { type DocumentExtract, documentRequest } from "../document-protocol.ts";
 import { findPassages } from "./find-passages.ts";
 import { fitPieces } from "./fit-pieces.ts";
 import { openReading } from "./open-reading.ts";
 
 /** Started by `extractDocument`: reads the document on its standard input, and ends. */
 
-const reply = await read().catch((error: unknown): DocumentReply => {
-  const message = error instanceof Error ? error.message : String(error);
-  if (!(error instanceof AppError)) return { ok: false, code: "unsupported", message: `It is damaged: ${message}` };
-  const code = error.code === "invalid_input" || error.code === "too_large" ? error.code : "unsupported";
-  return { ok: false, code, message };
-});
-await Bun.write(Bun.stdout, JSON.stringify(reply));
-process.exit(0);
+await replyOf(() =>
+  read().catch((error: unknown) => {
+    if (error instanceof AppError) throw error;
+    throw new AppError("unsupported", `It is damaged: ${error instanceof Error ? error.message : error}`);
+  }),
+);
 
-async function read(): Promise<DocumentReply> {
+async function read(): Promise<DocumentExtract> {
   const { from, characters, pictures, beginning, find, ...options } = documentRequest.parse(
     JSON.parse(process.argv.at(-1) ?? ""),
   );
   const bytes = await Bun.stdin.bytes();
   const reading = await openReading(bytes, { ...options, part: options.part });
   const wanted = find === undefined ? reading : await findPassages(reading, find);
-  return { ok: true, extract: await fitPieces(wanted, { from, characters, pictures, beginning }) };
+  return await fitPieces(wanted, { from, characters, pictures, beginning });
 }

@@ -33,15 +33,8 @@ export const workbookRequest = z.strictObject({
   page: z.boolean(),
 });
 
-/** Its response: the workbook as base64, what it holds in words, and the page. */
-export const workbookReply = z.union([
-  z.strictObject({ ok: z.literal(true), content: z.base64(), told: z.string(), page: z.string() }),
-  z.strictObject({
-    ok: z.literal(false),
-    code: z.enum(["forbidden", "internal", "invalid_input", "too_large", "unsupported"]),
-    message: z.string(),
-  }),
-]);
+/** Its result: the workbook as base64, what it holds in words, and the page. */
+export const writtenWorkbook = z.strictObject({ content: z.base64(), told: z.string(), page: z.string() });
 
 /** What is to become a workbook. */
 export type WorkbookRequest = z.output<typeof workbookRequest>;

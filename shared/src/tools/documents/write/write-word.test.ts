@@ -6,7 +6,7 @@ import { writeWord } from "./write-word.ts";
 
 test("a Word document is made by a script of ours within a minute and 1 GB, as long as its task goes on", async () => {
   const content = Buffer.from("made").toString("base64");
-  using run = spyOn(running, "runOwnScript").mockResolvedValue(JSON.stringify({ ok: true, content }));
+  using run = spyOn(running, "runOwnScript").mockResolvedValue({ content });
   const { signal } = new AbortController();
   const request = { title: "T", html: "<p>x</p>" };
   expect(Buffer.from(await writeWord(request, signal)).toString()).toBe("made");
@@ -21,11 +21,10 @@ test("a Word document is made by a script of ours within a minute and 1 GB, as l
 });
 
 test("a picture that cannot be placed is told as such", async () => {
-  const reply = { ok: false, message: "A picture is damaged." };
-  using _ = spyOn(running, "runOwnScript").mockResolvedValue(JSON.stringify(reply));
-  await expect(writeWord({ html: "" }, new AbortController().signal)).rejects.toMatchObject({
+  const html = '<p><img src="data:image/png;base64,AAAA"></p>';
+  await expect(writeWord({ html }, new AbortController().signal)).rejects.toMatchObject({
     code: "unsupported",
-    message: "A picture is damaged.",
+    message: "A picture in the document is damaged.",
   });
 });
 

@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
-import { AppError } from "../../../core/errors.ts";
 import { runOwnScript } from "../../../machine/process/run-own-script.ts";
-import { type WordRequest, wordReply } from "./word-protocol.ts";
+import { type WordRequest, writtenWord } from "./word-protocol.ts";
 
 const deadlineMs = 60_000;
 const memoryBytes = 2 ** 30;
@@ -12,15 +11,14 @@ const memoryBytes = 2 ** 30;
  * `timeout` and `too_large`.
  */
 export async function writeWord(request: WordRequest, signal: AbortSignal): Promise<Uint8Array> {
-  const output = await runOwnScript({
+  const { content } = await runOwnScript({
     script: resolve(import.meta.dir, "word-worker.ts"),
     stdin: new Blob([JSON.stringify(request)]),
     subject: "Writing the document",
     deadlineMs,
     memoryBytes,
     signal,
+    result: writtenWord,
   });
-  const reply = wordReply.parse(JSON.parse(output));
-  if (!reply.ok) throw new AppError("unsupported", reply.message);
-  return Buffer.from(reply.content, "base64");
+  return Buffer.from(content, "base64");
 }

@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
-import { AppError } from "../../../core/errors.ts";
 import { runOwnScript } from "../../../machine/process/run-own-script.ts";
-import { type WorkbookRequest, workbookReply } from "./workbook-protocol.ts";
+import { type WorkbookRequest, writtenWorkbook } from "./workbook-protocol.ts";
 
 const deadlineMs = 60_000;
 const memoryBytes = 2 * 2 ** 30;
@@ -15,15 +14,14 @@ type WrittenWorkbook = { readonly content: Uint8Array; readonly told: string; re
  * and `too_large`.
  */
 export async function writeWorkbook(request: WorkbookRequest, signal: AbortSignal): Promise<WrittenWorkbook> {
-  const output = await runOwnScript({
+  const { content, ...written } = await runOwnScript({
     script: resolve(import.meta.dir, "workbook-worker.ts"),
     stdin: new Blob([JSON.stringify(request)]),
     subject: "Writing the workbook",
     deadlineMs,
     memoryBytes,
     signal,
+    result: writtenWorkbook,
   });
-  const reply = workbookReply.parse(JSON.parse(output));
-  if (!reply.ok) throw new AppError(reply.code, reply.message);
-  return { content: Buffer.from(reply.content, "base64"), told: reply.told, page: reply.page };
+  return { ...written, content: Buffer.from(content, "base64") };
 }

@@ -4,8 +4,8 @@ import { renderChart } from "./render-chart.ts";
 
 test("a chart is drawn by a script of ours within half a minute and 1.5 GB, as long as its task goes on", async () => {
   const png = Buffer.from("png").toString("base64");
-  const reply = { ok: true, svg: "<svg/>", png, preview: "small" };
-  using run = spyOn(running, "runOwnScript").mockResolvedValue(JSON.stringify(reply));
+  const reply = { svg: "<svg/>", png, preview: "small" };
+  using run = spyOn(running, "runOwnScript").mockResolvedValue(reply);
   const { signal } = new AbortController();
   const drawn = await renderChart({ mark: "bar" }, { png: true, signal });
   expect([drawn.svg, Buffer.from(drawn.png ?? []).toString(), drawn.preview]).toEqual(["<svg/>", "png", "small"]);
@@ -18,15 +18,16 @@ test("a chart is drawn by a script of ours within half a minute and 1.5 GB, as l
   });
   expect(asked?.signal).toBe(signal);
   expect(await new Response(asked?.stdin as Blob).json()).toEqual({ spec: { mark: "bar" }, png: true });
-  run.mockResolvedValue(JSON.stringify({ ok: true, svg: "<svg/>" }));
+  run.mockResolvedValue({ svg: "<svg/>" });
   expect(await renderChart({}, { png: false, signal })).toEqual({ svg: "<svg/>", png: undefined, preview: undefined });
 });
 
 test("what cannot be drawn is told in the library's words", async () => {
-  using _ = spyOn(running, "runOwnScript").mockResolvedValue(JSON.stringify({ ok: false, message: "no mark" }));
-  await expect(renderChart({}, { png: false, signal: new AbortController().signal })).rejects.toMatchObject({
+  const spec = { mark: "point", transform: [{ calculate: "datum.", as: "b" }] };
+  const drawing = renderChart(spec, { png: false, signal: new AbortController().signal });
+  await expect(drawing).rejects.toMatchObject({
     code: "rejected",
-    message: "Vega-Lite cannot draw this: no mark",
+    message: "Vega-Lite cannot draw this: Unexpected end of input",
   });
 });
 

@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
-import { AppError } from "../../../../core/errors.ts";
 import { runOwnScript } from "../../../../machine/process/run-own-script.ts";
 import type { ChartSpec } from "../chart-spec.ts";
-import { renderReply } from "./render-protocol.ts";
+import { renderedChart } from "./render-protocol.ts";
 
 const deadlineMs = 30_000;
 const memoryBytes = 1.5 * 2 ** 30;
@@ -18,16 +17,18 @@ export async function renderChart(
   options: { readonly png: boolean; readonly signal: AbortSignal },
 ): Promise<{ readonly svg: string; readonly png: Uint8Array | undefined; readonly preview: string | undefined }> {
   const { png, signal } = options;
-  const output = await runOwnScript({
+  const {
+    svg,
+    png: drawn,
+    preview,
+  } = await runOwnScript({
     script: resolve(import.meta.dir, "render-worker.ts"),
     stdin: new Blob([JSON.stringify({ spec, png })]),
     subject: "The chart",
     deadlineMs,
     memoryBytes,
     signal,
+    result: renderedChart,
   });
-  const reply = renderReply.parse(JSON.parse(output));
-  if (!reply.ok) throw new AppError("rejected", `Vega-Lite cannot draw this: ${reply.message}`);
-  const { svg, preview } = reply;
-  return { svg, png: reply.png === undefined ? undefined : Buffer.from(reply.png, "base64"), preview };
+  return { svg, png: drawn === undefined ? undefined : Buffer.from(drawn, "base64"), preview };
 }

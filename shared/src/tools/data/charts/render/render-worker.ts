@@ -2,8 +2,10 @@ import { Resvg } from "@resvg/resvg-js";
 import * as vega from "vega";
 import { type Loader, logger, parse, View, Warn } from "vega";
 import { compile, type TopLevelSpec } from "vega-lite";
+import { AppError } from "../../../../core/errors.ts";
+import { replyOf } from "../../../../machine/process/own-script-reply.ts";
 import { textWidth } from "../text-width.ts";
-import { type RenderReply, type RenderRequest, renderRequest } from "./render-protocol.ts";
+import { type RenderedChart, type RenderRequest, renderRequest } from "./render-protocol.ts";
 
 /** Started by `renderChart`: draws the one chart on its standard input and ends. */
 
@@ -17,13 +19,14 @@ const { textMetrics } = vega as unknown as {
 };
 textMetrics.width = ({ fontSize = 11 }, text) => textWidth(String(text ?? "")) * fontSize;
 
-const reply = await draw(renderRequest.parse(await Bun.stdin.json())).catch(
-  (error): RenderReply => ({ ok: false, message: error instanceof Error ? error.message : String(error) }),
+const request = renderRequest.parse(await Bun.stdin.json());
+await replyOf(() =>
+  draw(request).catch((error: unknown) => {
+    throw new AppError("rejected", `Vega-Lite cannot draw this: ${error instanceof Error ? error.message : error}`);
+  }),
 );
-await Bun.write(Bun.stdout, JSON.stringify(reply));
-process.exit(0);
 
-async function draw({ spec, png }: RenderRequest): Promise<RenderReply> {
+async function draw({ spec, png }: RenderRequest): Promise<RenderedChart> {
   const quiet = { ...logger(Warn), error: fail, warn: () => quiet, info: () => quiet, debug: () => quiet };
   const { spec: compiled } = compile(spec as unknown as TopLevelSpec, { logger: quiet as never });
   const view = new View(parse(compiled), { loader: refusing(), logger: quiet as never, renderer: "none" });
@@ -36,9 +39,9 @@ async function draw({ spec, png }: RenderRequest): Promise<RenderReply> {
     Buffer.from(new Resvg(svg, { fitTo: { mode: "zoom", value }, background: "white" }).render().asPng()).toString(
       "base64",
     );
-  if (!png) return { ok: true, svg, ...(fits && { preview: image(1) }) };
+  if (!png) return { svg, ...(fits && { preview: image(1) }) };
   if (!fits) throw new Error(`The chart is ${width} × ${height}; a PNG may have up to ${maxPixels} pixels a side.`);
-  return { ok: true, svg, png: image(zoom), preview: image(1) };
+  return { svg, png: image(zoom), preview: image(1) };
 }
 
 function fail(...words: unknown[]): never {
