@@ -48,7 +48,7 @@ test("with a token only that token admits, its scheme in any case", async () => 
 test("a token of the table lets its principal in, as a bearer token or as an API key", async () => {
   const identify = identifyBy({ token: "the-token", store });
   const alice = callerNamed("alice", ["read"]);
-  const known = { ...alice, byToken: true, stillCounts: expect.any(Function) };
+  const known = { ...alice, byToken: true, isStillValid: expect.any(Function) };
   expect(await identify(bearer("Bearer alices-token"))).toEqual(known);
   expect(await identify(asked({ "X-API-Key": "alices-token" }))).toEqual(known);
   expect(await identify(asked({ "X-API-Key": "the-token" }))).toBe(localCaller);
@@ -78,7 +78,7 @@ test("a session counts for our own pages only", async () => {
     { "sec-fetch-site": "none" },
     { origin: "https://our.example" },
   ])
-    expect(await identify(asked({ cookie, host, ...own }))).toEqual({ ...alice, stillCounts: expect.any(Function) });
+    expect(await identify(asked({ cookie, host, ...own }))).toEqual({ ...alice, isStillValid: expect.any(Function) });
   for (const foreign of [
     { "sec-fetch-site": "cross-site" },
     { "sec-fetch-site": "same-site" },
@@ -99,7 +99,7 @@ test("only an administrator may ask for another principal, who then has no say o
     Promise.resolve(identify(asked({ authorization: `Bearer ${secret}`, [principalHeader]: principal })));
   const alice = { ...callerNamed("alice", ["read", "run"]), relayed: true };
   expect(await as("the-token", "alice")).toEqual(alice);
-  expect(await as("admins-token", "alice")).toEqual({ ...alice, stillCounts: expect.any(Function) });
+  expect(await as("admins-token", "alice")).toEqual({ ...alice, isStillValid: expect.any(Function) });
   expect(await as("the-token", "local")).toEqual({ ...localCaller, relayed: true });
   await expect(as("alices-token", "bob")).rejects.toMatchObject({ code: "forbidden", scope: "admin" });
   await expect(as("alices-token", "alice")).rejects.toMatchObject({ code: "forbidden" });
@@ -167,12 +167,12 @@ test("a caller counts while its token or session is there or cannot be looked up
     identify(asked({ ...headers, [principalHeader]: "ann" })),
     identify(asked({ cookie: "manyhands-session=a-session", host: "our.example" })),
   ]);
-  const count = () => Promise.all(callers.map(({ stillCounts }) => stillCounts?.()));
+  const count = () => Promise.all(callers.map(({ isStillValid }) => isStillValid?.()));
   expect(await count()).toEqual([true, true, true]);
   there.clear();
   isDown = true;
   expect(await count()).toEqual([true, true, true]);
   isDown = false;
   expect(await count()).toEqual([false, false, false]);
-  expect((await identify(bearer("Bearer the-token"))).stillCounts).toBeUndefined();
+  expect((await identify(bearer("Bearer the-token"))).isStillValid).toBeUndefined();
 });

@@ -18,10 +18,10 @@ export type Caller = {
   /** Known by a token of the system, which may be revoked. */
   readonly byToken?: boolean;
   /**
-   * Whether the token or session still counts; true while that cannot be looked up. Left out of
+   * Whether the token or session is still valid; true while that cannot be looked up. Left out of
    * callers that nobody can lock out: the operator, and who comes with a JWT.
    */
-  readonly stillCounts?: () => Promise<boolean>;
+  readonly isStillValid?: () => Promise<boolean>;
 };
 
 /** What is read of a request to know its caller, and to say which one it was. */
