@@ -1279,8 +1279,8 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "receivers-of-targets-hidden",
     file: "gateway/src/server/gateway-app.ts",
-    find: "    ...options.runnables.all().flatMap(kindsOf).map(pushKind),\n    notifyKind,",
-    becomes: "    ...options.runnables.all().flatMap(kindsOf).map(pushKind),",
+    find: "[...kinds.map(pushKind), notifyKind]",
+    becomes: "kinds.map(pushKind)",
     harm: "Nobody sees that a target of the settings was given up.",
     tests: ["gateway/src/rest/delivery-routes"],
   },
