@@ -50,7 +50,7 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
     .addOption(jsonOption())
     .addOption(schemaOption())
     .option("--budget-usd <amount>", "spending limit of the task, in US dollars", dollars)
-    .addOption(repeatable("--file <path>", "a file for the agent; repeatable; - is standard input"))
+    .addOption(repeatable("--file <path>", "a file or folder for the agent; repeatable; - is standard input"))
     .option("--context <id>", "continue this conversation")
     .action(async (task: string[], options) => done(await giveTask(task.join(" "), options, context)));
   leaf("flow", "list the flows, or give a flow a task for several agents")
@@ -62,7 +62,7 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
     .addOption(jsonOption())
     .addOption(schemaOption())
     .option("--budget-usd <amount>", "spending limit of the flow, in US dollars", dollars)
-    .addOption(repeatable("--file <path>", "a file for the agents; repeatable; - is standard input"))
+    .addOption(repeatable("--file <path>", "a file or folder for the agents; repeatable; - is standard input"))
     .option("--context <id>", "continue this conversation")
     .action(async (name: string | undefined, task: string[], options) =>
       done(await flowCommand(name, task.join(" "), options, context)),
@@ -171,7 +171,7 @@ function addRuns(program: Command, context: CliContext, done: (exitCode: number)
   leaf("answer", "answer a run's question")
     .addArgument(id())
     .argument("<text...>", "the answer")
-    .addOption(repeatable("--file <path>", "a file to attach; repeatable"))
+    .addOption(repeatable("--file <path>", "a file or folder to attach; repeatable"))
     .action(async (run: string, text: string[], options: RunsOptions & { file?: readonly string[] }) =>
       done(await answerRun(run, text.join(" "), options, context)),
     );

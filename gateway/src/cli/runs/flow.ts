@@ -1,6 +1,7 @@
 import type { Config } from "manyhands/internal/config/config";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { Json } from "manyhands/internal/core/json";
+import { mediaTypeOf } from "manyhands/internal/machine/workspace/media-type";
 import { exampleHere } from "../../flows/example-here.ts";
 import { flowNamed, loadFlows } from "../../flows/load-flows.ts";
 import type { CliContext } from "../../session/context.ts";
@@ -83,7 +84,7 @@ function exampleOf(flow: FlowDefinition, given: FlowOptions, settings: Pick<Conf
     files: files.map(
       (file): OutgoingFile => ({
         name: file.name,
-        mediaType: Bun.file(file.name).type.split(";")[0] ?? "",
+        mediaType: mediaTypeOf(file.name),
         bytes: encoder.encode(file.text),
       }),
     ),

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { chmod, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CliContext } from "../../session/context.ts";
@@ -70,6 +70,51 @@ test("all files together have seven megabytes at most, what is piped in included
   await writeFile(join(cwd, "one"), "1");
   await expect(readFiles(["half", "half", "one"], cwd)).rejects.toMatchObject(tooMuch);
   await expect(taskFrom("do it", ["half", "half"], "1")).rejects.toMatchObject(tooMuch);
+});
+
+/** What is in the archive that a folder was packed into, with the executable ones marked. */
+async function packed(folder: string) {
+  const [archive, ...others] = await readFiles([folder], cwd);
+  if (archive === undefined || others.length > 0) throw new Error("The folder is not one file.");
+  const listed = Bun.spawnSync(["tar", "-tzv"], { stdin: archive.bytes }).stdout.toString();
+  const lines = listed.trimEnd().split("\n");
+  const found = lines.map((line) => `${line.split(" ").at(-1)}${line.startsWith("-rwx") ? " *" : ""}`);
+  return { name: archive.name, mediaType: archive.mediaType, found };
+}
+
+test("a folder is sent as one archive, without what is installed or leads elsewhere", async () => {
+  await Bun.write(join(cwd, "tool/src/main.py"), "print(1)");
+  await Bun.write(join(cwd, "tool/.gitignore"), "*.log\n");
+  await Bun.write(join(cwd, "tool/run.sh"), "#!/bin/sh");
+  await chmod(join(cwd, "tool/run.sh"), 0o755);
+  await Bun.write(join(cwd, "tool/build.log"), "long");
+  await Bun.write(join(cwd, "tool/node_modules/a/index.js"), "1");
+  await Bun.write(join(cwd, "tool/src/__pycache__/main.pyc"), "1");
+  await symlink("/etc/passwd", join(cwd, "tool/link"));
+  const files = ["tool/.gitignore", "tool/build.log", "tool/run.sh *", "tool/src/main.py"];
+  const archive = { name: "tool.tar.gz", mediaType: "application/gzip" };
+  expect(await packed("tool")).toEqual({ ...archive, found: files });
+  expect((await packed(join(cwd, "tool/"))).found).toEqual(files);
+  // In a checkout, git says what is left out; what nobody added yet comes too.
+  expect(Bun.spawnSync(["git", "init", "-q", join(cwd, "tool")]).exitCode).toBe(0);
+  expect(await packed("tool")).toEqual({ ...archive, found: files.filter((name) => name !== "tool/build.log") });
+  expect((await packed("tool/src")).found).toEqual(["src/main.py"]);
+});
+
+test("a folder that has nothing to send, or too much, is refused", async () => {
+  await Bun.write(join(cwd, "installed/node_modules/a"), "1");
+  await expect(readFiles(["installed"], cwd)).rejects.toMatchObject({
+    code: "invalid_input",
+    message: "The folder installed has no files to send.",
+  });
+  await Bun.write(join(cwd, "noise/a"), crypto.getRandomValues(new Uint8Array(65_536)));
+  await expect(readFiles(["noise"], cwd, most - 65_000)).rejects.toThrow("The files exceed 7 MB in total.");
+  expect(await readFiles(["noise"], cwd, most - 70_000)).toHaveLength(1);
+});
+
+test("a file's type is known by its name, that of code too", async () => {
+  await writeFile(join(cwd, "a.py"), "");
+  expect((await readFiles(["a.py"], cwd))[0]?.mediaType).toBe("text/x-python");
 });
 
 test("a schema is a JSON object in a file", async () => {

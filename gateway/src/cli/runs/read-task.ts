@@ -1,9 +1,12 @@
+import { stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { AppError } from "manyhands/internal/core/errors";
 import type { Json } from "manyhands/internal/core/json";
+import { mediaTypeOf } from "manyhands/internal/machine/workspace/media-type";
 import * as z from "zod";
 import type { CliContext } from "../../session/context.ts";
 import type { OutgoingFile } from "../../tasks/agent-client.ts";
+import { packFolder } from "./pack-folder.ts";
 
 /** Means standard input, as a task or a file. */
 const piped = "-";
@@ -53,20 +56,31 @@ function fileOf(bytes: Uint8Array): OutgoingFile {
 }
 
 /**
- * The files named on the command line, to attach to a message beside `others` bytes. Rejects with
- * `invalid_input`.
+ * The files named on the command line, to attach to a message beside `others` bytes; a folder is
+ * packed into one. Rejects with `invalid_input`.
  */
 export async function readFiles(paths: readonly string[], cwd: string, others = 0): Promise<OutgoingFile[]> {
   const files: OutgoingFile[] = [];
   let total = others;
   for (const path of paths) {
-    const file = Bun.file(resolve(cwd, path));
-    if (!(await file.exists())) throw new AppError("invalid_input", `There is no file ${path}.`);
-    total += file.size;
-    if (total > maxBytes) throw new AppError("invalid_input", `The files exceed ${maxBytes / 1e6} MB in total.`);
-    files.push({ name: basename(path), mediaType: file.type.split(";")[0] ?? "", bytes: await file.bytes() });
+    const file = await readOne(path, resolve(cwd, path), maxBytes - total);
+    total += file.bytes.length;
+    files.push(file);
   }
   return files;
+}
+
+async function readOne(named: string, path: string, room: number): Promise<OutgoingFile> {
+  const stats = await stat(path).catch(() => undefined);
+  if (stats?.isDirectory() !== true && stats?.isFile() !== true)
+    throw new AppError("invalid_input", `There is no file ${named}.`);
+  const tooMuch = new AppError("invalid_input", `The files exceed ${maxBytes / 1e6} MB in total.`);
+  if (stats.isFile() && stats.size > room) throw tooMuch;
+  const file = stats.isDirectory()
+    ? await packFolder(path)
+    : { name: basename(path), mediaType: mediaTypeOf(path), bytes: await Bun.file(path).bytes() };
+  if (file.bytes.length > room) throw tooMuch;
+  return file;
 }
 
 const schema = z.record(z.string(), z.json());

@@ -10,6 +10,7 @@ export type ArchivedFile = {
   readonly size: number;
   /** Milliseconds since 1970. */
   readonly modifiedAt?: number | undefined;
+  readonly isExecutable?: boolean;
   readonly read: () => Promise<Uint8Array>;
 };
 
@@ -53,7 +54,7 @@ async function fill(pack: Pack, files: readonly ArchivedFile[], { maxBytes, notL
   const leftOut = notListed === undefined ? [] : [notListed];
   const taken = new Set<string>([leftOutName]);
   let total = 0;
-  for (const { path, size, modifiedAt, read } of files) {
+  for (const { path, size, read, ...about } of files) {
     if (pack.destroyed) return;
     const bytes = total + size > maxBytes ? undefined : await read().catch((error: unknown) => reasonOf(error));
     if (bytes === undefined || typeof bytes === "string") {
@@ -61,23 +62,23 @@ async function fill(pack: Pack, files: readonly ArchivedFile[], { maxBytes, notL
       continue;
     }
     total += bytes.length;
-    await add(pack, freeName(path, taken), bytes, modifiedAt);
+    await add(pack, freeName(path, taken), bytes, about);
   }
   if (leftOut.length > 0)
-    await add(
-      pack,
-      leftOutName,
-      new TextEncoder().encode(`Not in this archive:\n\n${leftOut.join("\n")}\n`),
-      undefined,
-    );
+    await add(pack, leftOutName, new TextEncoder().encode(`Not in this archive:\n\n${leftOut.join("\n")}\n`));
 }
 
-function add(pack: Pack, name: string, bytes: Uint8Array, modifiedAt: number | undefined): Promise<void> {
+function add(
+  pack: Pack,
+  name: string,
+  bytes: Uint8Array,
+  { modifiedAt, isExecutable = false }: Pick<ArchivedFile, "modifiedAt" | "isExecutable"> = {},
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const header = {
     name,
     size: bytes.length,
-    mode: 0o644,
+    mode: isExecutable ? 0o755 : 0o644,
     ...(modifiedAt !== undefined && { mtime: new Date(modifiedAt) }),
   };
   const entry = pack.entry(header, (error) => (error ? reject(error) : resolve()));

@@ -1,0 +1,58 @@
+import { lstat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { AppError } from "manyhands/internal/core/errors";
+import { archiveStream } from "manyhands/internal/machine/workspace/archive";
+import type { OutgoingFile } from "../../tasks/agent-client.ts";
+
+/** The bytes of all files of a folder before they are packed; what is larger is not read at all. */
+const maxFolderBytes = 100_000_000;
+
+/** What no task is about, where git does not say what is left out. */
+const leftOut = /(^|\/)(\.git|node_modules|__pycache__|\.venv)(\/|$)/;
+
+/**
+ * A folder as one `.tar.gz`, with the folder around its files: in a git checkout those that git
+ * tracks or would add, elsewhere all but installed packages; links are left out. Rejects with
+ * `invalid_input` if nothing is left or it is too large.
+ */
+export async function packFolder(folder: string): Promise<OutgoingFile> {
+  const name = basename(folder) || "folder";
+  const files = [];
+  let total = 0;
+  for (const path of await pathsIn(folder)) {
+    const stats = await lstat(join(folder, path)).catch(() => undefined);
+    if (stats?.isFile() !== true) continue;
+    total += stats.size;
+    if (total > maxFolderBytes)
+      throw new AppError("invalid_input", `The folder ${name} has more than ${maxFolderBytes / 1e6} MB.`);
+    files.push({
+      path: `${name}/${path}`,
+      size: stats.size,
+      modifiedAt: stats.mtimeMs,
+      isExecutable: (stats.mode & 0o100) !== 0,
+      read: () => Bun.file(join(folder, path)).bytes(),
+    });
+  }
+  if (files.length === 0) throw new AppError("invalid_input", `The folder ${name} has no files to send.`);
+  const packed = await archiveStream(files, { maxBytes: 2 * maxFolderBytes });
+  return { name: `${name}.tar.gz`, mediaType: "application/gzip", bytes: await new Response(packed).bytes() };
+}
+
+async function pathsIn(folder: string): Promise<string[]> {
+  const known = await pathsOfGit(folder);
+  const paths = known.length > 0 ? known : await Array.fromAsync(new Bun.Glob("**/*").scan({ cwd: folder, dot: true }));
+  return paths.filter((path) => !leftOut.test(path)).sort();
+}
+
+/** None where git is missing, or the folder is no checkout of it or left out of it. */
+async function pathsOfGit(folder: string): Promise<string[]> {
+  // A checkout may name a program for git to ask about changed files; none is run.
+  const command = ["git", "-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+  try {
+    const git = Bun.spawn(command, { cwd: folder, stdin: "ignore", stdout: "pipe", stderr: "ignore", timeout: 60_000 });
+    const listed = await new Response(git.stdout).text();
+    return (await git.exited) === 0 ? [...new Set(listed.split("\0"))].filter((path) => path !== "") : [];
+  } catch {
+    return [];
+  }
+}
