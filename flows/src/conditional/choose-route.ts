@@ -38,7 +38,8 @@ async function findRoute(flow: Flow, routes: readonly Route[], options: ChooseOp
 }
 
 /**
- * The first route with a rule that holds. Recorded, since a later version may read rules differently.
+ * The first route with a rule that holds. Recorded, since a later version may read rules
+ * differently.
  */
 async function applyRules(flow: Flow, routes: readonly Route[]): Promise<Choice | undefined> {
   if (routes.every(({ rules }) => rules.length === 0)) return undefined;

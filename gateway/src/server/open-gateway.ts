@@ -53,7 +53,10 @@ export type GatewayParts = {
   readonly report: (bug: unknown) => void;
 };
 
-/** An assembled gateway: `stop` ends what starts by itself; `close` releases the rest, once the engine is closed. */
+/**
+ * An assembled gateway: `stop` ends what starts by itself; `close` releases the rest, once the
+ * engine is closed.
+ */
 export type OpenGateway = { readonly app: GatewayApp; stop(): void; close(): Promise<void> };
 
 /** Assembles the gateway: agents and flows, their runs, what starts runs, and the adapters. */
