@@ -595,6 +595,14 @@ export const machineFaults: readonly Fault[] = [
     tests: ["shared/src/machine/confinement/loopbacks"],
   },
   {
+    id: "own-scripts-without-number",
+    file: "shared/src/machine/process/run-own-script.ts",
+    find: "scriptsAtOnce = 4",
+    becomes: "scriptsAtOnce = 400",
+    harm: "Ten documents read at once take fifteen gigabytes.",
+    tests: ["shared/src/machine/process"],
+  },
+  {
     id: "own-script-outlives-cancel",
     file: "shared/src/machine/process/run-own-script.ts",
     find: "AbortSignal.any([signal, deadline])",

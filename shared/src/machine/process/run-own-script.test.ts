@@ -77,3 +77,52 @@ test("a script is killed, whatever it does about being asked to end, and watched
   expect(spawn.mock.calls[0]?.[1]).toMatchObject({ killSignal: "SIGKILL" });
   expect([watch.mock.calls[0]?.[1], isWatched]).toEqual([2 ** 30, false]);
 });
+
+/** Scripts that go on until they are ended, and how many were started. */
+function waitingScripts(count: number) {
+  const spawn = spyOn(Bun, "spawn");
+  const ends = Array.from({ length: count }, () => new AbortController());
+  const outcomes = ends.map(({ signal }) => run("wait", { signal }).catch((error) => error));
+  return {
+    begun: () => spawn.mock.calls.length,
+    ends,
+    outcomes,
+    async [Symbol.asyncDispose]() {
+      for (const one of ends) one.abort();
+      await Promise.all(outcomes);
+      spawn.mockRestore();
+    },
+  };
+}
+
+test("four scripts run at once: others wait for their turn, and one given up while it waits is never begun", async () => {
+  await using scripts = waitingScripts(7);
+  await Bun.sleep(0);
+  expect(scripts.begun()).toBe(4);
+  const reason = new Error("enough");
+  scripts.ends[4]?.abort(reason);
+  expect(await scripts.outcomes[4]).toBe(reason);
+  scripts.ends[0]?.abort();
+  await scripts.outcomes[0];
+  expect(scripts.begun()).toBe(5);
+  // A script that failed has left its turn too.
+  for (const at of [1, 2]) scripts.ends[at]?.abort();
+  await Promise.all([1, 2].map((at) => scripts.outcomes[at]));
+  expect(scripts.begun()).toBe(6);
+  expect((await run("tell")).folder).toBe("/");
+});
+
+test("a script waits five minutes for others, and is then told as not begun", async () => {
+  await using scripts = waitingScripts(4);
+  const late = new AbortController();
+  const timeout = AbortSignal.timeout;
+  using _ = spyOn(AbortSignal, "timeout").mockImplementation((ms) =>
+    ms === 5 * 60_000 ? late.signal : timeout.call(AbortSignal, ms),
+  );
+  const waiting = failing("tell");
+  late.abort();
+  expect(await waiting).toBe(
+    "unavailable The chart was not begun: this server worked on 4 others for 5 minutes. Try again later.",
+  );
+  expect(scripts.begun()).toBe(4);
+});

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { createSlots } from "../../core/async/slots.ts";
 import { AppError } from "../../core/errors.ts";
 import { watchMemory } from "./memory-watch.ts";
 import { ownScriptArgv } from "./own-script.ts";
@@ -19,19 +20,50 @@ export type OwnScriptRun<T> = {
   readonly result: z.ZodType<T>;
 };
 
+/** How many of our scripts run at once in this process: each may take gigabytes. */
+const scriptsAtOnce = 4;
+/** How long one waits for others to end. */
+const waitMs = 5 * 60_000;
+
+const slots = createSlots(scriptsAtOnce);
+
 /**
  * Runs one of our scripts on what others wrote, confined as by `ownScriptArgv`, and returns the
- * result that it gives to `replyOf`. It is killed at its deadline, above its memory, and with the
- * signal. Rejects with the failure it replies, `timeout`, `too_large`, `unavailable` when it ended
- * otherwise, or with the signal's reason.
+ * result that it gives to `replyOf`. While four others run it waits, at most five minutes. It is
+ * killed at its deadline, above its memory, and with the signal. Rejects with the failure it
+ * replies, `timeout`, `too_large`, `unavailable` when it was not begun or ended otherwise, or with
+ * the signal's reason.
  */
 export async function runOwnScript<T>(run: OwnScriptRun<T>): Promise<T> {
-  const reply = ownScriptReply(run.result).parse(JSON.parse(await outputOf(run)));
+  const reply = ownScriptReply(run.result).parse(JSON.parse(await inTurn(run)));
   if (reply.ok) return reply.result;
   throw new AppError(reply.code, reply.message);
 }
 
-async function outputOf(run: Omit<OwnScriptRun<unknown>, "result">): Promise<string> {
+type ScriptRun = Omit<OwnScriptRun<unknown>, "result">;
+
+async function inTurn(run: ScriptRun): Promise<string> {
+  const { subject, signal } = run;
+  const tooLate = AbortSignal.timeout(waitMs);
+  let isBegun = false;
+  const work = () => {
+    isBegun = true;
+    return outputOf(run);
+  };
+  try {
+    return await slots.within(AbortSignal.any([signal, tooLate]), work);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isBegun || !tooLate.aborted) throw error;
+    const minutes = waitMs / 60_000;
+    throw new AppError(
+      "unavailable",
+      `${subject} was not begun: this server worked on ${scriptsAtOnce} others for ${minutes} minutes. Try again later.`,
+    );
+  }
+}
+
+async function outputOf(run: ScriptRun): Promise<string> {
   const { script, args = [], stdin, subject, deadlineMs, memoryBytes, signal } = run;
   signal.throwIfAborted();
   const deadline = AbortSignal.timeout(deadlineMs);
