@@ -401,6 +401,18 @@ test("a registry that is closed looks no more, waits for no answer and reports n
   expect([agent.asked(), looks, reported]).toEqual([...before, []]);
 });
 
+test("while an agent hangs no further looks gather, to be made up for when it answers or the registry closes", async () => {
+  await using agent = serveCard("Hanging");
+  agent.answer = () => new Promise<Response>(() => undefined);
+  let reads = 0;
+  const registry = await watching(agent.url, { read: () => void reads++, report: () => undefined });
+  while (agent.asked() === 0) await Bun.sleep(1);
+  const before = reads;
+  await Bun.sleep(100);
+  await registry.close();
+  expect(reads).toBe(before);
+});
+
 test("a caller that leaves is not kept by a stranger, and is told when asking it again is worthwhile", async () => {
   await using home = await place();
   await using agent = serveCard("Greeter");

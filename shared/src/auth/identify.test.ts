@@ -127,7 +127,7 @@ test("only what looks like a JWT, and is no token of ours, is verified as one; t
     jwt,
     refused: ({ reason }) => reasons.push(reason),
   });
-  expect(await identify(bearer("Bearer good.jwt.x"))).toEqual({ ...bob, stillCounts: expect.any(Function) });
+  expect(await identify(bearer("Bearer good.jwt.x"))).toEqual({ ...bob, isStillValid: expect.any(Function) });
   expect(await identify(bearer("Bearer our.own.token"))).toBe(localCaller);
   expect((await identify(bearer("Bearer in.our.table"))).principal).toBe("alice");
   for (const none of ["a.b", "a.b.c.d", "a..c", ".a.b", "a.b.", "a b.c.d"])
