@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import type { Run, RunEvent } from "../../core/runs/run.ts";
 import { executionOn } from "../../testing/durable/execution-on.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
-import { turns } from "../../testing/durable/turns.ts";
+import { turns } from "../../testing/turns.ts";
 import type { JournalRow } from "./run-store.ts";
 
 const no = { code: "task_failed", message: "No." } as const;

@@ -4,7 +4,7 @@ import { silentLog } from "../../core/runs/engine.ts";
 import type { Run } from "../../core/runs/run.ts";
 import { executionOn } from "../../testing/durable/execution-on.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
-import { turns } from "../../testing/durable/turns.ts";
+import { turns } from "../../testing/turns.ts";
 
 test("a failure that the body never looks at, whatever the verb, ends neither the run nor the process", async () => {
   const unseen: unknown[] = [];

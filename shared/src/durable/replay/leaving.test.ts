@@ -5,7 +5,7 @@ import type { Run, RunEvent } from "../../core/runs/run.ts";
 import { isShutdown } from "../../core/runs/shutdown.ts";
 import { executionOn } from "../../testing/durable/execution-on.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
-import { turns } from "../../testing/durable/turns.ts";
+import { turns } from "../../testing/turns.ts";
 import type { Execution } from "./execution.ts";
 import { type JournalRow, LeaseLost } from "./run-store.ts";
 

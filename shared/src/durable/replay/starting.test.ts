@@ -4,7 +4,7 @@ import { silentLog } from "../../core/runs/engine.ts";
 import type { Run, StepContext } from "../../core/runs/run.ts";
 import { currentTrace, spanId } from "../../core/trace.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
-import { turns } from "../../testing/durable/turns.ts";
+import { turns } from "../../testing/turns.ts";
 import { Execution } from "./execution.ts";
 import { Journal } from "./journal.ts";
 
