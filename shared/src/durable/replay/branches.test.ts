@@ -1,9 +1,8 @@
 import { expect, spyOn, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import type { Run, RunEvent } from "../../core/runs/run.ts";
-import { executionOn } from "../../testing/durable/execution-on.ts";
+import { executionOn, turns } from "../../testing/durable/execution-on.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
-import { turns } from "../../testing/turns.ts";
 import type { JournalRow } from "./run-store.ts";
 
 const no = { code: "task_failed", message: "No." } as const;

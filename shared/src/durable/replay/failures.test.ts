@@ -2,9 +2,8 @@ import { expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import { silentLog } from "../../core/runs/engine.ts";
 import type { Run } from "../../core/runs/run.ts";
-import { executionOn } from "../../testing/durable/execution-on.ts";
+import { executionOn, turns } from "../../testing/durable/execution-on.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
-import { turns } from "../../testing/turns.ts";
 
 test("a failure that the body never looks at, whatever the verb, ends neither the run nor the process", async () => {
   const unseen: unknown[] = [];

@@ -3,9 +3,8 @@ import { AppError } from "../../core/errors.ts";
 import { silentLog } from "../../core/runs/engine.ts";
 import type { Run, RunEvent } from "../../core/runs/run.ts";
 import { isShutdown } from "../../core/runs/shutdown.ts";
-import { executionOn } from "../../testing/durable/execution-on.ts";
+import { executionOn, turns } from "../../testing/durable/execution-on.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
-import { turns } from "../../testing/turns.ts";
 import type { Execution } from "./execution.ts";
 import { type JournalRow, LeaseLost } from "./run-store.ts";
 

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Run } from "../../core/runs/run.ts";
-import { executionOn } from "../../testing/durable/execution-on.ts";
+import { executionOn, turns } from "../../testing/durable/execution-on.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
-import { turns } from "../../testing/turns.ts";
 import type { WaitAnswer, WaitRequest } from "./run-store.ts";
 
 /** A store that takes its time to park a run. */

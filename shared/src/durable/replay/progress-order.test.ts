@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import type { RunEvent, StepContext } from "../../core/runs/run.ts";
-import { executionOn } from "../../testing/durable/execution-on.ts";
+import { executionOn, turns } from "../../testing/durable/execution-on.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
-import { turns } from "../../testing/turns.ts";
 import { ProgressOrder } from "./progress-order.ts";
 import type { JournalRow } from "./run-store.ts";
 

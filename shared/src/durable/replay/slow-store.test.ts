@@ -1,8 +1,7 @@
 import { expect, spyOn, test } from "bun:test";
 import type { Run } from "../../core/runs/run.ts";
-import { executionOn } from "../../testing/durable/execution-on.ts";
+import { executionOn, turns } from "../../testing/durable/execution-on.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
-import { turns } from "../../testing/turns.ts";
 import { StoreUnavailable, type WaitAnswer, type WaitRequest } from "./run-store.ts";
 
 /** What the body returns on a store of another machine, whose answers take a while. */

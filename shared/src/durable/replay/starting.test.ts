@@ -3,8 +3,8 @@ import type { Json } from "../../core/json.ts";
 import { silentLog } from "../../core/runs/engine.ts";
 import type { Run, StepContext } from "../../core/runs/run.ts";
 import { currentTrace, spanId } from "../../core/trace.ts";
+import { turns } from "../../testing/durable/execution-on.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
-import { turns } from "../../testing/turns.ts";
 import { Execution } from "./execution.ts";
 import { Journal } from "./journal.ts";
 
