@@ -1399,8 +1399,8 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "breaker-late-try-counts",
     file: "gateway/src/registry/breaker.ts",
-    find: "openings = 0;\n    trying = false;\n    era++;",
-    becomes: "openings = 0;\n    trying = false;",
+    find: "openings = 0;\n    era++;",
+    becomes: "openings = 0;",
     harm: "A try from before the breaker closed counts against the agent that is back.",
     tests: ["gateway/src/registry/breaker"],
   },
