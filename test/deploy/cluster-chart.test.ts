@@ -85,6 +85,20 @@ test.skipIf(noHelm)("Restate and the other servers find each server by a Service
   expect(named("Service", "test-manyhands").spec.selector["app.kubernetes.io/component"]).toBe("gateway");
 });
 
+test.skipIf(noHelm)("a client's MCP session stays with its replica; Restate's calls go to any", async () => {
+  for (const values of ["cluster-values.yaml", "replicas-values.yaml"]) {
+    const { of } = await template(values);
+    const services = of("Service").map(({ metadata, spec }) => [metadata.name, spec.sessionAffinity]);
+    const [forRestate, forCallers] = [true, false].map((is) =>
+      services.filter(([name]) => name.endsWith("-restate") === is),
+    );
+    const held = servers.filter((server) => of("Deployment").some(({ metadata }) => metadata.name.endsWith(server)));
+    expect(forCallers).toHaveLength(held.length);
+    for (const service of forCallers ?? []) expect(service).toEqual([service[0], "ClientIP"]);
+    for (const service of forRestate ?? []) expect(service).toEqual([service[0], undefined]);
+  }
+});
+
 test.skipIf(noHelm)("to a server of a cluster come the gateway's callers, the other servers, and Restate", async () => {
   const [policy] = (await template("cluster-values.yaml")).of("NetworkPolicy");
   const [callers, others, restate, ...rest] = policy.spec.ingress;

@@ -39,6 +39,31 @@ test("an operation gets every part of its request checked, and nothing of a requ
   expect(got).toHaveLength(1);
 });
 
+test("a query's parameter may be given once, or be a list whose values come one by one or with commas", async () => {
+  const got: unknown[] = [];
+  const query = z.object({ limit: z.coerce.number().default(5), status: z.string().max(5).exactOptional() });
+  const { handle } = endpoint(
+    { ...about, method: "get", request: { query }, lists: ["status"], problems: [] },
+    (input) => {
+      got.push(input.query);
+      return new Response("ok");
+    },
+  );
+  const app = new Hono<RestEnv>();
+  app.onError((error) => new Response(error.message, { status: 400 }));
+  app.get("/things", handle);
+  const get = async (asked: string) => (await app.request(`/things?${asked}`)).text();
+  expect(await get("status=a&status=b&other=1&other=2")).toBe("ok");
+  expect(await get("status=a,b&limit=%31")).toBe("ok");
+  expect(got).toEqual([
+    { limit: 5, status: "a,b" },
+    { limit: 1, status: "a,b" },
+  ]);
+  expect(await get("limit=1&limit=1")).toBe("query.limit: It may be given only once");
+  expect(await get("status=abc&status=def")).toContain("query.status");
+  expect(got).toHaveLength(2);
+});
+
 test("an operation without parts reads nothing of its request", async () => {
   const { handle } = endpoint({ ...about, method: "post", request: {}, problems: [] }, (input) => Response.json(input));
   const app = new Hono<RestEnv>().post("/things/:id", handle);

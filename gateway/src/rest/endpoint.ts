@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type { Caller, Scope } from "manyhands/internal/core/caller";
 import { checkInput } from "manyhands/internal/core/check-input";
+import { AppError } from "manyhands/internal/core/errors";
 import type * as z from "zod";
 
 /** Request variables of the REST API: the caller. */
@@ -32,6 +33,10 @@ export type EndpointAbout = {
   readonly scope?: Scope;
   readonly description?: string;
   readonly request: Parts;
+  /**
+   * Query parameters whose values come with commas between them or, meaning the same, one by one.
+   */
+  readonly lists?: readonly string[];
   readonly answers: Readonly<Record<number, ResponseSpec>>;
   /**
    * The error statuses of this endpoint, besides those that `problemsOf` derives from the request.
@@ -66,11 +71,23 @@ export function endpoint<Given extends Parts>(
     async handle(c) {
       const input = {
         ...(params && { params: checkInput(params, c.req.param(), "path") }),
-        ...(query && { query: checkInput(query, c.req.query(), "query") }),
+        ...(query && { query: checkInput(query, queryOf(c, query, about.lists), "query") }),
         ...(headers && { headers: checkInput(headers, c.req.header(), "header") }),
         ...(body && { body: checkInput(body, await c.req.json(), "body") }),
       };
       return run(input as Checked<Given>, c);
     },
   };
+}
+
+/** The parameters of the schema. Throws `invalid_input` if one that is no list is repeated. */
+function queryOf(c: Context<RestEnv>, { shape }: z.ZodObject, lists: readonly string[] = []) {
+  return Object.fromEntries(
+    Object.keys(shape).flatMap((name) => {
+      const given = c.req.queries(name) ?? [];
+      if (given.length > 1 && !lists.includes(name))
+        throw new AppError("invalid_input", "It may be given only once", { field: `query.${name}` });
+      return given.length === 0 ? [] : [[name, given.join(",")]];
+    }),
+  );
 }

@@ -13,6 +13,7 @@ test.each([
   [undefined, "?A2A-Version=1.0", undefined, "1.0"],
   ["0.3", "?A2A-Version=1.0", undefined, "0.3"],
   ["", "?A2A-Version=1.0", undefined, "1.0"],
+  [undefined, "?A2A-Version=1.0&other=2", undefined, "1.0"],
   [undefined, "", undefined, "0.3"],
   [undefined, "", "message/send", "0.3"],
   [undefined, "", "SendMessage", "1.0"],
@@ -23,6 +24,10 @@ test.each([
 
 test.each(["2.0", "1", "1.1", "0.2.5", "one", "1.0.1.2"])("version %s is refused", (version) => {
   expect(() => requestedVersion(request(version), "SendMessage")).toThrow(VersionNotSupportedError);
+});
+
+test("two versions are none that is served", () => {
+  expect(() => requestedVersion(request(undefined, "?A2A-Version=1.0&A2A-Version=0.3"))).toThrow("1.0, 0.3");
 });
 
 test("the HTTP binding is 1.0 only", () => {

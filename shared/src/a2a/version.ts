@@ -10,7 +10,8 @@ export type ProtocolVersion = "1.0" | "0.3";
  * 0.3, unless it is a JSON-RPC call of a method that only 1.0 has. Throws VersionNotSupportedError.
  */
 export function requestedVersion(request: Request, method?: string): ProtocolVersion {
-  const named = request.headers.get(A2A_VERSION_HEADER) || new URL(request.url).searchParams.get(A2A_VERSION_HEADER);
+  const asked = () => new URL(request.url).searchParams.getAll(A2A_VERSION_HEADER).join(", ");
+  const named = request.headers.get(A2A_VERSION_HEADER) || asked();
   if (!named) return method !== undefined && isV1JsonRpcMethod(method) ? "1.0" : "0.3";
   const version = /^\s*(\d+\.\d+)(?:\.\d+)?\s*$/.exec(named)?.[1];
   if (version === "1.0" || version === "0.3") return version;

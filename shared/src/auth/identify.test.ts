@@ -127,7 +127,7 @@ test("only what looks like a JWT, and is no token of ours, is verified as one; t
     jwt,
     refused: ({ reason }) => reasons.push(reason),
   });
-  expect(await identify(bearer("Bearer good.jwt.x"))).toBe(bob);
+  expect(await identify(bearer("Bearer good.jwt.x"))).toEqual({ ...bob, stillCounts: expect.any(Function) });
   expect(await identify(bearer("Bearer our.own.token"))).toBe(localCaller);
   expect((await identify(bearer("Bearer in.our.table"))).principal).toBe("alice");
   for (const none of ["a.b", "a.b.c.d", "a..c", ".a.b", "a.b.", "a b.c.d"])
@@ -152,7 +152,7 @@ test("the operator gets in while the store of tokens fails, and nobody else does
   await expect(identify(bearer("Bearer alices-token"))).rejects.toMatchObject({ code: "storage_unavailable" });
 });
 
-test("a caller counts while its token or session is there or cannot be looked up, also for whom it acts", async () => {
+test("a caller counts while its token, session or JWT is valid or cannot be looked up, also for whom it acts", async () => {
   const there = new Set(["admins-token", "a-session"]);
   let isDown = false;
   const admin = callerNamed("admin", ["admin"]);
@@ -174,5 +174,16 @@ test("a caller counts while its token or session is there or cannot be looked up
   expect(await count()).toEqual([true, true, true]);
   isDown = false;
   expect(await count()).toEqual([false, false, false]);
+  let fault: AppError | undefined;
+  const jwt = async () => {
+    if (fault !== undefined) throw fault;
+    return callerNamed("alice", ["read"]);
+  };
+  const { stillCounts } = await identifyBy({ token: "the-token", jwt })(bearer("Bearer a.b.c"));
+  expect(await stillCounts?.()).toBe(true);
+  fault = new AppError("unavailable", "The issuer's keys are gone.");
+  expect(await stillCounts?.()).toBe(true);
+  fault = new AppError("unauthorized", "It has expired.");
+  expect(await stillCounts?.()).toBe(false);
   expect((await identify(bearer("Bearer the-token"))).stillCounts).toBeUndefined();
 });

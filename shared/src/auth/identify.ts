@@ -67,16 +67,18 @@ async function callerOf(headers: Headers, operator: string, sources: AuthSources
   const found = await finding;
   if (found !== undefined)
     return { ...found, byToken: true, stillCounts: whether(async () => sources.store?.find(secret)) };
-  if (sources.jwt !== undefined && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(secret)) return sources.jwt(secret);
+  const { jwt } = sources;
+  if (jwt !== undefined && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(secret))
+    return { ...(await jwt(secret)), stillCounts: whether(() => jwt(secret)) };
   throw refusal("unknown or expired credentials");
 }
 
-/** Whether a caller is still found. A store that fails says nothing of its callers. */
+/** Whether a caller is still known. A store that fails says nothing of its callers. */
 function whether(find: () => Promise<Caller | undefined>): () => Promise<boolean> {
   return () =>
     find().then(
       (found) => found !== undefined,
-      () => true,
+      (error) => !(error instanceof AppError && error.code === "unauthorized"),
     );
 }
 

@@ -18,8 +18,8 @@ export type Caller = {
   /** Known by a token of the system, which may be revoked. */
   readonly byToken?: boolean;
   /**
-   * Whether the token or session still counts; true while that cannot be looked up. Left out of
-   * callers that nobody can lock out: the operator, and who comes with a JWT.
+   * Whether the token, session or JWT is still valid; true while that cannot be looked up. Left out
+   * of callers that nobody can lock out: the operator.
    */
   readonly stillCounts?: () => Promise<boolean>;
 };

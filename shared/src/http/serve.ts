@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { addressed } from "./addressed.ts";
 import type { ConnectionEnd } from "./socket-owner.ts";
 
 /**
@@ -51,7 +52,7 @@ export function serve(
   app: { fetch(request: Request): Response | Promise<Response> },
   { port, hostname = "127.0.0.1", graceMs = 1_000, tls, guard, drain, close }: ServeOptions,
 ): Served {
-  const server = Bun.serve({
+  const server: Bun.Server<undefined> = Bun.serve({
     port,
     hostname,
     idleTimeout: 0,
@@ -61,7 +62,12 @@ export function serve(
     // Bun's error page for developers shows source code.
     development: false,
     ...(tls && { tls: listenedWith(tls) }),
-    fetch: (request, bun) => (guard && refused(request, bun, guard)) ?? app.fetch(request),
+    fetch(request, bun) {
+      const refusal = guard && refused(request, bun, guard);
+      if (refusal !== undefined) return refusal;
+      const whole = addressed(request, server.url);
+      return whole instanceof Response ? whole : app.fetch(whole);
+    },
   });
   let stopped: Promise<void> | undefined;
 

@@ -35,7 +35,7 @@ function runTree({ runs, runnables, engine, elsewhere, heartbeatMs }: FamilyRout
       .max(12_000)
       .regex(/^([^:,]{1,200}:\d{1,15}(,[^:,]{1,200}:\d{1,15})*)?$/, "It must be RUN:NUMBER, several with commas.")
       .exactOptional()
-      .describe("The last event you have of each run: `RUN:NUMBER`, several with commas between them."),
+      .describe("The last event you have of each run: `RUN:NUMBER`, several with commas between them or one by one."),
     texts: z.coerce
       .number()
       .int()
@@ -51,6 +51,7 @@ function runTree({ runs, runnables, engine, elsewhere, heartbeatMs }: FamilyRout
     description:
       "The first data is `{opened}`, the run; then `{runId, seq, at, event, cut?}` for stored events, `{runId, progress}` for live progress, and `{asked}` for a run that another one asked for, wherever it runs, before its events. It ends when all have ended.",
     request: { params, query },
+    lists: ["after"],
     answers: { 200: { description: "The stream.", body: frameSchema, mediaType: "text/event-stream" } },
     problems: [404],
   } as const;

@@ -51,7 +51,13 @@ test("runs are listed by the state they show, page by page and with their count"
   }
   expect(await list(gateway, "status=auth-required")).toEqual({ runs: [], total: 0 });
   expect((await list(gateway, "status=completed")).total).toBe(1);
+  for (const both of ["status=completed,input-required", "status=completed&status=input-required"])
+    expect((await list(gateway, both)).total).toBe(4);
   expect((await fetch(`${gateway.url}/runs?status=lost`)).status).toBe(400);
+  expect(await list(gateway, "limit=1&limit=2")).toMatchObject({
+    status: 400,
+    detail: expect.stringContaining("limit"),
+  });
 });
 
 function post({ url }: TestGateway, input: string) {

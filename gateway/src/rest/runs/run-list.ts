@@ -18,7 +18,7 @@ const query = z.object({
     .max(200)
     .regex(/^[a-z-]+(,[a-z-]+)*$/, "It must be a status, or several with commas between them.")
     .exactOptional()
-    .describe(`One of ${runStates.join(", ")}, or several with commas between them.`),
+    .describe(`One of ${runStates.join(", ")}, or several with commas between them or one by one.`),
   contextId: text.exactOptional(),
   q: z
     .string()
@@ -45,6 +45,7 @@ export function runList({ runs, runnables }: { readonly runs: Runs; readonly run
     description:
       "With `q`, `agent` or `minUsd` the runs themselves are read, for about a second per page: a page may have fewer runs than `limit`, or none; `nextCursor` looks further back.",
     request: { query },
+    lists: ["status"],
     answers: { 200: { description: "A page of runs.", body: runListSchema } },
     problems: [404],
   } as const;

@@ -88,8 +88,9 @@ test("a tree opens with its run; a run it asked for is named as it is here, one 
   expect((await far.tree()).find((one) => "asked" in one)).toEqual({
     asked: { runId: "root", askId: "a", id: "task", name: "swe", place: "elsewhere", followed: true },
   });
-  expect((await far.tree("?after=root:2,task:4")).slice(1)).toMatchObject([{ runId: "task", seq: 5 }]);
-  expect(places).toEqual([0, 4].map((after) => ({ taskId: "task", principal: "ann", after })));
+  for (const after of ["?after=root:2,task:4", "?after=root:2&after=task:4"])
+    expect((await far.tree(after)).slice(1)).toMatchObject([{ runId: "task", seq: 5 }]);
+  expect(places).toEqual([0, 4, 4].map((after) => ({ taskId: "task", principal: "ann", after })));
   const nobody = await routes({ root: [asked, accepted("task")] }).tree();
   expect(nobody.find((one) => "asked" in one)).toMatchObject({ asked: { place: "elsewhere", followed: false } });
 });

@@ -100,6 +100,23 @@ test("a list has its artifacts if they were asked for, and empty lists are there
   expect(await (await send("DELETE", "/tasks/t/pushNotificationConfigs/r")).json()).toEqual({});
 });
 
+test("a parameter that is given twice is refused by name", async () => {
+  const { asked, send } = binding();
+  for (const [path, field] of [
+    ["/tasks?status=TASK_STATE_WORKING&status=TASK_STATE_FAILED", "status"],
+    ["/tasks?pageSize=1&page_size=2", "pageSize"],
+    ["/tasks/t?historyLength=1&historyLength=1", "historyLength"],
+    ["/tasks/t/pushNotificationConfigs?pageToken=a&pageToken=b", "pageToken"],
+  ] as const) {
+    const answer = await send("GET", path);
+    expect([path, answer.status]).toEqual([path, 400]);
+    const { error } = (await answer.json()) as { readonly error: { readonly details: readonly object[] } };
+    const fieldViolations = [{ field, description: "may be given only once" }];
+    expect(error.details).toContainEqual({ "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations });
+  }
+  expect(asked).toEqual([]);
+});
+
 test("a stream is the updates with their places, and its end lets go", async () => {
   const { send, contexts } = binding();
   const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "hi" }] };

@@ -22,7 +22,7 @@ import { requireVersionOne } from "../version.ts";
 import { AppFailure, FieldViolationsError, httpJsonError, toA2AError } from "../wire-error.ts";
 import { callFacts, type HttpCall, httpCall } from "./call-context.ts";
 import type { RequestHandler, TaskBatches } from "./request-handler.ts";
-import { checked, requestSchemas } from "./request-schema.ts";
+import { checked, jsonName, requestSchemas } from "./request-schema.ts";
 import { seqOf } from "./rpc-frame.ts";
 
 /**
@@ -229,8 +229,18 @@ async function optionalBodyOf(c: Context): Promise<object> {
   throw new FieldViolationsError([{ field: "body", description: "must be an object" }]);
 }
 
+/**
+ * The parameters of a query, by their JSON names. Throws FieldViolationsError for one that is given
+ * twice: each field has one value.
+ */
 function query(c: Context): Record<string, string> {
-  return Object.fromEntries(new URL(c.req.url).searchParams);
+  const values = new Map<string, string>();
+  for (const [name, value] of new URL(c.req.url).searchParams) {
+    const field = jsonName(name);
+    if (values.has(field)) throw new FieldViolationsError([{ field, description: "may be given only once" }]);
+    values.set(field, value);
+  }
+  return Object.fromEntries(values);
 }
 
 function json(call: HttpCall, value: unknown): Response {

@@ -27,7 +27,9 @@ function agent(letters: string, seen: Partial<TaskProjection> = {}) {
   const records = [...letters].map((letter, at) => {
     const reason = reasons[letter];
     const waiting = reason === undefined ? {} : { waiting: { reason } };
-    return { id: `${at}${letter}`, contextId: "c", status: statuses[letter], updatedAt: 0, ...waiting } as RunRecord;
+    const error = letter === "x" ? { error: { code: "rejected", message: "" } } : {};
+    const known = { ...waiting, ...error };
+    return { id: `${at}${letter}`, contextId: "c", status: statuses[letter], updatedAt: 0, ...known } as RunRecord;
   });
   const ends: Record<string, object> = {
     q: { question: "question" },
@@ -44,8 +46,9 @@ function agent(letters: string, seen: Partial<TaskProjection> = {}) {
         asked.push(filter);
         if (filter.cursor === "bogus") throw new AppError("invalid_input", "The cursor does not come from this list.");
         const fitting = records.filter(
-          ({ status, waiting }) =>
+          ({ status, waiting, error }) =>
             (filter.statuses?.includes(status) ?? true) &&
+            (filter.errorCode === undefined || filter.errorCode === error?.code) &&
             (filter.waitingReason === undefined || filter.waitingReason === waiting?.reason),
         );
         const from = Number(filter.cursor ?? 0);
@@ -102,14 +105,16 @@ test("a page goes on reading until it is full, and the next one continues after 
 });
 
 test("the total is of the tasks in the state that was asked for", async () => {
-  const { list } = agent("rrqrwaqrncfx");
+  const { list } = agent("rrqrwaqrncffx");
   const total = async (status: string) => (await list({ status: `TASK_STATE_${status}`, pageSize: 1 })).totalSize;
-  expect(await total("UNSPECIFIED")).toBe(12);
+  expect(await total("UNSPECIFIED")).toBe(13);
   expect(await total("SUBMITTED")).toBe(1);
   expect(await total("WORKING")).toBe(5);
   expect(await total("INPUT_REQUIRED")).toBe(2);
   expect(await total("AUTH_REQUIRED")).toBe(1);
   expect(await total("COMPLETED")).toBe(1);
+  expect(await total("FAILED")).toBe(2);
+  expect(await total("REJECTED")).toBe(1);
 });
 
 test("a page token that comes from no list is refused by the name of its field", async () => {

@@ -52,7 +52,7 @@ function asPageTokenFault(error: unknown): unknown {
 
 /**
  * How many tasks are in the state, of the `listed` runs that can be. What the store's status does
- * not tell is told by what runs wait for; failed and rejected tasks count together.
+ * not tell is told by what runs wait for, and by why they failed.
  */
 async function totalIn(
   state: TaskState,
@@ -64,6 +64,7 @@ async function totalIn(
   const waiting = (waitingReason: string) => count({ statuses: ["waiting"], waitingReason });
   if (state === TaskState.TASK_STATE_INPUT_REQUIRED) return waiting("input-required");
   if (state === TaskState.TASK_STATE_AUTH_REQUIRED) return waiting("auth-required");
+  if (state === TaskState.TASK_STATE_FAILED && listed > 0) return listed - (await count({ errorCode: "rejected" }));
   if (state !== TaskState.TASK_STATE_WORKING || listed === 0) return listed;
   const begun = await count({ statuses: ["running", "waiting", "paused"] });
   return begun - (await waiting("input-required")) - (await waiting("auth-required"));
@@ -90,6 +91,7 @@ function engineFilter(deps: TaskDeps, request: ListTasksRequest, principal: stri
     kind: deps.kind,
     ...(request.contextId === "" ? {} : { contextId: request.contextId }),
     ...(statuses === undefined ? {} : { statuses }),
+    ...(request.status === TaskState.TASK_STATE_REJECTED ? { errorCode: "rejected" } : {}),
     ...(since === undefined || since === "" ? {} : { updatedSince: Date.parse(since) }),
   };
 }

@@ -122,7 +122,8 @@ test("the screen that is asked for is the one that is shown and used, the browse
   const { now, ask, screens } = startPage();
   for (const place of ["/live/t", "/live/t?screen=browser", "/live/t?screen=desktop"])
     expect((await ask("ann", take, place)).status).toBe(200);
-  expect((await ask("ann", take, "/live/t?screen=wall")).status).toBe(400);
+  for (const none of ["screen=wall", "screen=browser&screen=desktop"])
+    expect((await ask("ann", take, `/live/t?${none}`)).status).toBe(400);
   const view = await ask("ann", {}, "/live/t?screen=desktop");
   now.run = undefined;
   await view.text();

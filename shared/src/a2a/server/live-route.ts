@@ -44,7 +44,7 @@ export function liveApp(deps: LiveDeps): Hono {
   };
   app.get("/live/:task", async (c) => {
     const { run, caller } = await taskOf(c.req.raw, c.req.param("task"), "read");
-    const screen = screenOf(c.req.query("screen"));
+    const screen = screenOf(c.req.queries("screen"));
     const { signal } = c.req.raw;
     const response = await sseAnswer(signal, deps.heartbeatMs, (gone) => frames(run, screen, gone, deps));
     return whileCounts(response, caller.stillCounts);
@@ -56,7 +56,7 @@ export function liveApp(deps: LiveDeps): Hono {
       throw new AppError("unsupported", "Send JSON, with Content-Type: application/json.");
     const order = checkInput(liveOrder, jsonOf(await bodyOf(c)), "body");
     if (hasEnded(run)) throw new AppError("conflict", "The task has ended.");
-    const page = await deps.pageOf(run, screenOf(c.req.query("screen")));
+    const page = await deps.pageOf(run, screenOf(c.req.queries("screen")));
     if (page === undefined) throw new AppError("conflict", "No page is open.");
     await page.order(order);
     return c.json({ done: true });
@@ -72,8 +72,8 @@ function jsonOf(body: ArrayBuffer): unknown {
   }
 }
 
-function screenOf(asked = "browser"): LiveScreen {
-  const screen = liveScreens.find((one) => one === asked);
+function screenOf(asked = ["browser"]): LiveScreen {
+  const screen = liveScreens.find((one) => one === asked.join());
   if (screen === undefined)
     throw new AppError("invalid_input", `must be ${liveScreens.join(" or ")}`, { field: "screen" });
   return screen;

@@ -163,10 +163,15 @@ function withJsonNames(value: unknown, shape: z.ZodRawShape): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   if (isWrittenPlainly(value as Readonly<Record<string, unknown>>)) return value;
   const named = Object.entries(value).map(([key, field]) => {
-    const name = key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+    const name = jsonName(key);
     return [Object.hasOwn(shape, name) && !Object.hasOwn(value, name) ? name : key, field] as const;
   });
   return Object.fromEntries(named.filter(([key, field]) => field !== null || shape[key] === anyValue));
+}
+
+/** The JSON name of a field, which may come under its proto name. */
+export function jsonName(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Whether no key is a proto name and nothing is null, as in most messages. */

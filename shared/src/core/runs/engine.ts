@@ -107,6 +107,8 @@ export type ListFilter = {
   readonly contextId?: string;
   readonly statuses?: readonly RunStatus[];
   readonly waitingReason?: string;
+  /** Only runs that failed, or paused, with an error of this code. */
+  readonly errorCode?: ErrorCode;
   /**
    * `false` leaves out runs that a step of another run of the same principal in this store asked
    * for: those whose dedupe key ends in that step's key.

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { AppError, type ErrorCode } from "../../core/errors.ts";
 import type { ListFilter } from "../../core/runs/engine.ts";
 import { type Cases, codeOf, request, start, until } from "./cases.ts";
 
@@ -44,6 +45,23 @@ export function listingCases(cases: Cases): void {
         "waiting",
       ]);
       expect(await ids({ principal: "ann", kind: "other" })).toEqual([]);
+    });
+
+    test("runs that failed are told apart by the code of their error", async () => {
+      const engine = cases.working(async (_, code) => {
+        throw new AppError(code as ErrorCode, 'It says {"code":"rejected"} and \u0000.');
+      });
+      const failed = await start(engine, { input: "task_failed" });
+      const rejected = await start(engine, { input: "rejected" });
+      for (const { id } of [failed, rejected]) await until(engine, id, "failed");
+      const ids = async (errorCode: ErrorCode) => {
+        const { runs, total } = await engine.list({ limit: 10, errorCode });
+        expect(total).toBe(runs.length);
+        return runs.map(({ id }) => id);
+      };
+      expect(await ids("rejected")).toEqual([rejected.id]);
+      expect(await ids("task_failed")).toEqual([failed.id]);
+      expect(await ids("task%failed" as ErrorCode)).toEqual([]);
     });
 
     test("a count goes no further than asked", async () => {

@@ -63,6 +63,7 @@ function conditionsOf(
   add(filter.contextId, (value) => `context_id = ${bind(value)}`);
   add(filter.statuses, (value) => `status = ANY (${bind(listOf(value))})`);
   add(filter.waitingReason, (value) => `waiting_reason = ${bind(value)}`);
+  add(filter.errorCode, (value) => `starts_with(error, ${bind(`{"code":"${value}"`)})`);
   add(filter.updatedSince, (value) => `updated_at >= ${bind(value)}::bigint`);
   add(filter.asked, () => `NOT ${askedHere}`);
   return conditions.join(" AND ");

@@ -224,10 +224,13 @@ export class RestateDispatcher implements Dispatcher, DrivenWorker {
   /** Serves what is worked on here, once this worker is known. */
   #offer(): void {
     if (this.#presence.owner === undefined || this.#isClosed) return;
-    const { endpoint } = this.#options;
+    const { endpoint, log } = this.#options;
     endpoint.add(this);
     const kinds = [...this.#pools.keys()].flatMap(({ offer }) => Object.keys(offer.newest));
-    void endpoint.serve(kinds).then(() => this.#sweep(0));
+    void endpoint.serve(kinds).then(
+      () => this.#sweep(0),
+      (error) => log.error({ err: error }, "Restate cannot be served."),
+    );
     this.#keep(this.#announce());
   }
 

@@ -1,5 +1,7 @@
 import { expect, spyOn, test } from "bun:test";
 import { connect } from "node:http2";
+import { silentLog } from "../../core/runs/engine.ts";
+import { freePort } from "../../http/free-port.ts";
 import { until } from "../../testing/durable/until.ts";
 import { RestateEndpoint, type RestateEndpointOptions } from "./restate-endpoint.ts";
 
@@ -20,7 +22,7 @@ function endpointForTest(options: Partial<RestateEndpointOptions> = {}, refusals
   });
   const endpoint = new RestateEndpoint({ admin: `http://127.0.0.1:${admin.port}`, prefix: "p", ...options });
   return {
-    ...{ endpoint, told },
+    ...{ endpoint, told, port: options.port },
     async [Symbol.asyncDispose]() {
       await endpoint.close();
       await admin.stop(true);
@@ -106,14 +108,62 @@ test("where keys of Restate are given, nobody else learns or begins anything her
   expect([refused.status, refused.text.includes("p.one")]).toEqual([401, false]);
 });
 
-test("an endpoint that could not listen listens once its port is free", async () => {
+/** A port where something else listens. */
+function takenPort() {
   const holder = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const port = Number(holder.port);
-  await using of = endpointForTest({ port });
-  await expect(of.endpoint.serve(["one"])).rejects.toMatchObject({ code: "EADDRINUSE" });
-  await holder.stop(true);
+  return { port: Number(holder.port), free: () => holder.stop(true), [Symbol.asyncDispose]: () => holder.stop(true) };
+}
+
+test("an endpoint whose port is taken says so in the log and listens once it is free", async () => {
+  await using taken = takenPort();
+  const warnings: unknown[] = [];
+  const log = { ...silentLog, warn: (...said: unknown[]) => void warnings.push(said) };
+  await using of = endpointForTest({ port: taken.port, log });
+  const served = of.endpoint.serve(["one"]);
+  await until(() => warnings.length > 0);
+  expect(JSON.stringify(warnings)).toContain("EADDRINUSE");
+  expect(of.told).toEqual([]);
+  await taken.free();
+  await served;
+  expect(of.told).toEqual([{ uri: `http://127.0.0.1:${taken.port}`, force: true }]);
+});
+
+test("an endpoint that is closed while its port is taken waits no longer", async () => {
+  await using taken = takenPort();
+  const refused = Promise.withResolvers<void>();
+  const log = { ...silentLog, warn: () => refused.resolve() };
+  await using of = endpointForTest({ port: taken.port, log });
+  const served = of.endpoint.serve(["one"]);
+  await refused.promise;
+  await of.endpoint.close();
+  await served;
+  expect(of.told).toEqual([]);
+});
+
+test("a taken port, one that is none and a key that is none are refused when the endpoint is opened", async () => {
+  await using taken = takenPort();
+  for (const [options, message] of [
+    [{ port: taken.port }, `127.0.0.1:${taken.port} (EADDRINUSE)`],
+    [{ port: 70_000 }, "127.0.0.1:70000"],
+    [{ identityKeys: ["publickeyv1_abc"] }, "engine.restate.identity_keys"],
+  ] as const) {
+    await using of = endpointForTest(options);
+    await expect(of.endpoint.listen()).rejects.toMatchObject({
+      code: "config_invalid",
+      message: expect.stringContaining(message),
+    });
+  }
+});
+
+test("an open endpoint asks for patience until Restate is told what it serves", async () => {
+  await using of = endpointForTest({ port: freePort() });
+  await of.endpoint.listen();
+  await of.endpoint.listen();
+  const uri = `http://127.0.0.1:${of.port}`;
+  expect((await discover(uri)).status).toBe(503);
   await of.endpoint.serve(["one"]);
-  expect(of.told).toEqual([{ uri: `http://127.0.0.1:${port}`, force: true }]);
+  expect(of.told).toEqual([{ uri, force: true }]);
+  expect((await discover(uri)).status).toBe(200);
 });
 
 test("a Restate that takes what it is told and never answers is told again after ten seconds", async () => {

@@ -1,7 +1,7 @@
 import type { createServer, Http2Server, ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { ObjectContext } from "@restatedev/restate-sdk";
-import { AppError } from "../../core/errors.ts";
+import { AppError, errnoOf } from "../../core/errors.ts";
 import type { Log } from "../../core/runs/engine.ts";
 
 /** Where Restate and this process reach each other. */
@@ -85,6 +85,23 @@ export class RestateEndpoint {
     this.#workers.delete(worker);
   }
 
+  /**
+   * Listens already, before anything is served: rejects with `config_invalid` if it cannot, or if a
+   * key of Restate is malformed.
+   */
+  async listen(): Promise<void> {
+    const { host = "127.0.0.1", port = 0 } = this.#options;
+    await this.#handlerOf([]).catch((cause) => {
+      const message = `engine.restate.identity_keys has a key that Restate does not use (${textOf(cause)}).`;
+      throw new AppError("config_invalid", message, { cause });
+    });
+    await this.#bound().catch((cause) => {
+      const why = errnoOf(cause) ?? textOf(cause);
+      const message = `This server cannot listen for Restate on ${host}:${port} (${why}). Stop what listens there, or set engine.restate.port.`;
+      throw new AppError("config_invalid", message, { cause });
+    });
+  }
+
   /** Resolves once Restate knows these kinds, however long it cannot be reached. */
   serve(kinds: Iterable<string>): Promise<void> {
     for (const kind of kinds) this.#kinds.add(kind);
@@ -111,7 +128,7 @@ export class RestateEndpoint {
     while (this.#kinds.size > this.#registered && !this.#isClosed) {
       const kinds = [...this.#kinds];
       this.#handler = await this.#handlerOf(kinds);
-      const own = await this.#listen();
+      const own = await this.#boundAtLast();
       await this.#tell(this.#options.publicUrl ?? own);
       this.#registered = kinds.length;
     }
@@ -145,12 +162,17 @@ export class RestateEndpoint {
     });
   }
 
-  async #listen(): Promise<string> {
+  /** Where it listens. */
+  async #bound(): Promise<string> {
     const { host = "127.0.0.1", port = 0 } = this.#options;
     if (this.#server === undefined) {
       const { createServer } = await import("node:http2");
       const settings = { maxConcurrentStreams: callsPerConnection };
-      const server = createServer({ settings }, (request, response) => void this.#handler?.(request, response));
+      const server = createServer({ settings }, (request, response) => {
+        // What is served here is not known yet; Restate calls again.
+        if (this.#handler === undefined) response.writeHead(503).end();
+        else this.#handler(request, response);
+      });
       server.on("session", (session) => {
         this.#sessions.add(session);
         session.on("close", () => this.#sessions.delete(session));
@@ -161,7 +183,7 @@ export class RestateEndpoint {
         });
       });
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      server.once("error", reject);
+      server.on("error", reject);
       server.listen(port, host, resolve);
       await promise;
       this.#server = server;
@@ -172,15 +194,37 @@ export class RestateEndpoint {
     return `http://${host}:${own}`;
   }
 
+  /** Where it listens, once it can. */
+  async #boundAtLast(): Promise<string> {
+    let uri = "";
+    await this.#persist("This worker cannot listen for Restate yet.", 0, async () => {
+      try {
+        uri = await this.#bound();
+        return undefined;
+      } catch (error) {
+        return textOf(error);
+      }
+    });
+    return uri;
+  }
+
   /** Tells Restate what is served here. A balancer in between may not know this process yet. */
   async #tell(uri: string): Promise<void> {
-    const { admin, log } = this.#options;
-    for (let pauseMs = firstPauseMs, said = ""; !this.#isClosed; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      const refusal = await register(`${admin}/deployments`, uri);
+    const { admin } = this.#options;
+    const attempt = () => register(`${admin}/deployments`, uri);
+    await this.#persist("Restate does not know this worker yet.", longestPauseMs, attempt);
+  }
+
+  /** Tries until nothing refuses or this is closed; a refusal is logged once pauses are so long. */
+  async #persist(said: string, fromPauseMs: number, attempt: () => Promise<string | undefined>): Promise<void> {
+    let logged: string | undefined;
+    for (let pauseMs = firstPauseMs; !this.#isClosed; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      const refusal = await attempt();
       if (refusal === undefined) return;
-      if (refusal !== said && pauseMs === longestPauseMs)
-        log?.warn({ uri, refusal }, "Restate does not know this worker yet.");
-      if (pauseMs === longestPauseMs) said = refusal;
+      if (pauseMs >= fromPauseMs && refusal !== logged) {
+        this.#options.log?.warn({ refusal }, said);
+        logged = refusal;
+      }
       await Bun.sleep(pauseMs);
     }
   }
@@ -207,6 +251,10 @@ async function register(url: string, uri: string): Promise<string | undefined> {
     });
     return response.ok ? void (await response.body?.cancel()) : `${response.status} ${await response.text()}`;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return textOf(error);
   }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -17,7 +17,24 @@ export type RestateEngineOptions = PostgresEngineOptions & {
  * while Restate decides which worker executes which. Runs are accepted and read without it.
  */
 export function createRestateEngine(options: RestateEngineOptions): Engine {
-  const endpoint = new RestateEndpoint({ ...options.restate, ...(options.log && { log: options.log }) });
+  return engineOwning(endpointOf(options), options);
+}
+
+/**
+ * The same engine for a process that executes runs: it listens for Restate already. Rejects with
+ * `config_invalid` if it cannot.
+ */
+export async function openRestateEngine(options: RestateEngineOptions): Promise<Engine> {
+  const endpoint = endpointOf(options);
+  await endpoint.listen();
+  return engineOwning(endpoint, options);
+}
+
+function endpointOf({ restate, log }: RestateEngineOptions): RestateEndpoint {
+  return new RestateEndpoint({ ...restate, ...(log && { log }) });
+}
+
+function engineOwning(endpoint: RestateEndpoint, options: RestateEngineOptions): Engine {
   const engine = engineBehind(endpoint, options);
   return {
     ...engine,

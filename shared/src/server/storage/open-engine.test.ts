@@ -53,6 +53,7 @@ async function madeWith(env: Record<string, string>, port: number) {
   });
   using __ = spyOn(postgres, "createPostgresEngine").mockImplementation(noting("postgres"));
   using ___ = spyOn(restate, "createRestateEngine").mockImplementation(noting("restate"));
+  using _____ = spyOn(restate, "openRestateEngine").mockImplementation(async (options) => noting("restate")(options));
   using ____ = spyOn(embedded, "createEmbeddedEngine").mockImplementation(noting("embedded"));
   await openEngine(config, { log: silentLog, port });
   await openStore(config);
@@ -152,5 +153,22 @@ else {
         code: "unavailable",
         message: `Restate does not answer at ${named}.`,
       });
+  });
+
+  test("a server whose port for Restate is taken says so before it starts; looking at its runs takes no port", async () => {
+    const url = await server.createDatabase();
+    await using taken = healthServer({});
+    const { config } = await configured({
+      ...{ MANYHANDS_ENGINE_KIND: "restate", MANYHANDS_ENGINE_URL: url },
+      ...{ MANYHANDS_ENGINE_RESTATE_ADMIN: taken.url, MANYHANDS_ENGINE_RESTATE_INGRESS: taken.url },
+      MANYHANDS_ENGINE_RESTATE_PORT: new URL(taken.url).port,
+    });
+    await expect(openEngine(config, options)).rejects.toMatchObject({
+      code: "config_invalid",
+      message: expect.stringContaining("set engine.restate.port"),
+    });
+    const store = await openStore(config);
+    expect(await store?.get("none")).toBeUndefined();
+    await store?.close();
   });
 }

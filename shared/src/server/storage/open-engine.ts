@@ -14,7 +14,8 @@ const probeMs = 5_000;
 
 /**
  * The engine of the settings for a server whose own port is `port`. Rejects with
- * `storage_unavailable` if its database cannot be reached.
+ * `storage_unavailable` if its database cannot be reached, with `config_invalid` if it cannot
+ * listen for Restate.
  */
 export async function openEngine(
   config: Config,
@@ -43,9 +44,11 @@ async function shared(
   const { createPostgresEngine, migratePostgres } = await import("../../durable/postgres/postgres-engine.ts");
   await migratePostgres(engine);
   if (engine.kind === "postgres") return createPostgresEngine({ ...engine, ...log });
-  const { createRestateEngine } = await import("../../durable/restate/restate-engine.ts");
+  const { createRestateEngine, openRestateEngine } = await import("../../durable/restate/restate-engine.ts");
   const { port, publicUrl, ...restate } = engine.restate;
-  return createRestateEngine({
+  // Restate calls servers alone.
+  const open = options.port === undefined ? createRestateEngine : openRestateEngine;
+  return open({
     ...engine,
     ...log,
     restate: {

@@ -33,6 +33,7 @@ const codes: Readonly<Record<number, status>> = {
   404: status.NOT_FOUND,
   409: status.ABORTED,
   413: status.RESOURCE_EXHAUSTED,
+  415: status.UNIMPLEMENTED,
   429: status.RESOURCE_EXHAUSTED,
   503: status.UNAVAILABLE,
   504: status.DEADLINE_EXCEEDED,

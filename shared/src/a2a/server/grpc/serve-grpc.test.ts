@@ -1,5 +1,6 @@
 import { expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
+import { connect as http2, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -54,6 +55,49 @@ test("an answer may be larger than what a request may be", async () => {
   const tooLarge = ask(`127.0.0.1:${served.port}`, undefined, text);
   await expect(tooLarge).rejects.toMatchObject({ code: status.RESOURCE_EXHAUSTED });
   await served.stop(0);
+});
+
+/** What a server answers to bytes that are sent as the request of `getTask`. */
+async function refusalOf(port: number, frame: Buffer, headers: OutgoingHttpHeaders = {}) {
+  const session = http2(`http://127.0.0.1:${port}`);
+  const fixed = { ":method": "POST", "content-type": "application/grpc", te: "trailers", "a2a-version": "1.0" };
+  const stream = session.request({ ":path": A2AService.getTask.path, ...fixed, ...headers });
+  const answer = new Promise<IncomingHttpHeaders>((resolve) => {
+    stream.on("response", (headers) => "grpc-status" in headers && resolve(headers));
+    stream.on("trailers", resolve);
+  });
+  stream.resume().write(frame);
+  const { "grpc-status": code, "grpc-status-details-bin": details } = await answer;
+  session.destroy();
+  return { code: Number(code), details: Buffer.from(String(details), "base64").toString() };
+}
+
+/** A message with its length before it. */
+function framed(message: Uint8Array, length = message.length, isCompressed = false): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt8(isCompressed ? 1 : 0);
+  head.writeUInt32BE(length, 1);
+  return Buffer.concat([head, message]);
+}
+
+test("what the library refuses by itself has ErrorInfo as any other failure", async () => {
+  const held = await serving(() => new Promise(() => undefined));
+  const { port } = held;
+  const bomb = framed(Bun.gzipSync(new Uint8Array(11 * 1024 * 1024)), undefined, true);
+  const whole = framed(A2AService.getTask.requestSerialize(GetTaskRequest.fromJSON({ tenant: "", id: "t" })));
+  for (const [frame, headers, code, reason] of [
+    [framed(new Uint8Array(1), 11 * 1024 * 1024), {}, status.RESOURCE_EXHAUSTED, "TOO_LARGE"],
+    [bomb, { "grpc-encoding": "gzip" }, status.RESOURCE_EXHAUSTED, "TOO_LARGE"],
+    [framed(new Uint8Array(3), 3, true), { "grpc-encoding": "gzip" }, status.INVALID_ARGUMENT, "INVALID_INPUT"],
+    [framed(new Uint8Array(3), 3, true), { "grpc-encoding": "br" }, status.UNIMPLEMENTED, "UNSUPPORTED"],
+    [whole, { "grpc-timeout": "20m" }, status.DEADLINE_EXCEEDED, "TIMEOUT"],
+    [whole, { "grpc-timeout": "soon" }, status.INVALID_ARGUMENT, "INVALID_INPUT"],
+  ] as const) {
+    const refusal = await refusalOf(port, frame, headers);
+    expect([refusal.code, refusal.details]).toEqual([code, expect.stringContaining("google.rpc.ErrorInfo")]);
+    expect(refusal.details).toContain(reason);
+  }
+  await held.stop(0);
 });
 
 test("it listens on an address of IPv6 too", async () => {

@@ -4,6 +4,7 @@ import { AppError } from "../../../core/errors.ts";
 import { longestBody } from "../../../http/request-body.ts";
 import { type ConnectionGuard, ownAddress, type ServeOptions } from "../../../http/serve.ts";
 import { AppFailure } from "../../wire-error.ts";
+import { explainRefusals } from "./explain-refusals.ts";
 import { clientEnd, type GrpcCall } from "./grpc-call.ts";
 import { type GrpcServiceDeps, grpcService, serviceDefinition } from "./grpc-service.ts";
 
@@ -41,6 +42,7 @@ export async function serveGrpc(options: GrpcOptions): Promise<GrpcServed> {
     "grpc.max_send_message_length": -1,
     "grpc.keepalive_time_ms": heartbeatMs,
     "grpc.keepalive_timeout_ms": answerMs,
+    interceptors: [explainRefusals],
   });
   const own = { port: options.port };
   const admit = (call: GrpcCall) => {

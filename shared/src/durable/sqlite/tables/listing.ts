@@ -80,6 +80,7 @@ function conditionsOf(filter: ListFilter, among: readonly number[] | undefined):
     { sql: "context_id = ?", value: filter.contextId },
     { sql: "status IN (SELECT value FROM json_each(?))", value: statuses },
     { sql: "waiting_reason = ?", value: filter.waitingReason },
+    { sql: "error ->> '$.code' = ?", value: filter.errorCode },
     { sql: "updated_at >= ?", value: filter.updatedSince },
     { sql: `? != ${askedHere}`, value: filter.asked === undefined ? undefined : 1 },
   ];

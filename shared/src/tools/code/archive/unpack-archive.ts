@@ -1,5 +1,6 @@
 import { AppError } from "../../../core/errors.ts";
 import { counted } from "../../../core/text/counted.ts";
+import { betweenMarks, sanitizeLine } from "../../../core/text/sanitize.ts";
 import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";
@@ -63,23 +64,27 @@ async function openArchive(
 }
 
 const shown = 20;
+const longestName = 120;
 /** An example that git puts into every repository and never runs. */
 const sampleHook = /\/hooks\/[\w-]+\.sample$/;
 
-/** What a model needs to know about an unpacked archive. */
+/** What a model needs to know about an unpacked archive; the names in it are between marks. */
 export function unpackedText({ folder, files, leftOut }: Unpacked): string {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   const told = leftOut.filter((path) => !sampleHook.test(path));
   const top = [...new Set(files.map(({ path }) => path.slice(folder.length + 1).replace(/\/.*/s, "/")))].sort();
-  const lines = [
-    `Unpacked ${counted(files.length, "file")} (${bytesInWords(bytes)}) into ${folder}/:`,
-    ...top.slice(0, shown).map((name) => `- ${name}`),
-    ...(top.length > shown ? [`- and ${top.length - shown} more`] : []),
+  return [
+    `Unpacked ${counted(files.length, "file")} (${bytesInWords(bytes)}) into ${folder}/${top.length > shown ? `, of its ${top.length} names the first ${shown}` : ""}:`,
+    named(folder, top),
     ...(told.length > 0
-      ? [
-          `Left out (git hooks, links that lead nowhere or outside): ${told.slice(0, shown).join(", ")}${told.length > shown ? " …" : ""}`,
-        ]
+      ? [`Left out (git hooks, links that lead nowhere or outside)${told.length > shown ? ", among others" : ""}:`]
       : []),
-  ];
-  return lines.join("\n");
+    ...(told.length > 0 ? [named(folder, told)] : []),
+  ].join("\n");
+}
+
+/** Names that strangers chose, and not at length. */
+function named(folder: string, names: readonly string[]): string {
+  const list = names.slice(0, shown).map((name) => `- ${sanitizeLine(name, longestName)}`);
+  return betweenMarks("archive-content", folder, list.join("\n"));
 }
