@@ -1,12 +1,14 @@
 import { expect, test } from "bun:test";
 import type { AgentInput } from "manyhands/internal/core/runs/task";
 import { startsForTest } from "../testing/starts.ts";
+import type { NewSchedule } from "./schedules/schedules.ts";
 
 const at = "2026-11-02T12:00:00Z";
-const daily = {
+const daily: NewSchedule = {
   ...{ name: "report", start: "echo", task: "Report", cron: "0 8 * * *", timeZone: "UTC", notify: [], settings: {} },
-  ...{ missed: "once", overlap: "skip" },
-} as const;
+  missed: "once",
+  overlap: "skip",
+};
 const due = Date.parse("2026-11-03T08:00:01Z");
 
 test("hosts that the settings name to be told are reached at the port of their address", async () => {
