@@ -58,7 +58,11 @@ test("the fewer the files, the more is shown of each", async () => {
     const { texts } = await shown(Object.fromEntries(names));
     return new Set(texts.map((text) => text?.replace(/\n\[.*\]\n/, "").length));
   };
-  expect([await sizes(1), await sizes(4), await sizes(8)]).toEqual([new Set([8_000]), new Set([6_000]), new Set([4_000])]);
+  expect([await sizes(1), await sizes(4), await sizes(8)]).toEqual([
+    new Set([8_000]),
+    new Set([6_000]),
+    new Set([4_000]),
+  ]);
 });
 
 test("of a document is shown what it says, as far as there is room, and of a picture nothing", async () => {

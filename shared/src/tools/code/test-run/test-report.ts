@@ -93,7 +93,11 @@ function readUnittest(lines: readonly string[]): TestReport | undefined {
   const ending = lines.filter((line) => /^(?:FAILED|OK) \(.*\)$/.test(line)).slice(-1);
   const failed = total(ending, /(?:failures|errors)=(\d+)/g);
   const skipped = total(ending, /skipped=(\d+)/g);
-  return { passed: Number(ran) - failed - skipped, failed, failures: found(lines, /^(?:FAIL|ERROR): (.+)$/).map(withoutDouble) };
+  return {
+    passed: Number(ran) - failed - skipped,
+    failed,
+    failures: found(lines, /^(?:FAIL|ERROR): (.+)$/).map(withoutDouble),
+  };
 }
 
 /**
