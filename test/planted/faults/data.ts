@@ -726,7 +726,7 @@ export const dataFaults: readonly Fault[] = [
   {
     id: "chinese-taken-for-western",
     file: "shared/src/tools/data/database/file-encoding.ts",
-    find: "  if (seen.strange > (seen.strange + seen.western) * strangeShare) return undefined;\n",
+    find: "  if (seen.strange > (seen.strange + seen.word) * strangeShare) return undefined;\n",
     becomes: "",
     harm: "A Chinese or Russian file is read as western letters, and its words are nonsense.",
     tests: ["shared/src/tools/data/database/decoded-files"],

@@ -223,6 +223,31 @@ test("columns of lists are described as they are, and compared with no number", 
   expect(text).toContain("Nothing odd was found.");
 });
 
+test("a column with NaN or infinite values is described by the others, and they are counted", async () => {
+  const rows = Array.from({ length: 20 }, (_, at) => `${at === 3 ? "NaN" : at === 4 ? "inf" : `${at % 5}.5`},x${at}`);
+  await scene.write("nan.csv", `n,k\n${rows.join("\n")}\n`);
+  const { text } = await describe("nan.csv");
+  expect(text).toContain("n | DOUBLE | 10.00 % | 5 | 0.5 | 4.5 | 2.33333\n");
+  expect(text).toContain("- n: 2 values NaN or infinite, left out here");
+  expect(text).not.toContain("outlier");
+});
+
+test("totals, gaps in time and dates in both orders are reported", async () => {
+  const names = ["North", "South", "Subtotal: Europe", "East", "TOTAL", "Totally fine", "小计"];
+  expect(await odd("region,n", ...names.map((name, at) => `${name},${at}`))).toEqual([
+    "region: 3 rows may be the total of others, such as 'Subtotal: Europe': left in, they count twice",
+  ]);
+  const hours = Array.from({ length: 60 }, (_, at) => new Date(Date.UTC(2026, 0, 1, at < 30 ? at : at + 20)));
+  expect(await odd("at,n", ...hours.map((hour, at) => `${hour.toISOString().slice(0, 19)},${at % 7}`))).toEqual([
+    "at: a gap from 2026-01-02 05:00:00 to 2026-01-03 02:00:00, the longest: the usual step is 1 hour",
+  ]);
+  const days = ["01/05/2026", "13/05/2026", "05/14/2026", "05/15/2026"];
+  await scene.write("days.json", JSON.stringify(days.map((day) => ({ day }))));
+  expect((await describe("days.json")).text).toContain(
+    "- day: days and months in both orders: 1 can only be day first, such as '13/05/2026', 2 only month first, such as '05/14/2026'\n",
+  );
+});
+
 test("outliers and a few negative values are counted", async () => {
   const rows = Array.from({ length: 50 }, (_, at) => (at === 7 ? 9000 : at === 9 ? -3 : 100 + (at % 9)));
   expect(await odd("n,k", ...rows.map((n, at) => `${n},${at}`))).toEqual([

@@ -11,8 +11,10 @@ import {
   type FileRead,
   outOfMemory,
 } from "./database-protocol.ts";
-import { createDecodedFiles } from "./decoded-files.ts";
+import { createDecodedFiles, isCopy } from "./decoded-files.ts";
+import { expandGlobs } from "./expand-globs.ts";
 import { openLocked } from "./open-locked.ts";
+import { quoted } from "./table-of.ts";
 
 /**
  * Started by `createDatabases` with a conversation's workspace: replies with one line of JSON to
@@ -57,11 +59,17 @@ async function answer(connection: DuckDBConnection, request: DatabaseRequest): P
       if (timeout || performance.now() - begun > request.timeoutMs) throw new Error("interrupted");
     };
     const notes = await foreign.load(request.sql, goOn);
-    const copies = await decoded.decode(request.sql, goOn);
+    const globs = await expandGlobs(request.sql, {
+      list: filesOf,
+      isOurs: isCopy,
+      needsCopy: (name) => decoded.needsCopy(name, goOn),
+      needsMore: (name) => delimited.needsView(name, goOn),
+    });
+    const copies = await decoded.decode(globs.sql, goOn);
     named = copies.named;
     const { sql, files, ...tables } = await delimited.find(copies.sql, goOn);
     named = (text) => copies.named(tables.named(text));
-    notes.push(...copies.notes, ...tables.notes.map(named));
+    notes.push(...globs.notes, ...copies.notes, ...tables.notes.map(named));
     return { ...(await query(connection, { ...request, sql }, () => timeout)), notes, files: files.map(called(named)) };
   } catch (error) {
     const late = timeout || performance.now() - begun > request.timeoutMs;
@@ -69,6 +77,12 @@ async function answer(connection: DuckDBConnection, request: DatabaseRequest): P
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The files that a pattern stands for, none where the database lists none. */
+async function filesOf(pattern: string): Promise<string[]> {
+  const listed = await looks.runAndReadAll(`FROM glob(${quoted(pattern, "'")})`).catch(() => undefined);
+  return (listed?.getRows() ?? []).map(([name]) => String(name).replace(/^\.\//, ""));
 }
 
 /** The file as the statement named it. */

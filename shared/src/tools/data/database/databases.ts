@@ -90,7 +90,7 @@ const longestLine = 300;
 
 /** Replaces the advice to read the file as UTF-16 or to leave such rows out. */
 const convert =
-  "Make a UTF-8 file of it first, with bash or Python: iconv -f WINDOWS-1252 -t UTF-8 IN.csv > OUT.csv (WINDOWS-1252: western; GB18030: Chinese; SHIFT_JIS, EUC-KR … as its words look right).";
+  "Name its encoding, as its words look right: FROM read_csv('IN.csv', encoding = 'gb18030') (Chinese; also big5, shift_jis, euc-kr, windows-1251, windows-1253 …). COPY (FROM …) TO 'OUT.csv' makes a UTF-8 file of it for the other tools.";
 
 /** `count(*) months` is read as a number of months. */
 const unitAsName = /syntax error at or near "((?:year|quarter|month|week|day|hour|minute|second)s?)"/i;

@@ -1,15 +1,20 @@
 import { type FileHandle, mkdir, open, realpath, rm, stat } from "node:fs/promises";
 import { basename, join, resolve, sep } from "node:path";
-import { chunksOf, type FileEncoding, otherEncoding } from "./file-encoding.ts";
+import { chunksOf, packed, tooLong } from "./file-chunks.ts";
+import { type Chunks, type FileEncoding, otherEncoding } from "./file-encoding.ts";
 import { namedFiles } from "./named-files.ts";
+import { notesOfFiles } from "./notes-of-files.ts";
 import { quoted } from "./table-of.ts";
 
-const textFile = /\.(?:csv|tsv|txt|json|jsonl|ndjson)$/i;
+const textFile = /\.(?:csv|tsv|txt|json|jsonl|ndjson)(?:\.(?:gz|zst))?$/i;
+/** Only `read_csv` takes an encoding. */
+const isJson = /json/i;
+const another = " (read_csv with encoding = '…' reads it as another)";
 const place = [".manyhands", "decoded"];
 /** Larger files, and more of them together, are left as they are. */
 const maxBytes = 500 * 1024 * 1024;
-/** What a statement may call an encoding that we tell by the file. */
-const told = /^(?:utf[-_]?(?:8|16)|latin[-_]?1|iso[-_]?8859[-_]?1|(?:windows|cp)[-_]?1252)$/i;
+/** What a statement may call an encoding that the file itself tells. */
+const told = /^utf[-_]?(?:8|16)$/i;
 
 /** A statement that reads UTF-8 copies of files that are in another encoding. */
 export type DecodedStatement = {
@@ -24,12 +29,19 @@ export type DecodedStatement = {
 export interface DecodedFiles {
   /**
    * Writes such files that the statement reads as UTF-8, each once until it changes, and has it
-   * read those. `goOn` stops it by throwing.
+   * read those. An encoding that the statement names is believed. `goOn` stops it by throwing.
    */
   decode(sql: string, goOn: () => void): Promise<DecodedStatement>;
+  /** Whether a file is read through such a copy. */
+  needsCopy(name: string, goOn: () => void): Promise<boolean>;
 }
 
-type Copy = { readonly told: string; readonly path: string; readonly bytes: number };
+/** Whether a file is a copy. */
+export function isCopy(name: string): boolean {
+  return name.startsWith(`${join(...place)}/`);
+}
+
+type Copy = Pick<FileEncoding, "told" | "isGuess"> & { readonly path: string; readonly bytes: number };
 
 /** Reads and writes below `folder` only, after following symlinks; begins without any copy. */
 export async function createDecodedFiles(folder: string): Promise<DecodedFiles> {
@@ -39,37 +51,47 @@ export async function createDecodedFiles(folder: string): Promise<DecodedFiles> 
   await rm(join(folder, ...place), { recursive: true, force: true }).catch(() => undefined);
 
   /** The folder of a file's copy, which keeps its name: by it statements also call its table. */
-  function folderOf(path: string): string {
-    const own = folders.get(path) ?? join(...place, `${folders.size}`);
-    folders.set(path, own);
+  function folderOf(key: string): string {
+    const own = folders.get(key) ?? join(...place, `${folders.size}`);
+    folders.set(key, own);
     return own;
   }
 
-  async function copyOf(name: string, goOn: () => void): Promise<Copy | undefined> {
+  async function copyOf(name: string, label: Bun.Encoding | undefined, goOn: () => void): Promise<Copy | undefined> {
     const path = textFile.test(name) ? await realpath(resolve(folder, name)).catch(() => undefined) : undefined;
     if (path === undefined || !path.startsWith(folder + sep)) return undefined;
     const stats = await stat(path);
     if (!stats.isFile()) return undefined;
     const version = `${stats.mtimeMs} ${stats.size}`;
-    const before = known.get(path);
+    const key = `${label ?? ""} ${path}`;
+    const before = known.get(key);
     if (before?.version === version) return before.copy;
-    known.delete(path);
-    const others = [...known.values()].reduce((sum, { copy }) => sum + (copy?.bytes ?? 0), 0);
-    const copy = others + stats.size > maxBytes ? undefined : await writeCopy(path, folder, folderOf(path), goOn);
-    known.set(path, { version, copy });
+    known.delete(key);
+    const left = maxBytes - [...known.values()].reduce((sum, { copy }) => sum + (copy?.bytes ?? 0), 0);
+    const own = folderOf(key);
+    const copy = await writeCopy(path, label, { folder, own }, { maxBytes: left, goOn }).catch(async (error) => {
+      await rm(join(folder, own), { recursive: true, force: true });
+      // The database says what is wrong with a file that cannot be unpacked.
+      if (error !== tooLong && !packed.test(path)) throw error;
+      goOn();
+      return undefined;
+    });
+    known.set(key, { version, copy });
     return copy;
   }
 
   return {
     async decode(sql, goOn) {
-      const notes = new Set<string>();
+      const notes: [string, (called: string) => string][] = [];
       const names = new Map<string, string>();
       const texts = new Map<number, { readonly end: number; readonly text: string }>();
       for (const { text, start, end, encoding } of namedFiles(sql)) {
-        if (encoding !== undefined && !told.test(encoding.text)) continue;
-        const copy = await copyOf(text, goOn);
+        const label = encoding === undefined || told.test(encoding.text) ? undefined : labelOf(encoding.text);
+        if (label === "unknown") continue;
+        const copy = await copyOf(text, label, goOn);
         if (copy === undefined) continue;
-        notes.add(`${text} ${copy.told}.`);
+        const how = `${copy.told}${copy.isGuess && !isJson.test(text) ? another : ""}`;
+        notes.push([text, (called) => `${called} ${how}.`]);
         names.set(copy.path, text);
         texts.set(start, { end, text: copy.path });
         if (encoding !== undefined) texts.set(encoding.start, { end: encoding.end, text: "utf-8" });
@@ -78,35 +100,51 @@ export async function createDecodedFiles(folder: string): Promise<DecodedFiles> 
       for (const [start, { end, text }] of [...texts].toSorted(([one], [other]) => other - one))
         decoded = decoded.slice(0, start) + quoted(text, "'") + decoded.slice(end);
       const named = (text: string) => [...names].reduce((all, [path, name]) => all.replaceAll(path, name), text);
-      return { sql: decoded, notes: [...notes], named };
+      return { sql: decoded, notes: notesOfFiles(notes), named };
     },
+    needsCopy: async (name, goOn) => (await copyOf(name, undefined, goOn)) !== undefined,
   };
 }
 
-/** Writes a file as UTF-8 into the folder `own` if it is in another encoding. */
-async function writeCopy(path: string, folder: string, own: string, goOn: () => void): Promise<Copy | undefined> {
+/** The decoder's own name for an encoding; `latin_1` and `cp-1250` are none for it. */
+function labelOf(name: string): Bun.Encoding | "unknown" {
+  const written = name.toLowerCase().replaceAll("_", "-");
+  for (const label of [written, written.replaceAll("-", ""), written.replace("cp", "windows")]) {
+    try {
+      return new TextDecoder(label as Bun.Encoding).encoding as Bun.Encoding;
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+    }
+  }
+  return "unknown";
+}
+
+/** Writes a file as UTF-8, unpacked, into the folder `own` if it is in another encoding. */
+async function writeCopy(
+  path: string,
+  label: Bun.Encoding | undefined,
+  { folder, own }: { readonly folder: string; readonly own: string },
+  bounds: { readonly maxBytes: number; readonly goOn: () => void },
+): Promise<Copy | undefined> {
   const place = join(folder, own);
   await rm(place, { recursive: true, force: true });
   await using file = await open(path);
-  const encoding = await otherEncoding(file, goOn);
+  const name = basename(path);
+  const chunks = () => chunksOf(file, { name, ...bounds });
+  const encoding = label === undefined ? await otherEncoding(chunks) : { label, told: `is read as ${label}` };
   if (encoding === undefined) return undefined;
   await mkdir(place, { recursive: true });
   // Programs in the workspace may have put a link there.
   if ((await realpath(place)) !== place) return undefined;
-  await using written = await open(join(place, basename(path)), "wx");
-  const bytes = await writeDecoded(file, encoding, written, goOn);
-  return { told: encoding.told, path: join(own, basename(path)), bytes };
+  const plain = name.replace(packed, "");
+  await using written = await open(join(place, plain), "wx");
+  return { ...encoding, path: join(own, plain), bytes: await writeDecoded(chunks, encoding, written) };
 }
 
-async function writeDecoded(
-  file: FileHandle,
-  { label }: FileEncoding,
-  written: FileHandle,
-  goOn: () => void,
-): Promise<number> {
+async function writeDecoded(chunks: Chunks, { label }: FileEncoding, written: FileHandle): Promise<number> {
   const decoder = new TextDecoder(label);
   let bytes = 0;
-  for await (const chunk of chunksOf(file, goOn)) bytes += await put(decoder.decode(chunk, { stream: true }));
+  for await (const chunk of chunks()) bytes += await put(decoder.decode(chunk, { stream: true }));
   return bytes + (await put(decoder.decode()));
 
   async function put(text: string): Promise<number> {

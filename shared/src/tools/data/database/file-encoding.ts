@@ -1,67 +1,77 @@
-import type { FileHandle } from "node:fs/promises";
+import { isAscii } from "node:buffer";
 import { markedEncoding } from "../../page/decode.ts";
+import { likeliestEncoding } from "./letter-encodings.ts";
 
-/** How a text file is decoded, and what its reader has to know of that. */
-export type FileEncoding = {
-  readonly label: "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
-  readonly told: string;
-};
+/** How a text file is decoded, what its reader has to know of that, and whether it is a guess. */
+export type FileEncoding = { readonly label: Bun.Encoding; readonly told: string; readonly isGuess?: boolean };
 
-const chunkBytes = 1024 * 1024;
+/** A file's bytes from its start, as often as they are asked for. */
+export type Chunks = () => AsyncIterable<Uint8Array>;
+
 const strangeShare = 0.2;
+/** So many letters beyond ASCII tell as much as all. */
+const enoughLetters = 50_000;
 
 /**
  * Letters beyond ASCII with the ASCII letters beside them; € and the fixed space are in any text.
  */
 const highRun = /[a-z]?([\x81-\x9f\xa1-\xff]+)[a-z]?/gi;
-const longestWestern = 3;
-/** What Windows-1252 does not have or a text hardly ever; other encodings begin letters with it. */
-const unlikely = /[\x81-\x83\x88\x8d\x8f\x90\x98\x9d]/;
+const longestRun = 4;
+/** What no text of a European encoding has, or hardly ever; Asian ones begin letters with it. */
+const unlikely = /[\x81-\x83\x88\x90\x98]/;
+/** What Windows-1252 does not have either, and Windows-1250 and -1257 do. */
+const notWestern = /[\x8d\x8f\x9d]/;
+/** Units and ordinals, whose signs are letters in other encodings: m³, µg, n.º. */
+const signs = /(?<![a-z\x80-\xff])(?:[a-z]{0,2}m[\xb2\xb3]|\xb5[a-z]{1,2}|n?[\xaa\xba])(?![a-z\x80-\xff])/gi;
 
 /**
- * The encoding of an open text file if it is not UTF-8: by its byte order mark, else Windows-1252
- * if its letters stand as in a western text. Undefined for UTF-8, and where nothing tells which it
- * is. `goOn` is called now and then and stops the reading by throwing.
+ * The encoding of a text file if it is not UTF-8: by its byte order mark, else the likeliest one of
+ * one byte a letter if its letters stand as in a European text. Undefined for UTF-8, and where
+ * nothing tells which it is.
  */
-export async function otherEncoding(file: FileHandle, goOn: () => void): Promise<FileEncoding | undefined> {
-  const { buffer } = await file.read(Buffer.alloc(3), 0, 3, 0);
-  const marked = markedEncoding(buffer);
+export async function otherEncoding(chunks: Chunks): Promise<FileEncoding | undefined> {
+  const marked = await markOf(chunks);
   if (marked !== undefined && marked !== "utf-8") return { label: marked, told: "is read as UTF-16" };
-  if (await isUtf8(file, goOn)) return undefined;
-  const seen = { western: 0, strange: 0, whole: 0, broken: 0 };
-  for await (const bytes of chunksOf(file, goOn)) {
-    for (const [around, run = ""] of bytes.toString("latin1").matchAll(highRun)) {
-      const isWord = run.length === 1 || (run.length <= longestWestern && around.length > run.length);
-      seen[isWord && !unlikely.test(run) ? "western" : "strange"] += run.length;
+  if (await isUtf8(chunks)) return undefined;
+  const seen = { word: 0, strange: 0, notWestern: 0, whole: 0, broken: 0 };
+  const counts = new Map<number, number>();
+  for await (const bytes of chunks()) {
+    if (isAscii(bytes)) continue;
+    const text = Buffer.from(bytes).toString("latin1").replaceAll(signs, " ");
+    for (const [around, run = ""] of text.matchAll(highRun)) {
+      const isWord = run.length === 1 || (run.length <= longestRun && around.length > run.length);
+      seen[isWord && !unlikely.test(run) ? "word" : "strange"] += run.length;
+      if (notWestern.test(run)) seen.notWestern += run.length;
+      if (around.length > 1) for (const letter of run) count(letter.charCodeAt(0));
     }
     for (const [letter] of new TextDecoder().decode(bytes).matchAll(/[^\0-\x7f]/gu))
       seen[letter === "\ufffd" ? "broken" : "whole"]++;
+    if (seen.word + seen.strange > enoughLetters) break;
   }
   if (seen.whole > seen.broken) return { label: "utf-8", told: "is not UTF-8 throughout: what is not stands as �" };
-  if (seen.strange > (seen.strange + seen.western) * strangeShare) return undefined;
-  return { label: "windows-1252", told: "is not UTF-8: it is read as Windows-1252 (western European)" };
+  const { label, name } = likeliestEncoding(counts);
+  if (label === "windows-1252") seen.strange += seen.notWestern;
+  if (seen.strange > (seen.strange + seen.word) * strangeShare) return undefined;
+  return { label, told: `is not UTF-8: it is read as ${name}, judged by its letters`, isGuess: true };
+
+  function count(byte: number): void {
+    counts.set(byte, (counts.get(byte) ?? 0) + 1);
+  }
 }
 
-async function isUtf8(file: FileHandle, goOn: () => void): Promise<boolean> {
+async function markOf(chunks: Chunks): Promise<ReturnType<typeof markedEncoding>> {
+  for await (const bytes of chunks()) return markedEncoding(bytes);
+  return undefined;
+}
+
+async function isUtf8(chunks: Chunks): Promise<boolean> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   try {
-    for await (const bytes of chunksOf(file, goOn)) decoder.decode(bytes, { stream: true });
+    for await (const bytes of chunks()) decoder.decode(bytes, { stream: true });
     decoder.decode();
     return true;
   } catch (error) {
     if (error instanceof TypeError) return false;
     throw error;
-  }
-}
-
-/** The file from its start, a megabyte at a time. */
-export async function* chunksOf(file: FileHandle, goOn: () => void): AsyncGenerator<Buffer> {
-  const buffer = Buffer.alloc(chunkBytes);
-  for (let at = 0; ; ) {
-    goOn();
-    const { bytesRead } = await file.read(buffer, 0, chunkBytes, at);
-    if (bytesRead === 0) return;
-    yield buffer.subarray(0, bytesRead);
-    at += bytesRead;
   }
 }

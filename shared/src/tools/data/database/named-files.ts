@@ -8,6 +8,8 @@ export type NamedFile = Place & {
   readonly encoding: Place | undefined;
   /** Whether its bare name stands for a table: it is not what a call or a COPY reads. */
   readonly isTable: boolean;
+  /** Whether a COPY reads it, which takes one name. */
+  readonly isCopy: boolean;
 };
 
 const beforeFile = new Set(["from", "join", "pivot", "unpivot", "summarize", "describe", "desc", "table"]);
@@ -25,8 +27,8 @@ export function namedFiles(sql: string): readonly NamedFile[] {
     const levels: Level[] = [{ names: "values", isCall: false, files: [] }];
     const isCopy = (level: Level) => tokens[0]?.text === "copy" && level === levels[0];
     const close = (level: Level) => {
-      const isTable = !level.isCall && !isCopy(level);
-      found.push(...level.files.map((file) => ({ ...file, encoding: level.encoding, isTable })));
+      const kind = { isTable: !level.isCall && !isCopy(level), isCopy: isCopy(level) };
+      found.push(...level.files.map((file) => ({ ...file, encoding: level.encoding, ...kind })));
     };
     for (const [index, token] of tokens.entries()) {
       const level = levels.at(-1);

@@ -3,6 +3,7 @@ import { posix, resolve, sep } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { FileRead } from "../database/database-protocol.ts";
 import { namedFiles } from "../database/named-files.ts";
+import { notesOfFiles } from "../database/notes-of-files.ts";
 import { isDelimited, isPlainText, quoted } from "../database/table-of.ts";
 import { type DelimitedFile, lookAtDelimited } from "./delimited-file.ts";
 import { type Ask, readText } from "./sniff.ts";
@@ -23,6 +24,8 @@ export interface DelimitedTables {
    * the database would not find by itself it reads through a view. `goOn` stops it by throwing.
    */
   find(sql: string, goOn: () => void): Promise<TablesStatement>;
+  /** Whether a file is read through a view. */
+  needsView(name: string, goOn: () => void): Promise<boolean>;
 }
 
 /** `looks` is another connection than `connection`, which may be in a transaction. */
@@ -45,14 +48,29 @@ export function createDelimitedTables(
     return file;
   }
 
-  /** A view is called as the database calls the table of a file: by it statements name columns. */
+  /**
+   * A view is called as the database calls the table of a file: by it statements name columns. A
+   * transaction that has begun before sees none, and must write none if it has written elsewhere.
+   */
   async function viewOf(name: string, options: readonly string[]): Promise<string> {
-    const schema = schemas.get(name) ?? `memory.${quoted(`file ${schemas.size}`, '"')}`;
+    const schema = schemas.get(name) ?? `file ${schemas.size}`;
     schemas.set(name, schema);
-    const view = `${schema}.${quoted(posix.basename(name).split(".")[0] ?? "", '"')}`;
-    await connection.run(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
-    await connection.run(`CREATE OR REPLACE VIEW ${view} AS FROM ${readText([quoted(name, "'"), ...options])}`);
-    return view;
+    const table = posix.basename(name).split(".")[0] ?? "";
+    const view = `memory.${quoted(schema, '"')}.${quoted(table, '"')}`;
+    const source = `FROM ${readText([quoted(name, "'"), ...options])}`;
+    await looks.run(`CREATE SCHEMA IF NOT EXISTS memory.${quoted(schema, '"')}`);
+    await looks.run(`CREATE OR REPLACE VIEW ${view} AS ${source}`);
+    const stored = `SELECT sql FROM duckdb_views() WHERE database_name = 'memory' AND schema_name = ${quoted(schema, "'")}`;
+    const seen = await connection.runAndReadAll(stored).catch(() => undefined);
+    const isSeen = seen?.getRows()[0]?.[0] === (await looks.runAndReadAll(stored)).getRows()[0]?.[0];
+    return isSeen ? view : `(${source})`;
+  }
+
+  async function tableOf(name: string, goOn: () => void) {
+    const path = await fileBelow(folder, name);
+    if (path === undefined) return undefined;
+    const file = await fileOf(name, path, goOn);
+    return { file, isAsFound: (file?.options ?? []).length === 0 && !isPlainText.test(name) };
   }
 
   return {
@@ -60,10 +78,9 @@ export function createDelimitedTables(
       const found = new Map<string, { readonly file: DelimitedFile | undefined; readonly view: string | undefined }>();
       const read = namedFiles(sql).filter(({ text, isTable }) => isTable && isDelimited.test(text));
       for (const name of new Set(read.map(({ text }) => text))) {
-        const path = await fileBelow(folder, name);
-        if (path === undefined) continue;
-        const file = await fileOf(name, path, goOn);
-        const isAsFound = (file?.options ?? []).length === 0 && !isPlainText.test(name);
+        const table = await tableOf(name, goOn);
+        if (table === undefined) continue;
+        const { file, isAsFound } = table;
         found.set(name, { file, view: isAsFound ? undefined : await viewOf(name, file?.options ?? []) });
       }
       let changed = sql;
@@ -72,7 +89,11 @@ export function createDelimitedTables(
       const all = [...found];
       return {
         sql: changed,
-        notes: all.flatMap(([name, { file }]) => (file?.notes ?? []).map((note) => `${name}: ${note}.`)),
+        notes: notesOfFiles(
+          all.flatMap(([name, { file }]) =>
+            (file?.notes ?? []).map((note) => [name, (called: string) => `${called}: ${note}.`] as const),
+          ),
+        ),
         files: all.flatMap(([, { file }]) =>
           file === undefined ? [] : { dates: file.dates, thousands: file.thousands },
         ),
@@ -80,6 +101,7 @@ export function createDelimitedTables(
           all.reduce((rest, [name, { view }]) => (view ? rest.replaceAll(view, quoted(name, "'")) : rest), text),
       };
     },
+    needsView: async (name, goOn) => isDelimited.test(name) && (await tableOf(name, goOn))?.isAsFound === false,
   };
 }
 

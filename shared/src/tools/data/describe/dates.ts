@@ -6,6 +6,19 @@ import type { Oddity } from "./oddity.ts";
 const maxDates = 0.5;
 const maxSteps = 0.2;
 
+function readAs(first: string, second: string): string {
+  return `try_strptime(${firstWord}, ['%${first}/%${second}/%Y', '%${first}-%${second}-%Y']) IS NOT NULL`;
+}
+
+/** SQL computes every part of a conjunction for every row. */
+function dated(condition: string): string {
+  return `CASE WHEN dated THEN ${condition} ELSE false END`;
+}
+
+const [dayFirst, monthFirst] = [readAs("d", "m"), readAs("m", "d")];
+const onlyDay = `${dayFirst} AND NOT ${monthFirst}`;
+const onlyMonth = `${monthFirst} AND NOT ${dayFirst}`;
+
 /** Texts that look like dates but are not, or not in one format. */
 export const impossibleDates: Oddity = {
   looks: (column) =>
@@ -19,8 +32,11 @@ export const impossibleDates: Oddity = {
           slashed: "count(*) FILTER (dated AND c LIKE '%/%/%')",
           dotted: "count(*) FILTER (dated AND c LIKE '%.%.%' AND c NOT LIKE '%:%')",
           otherExample: "min(c) FILTER (NOT dated)",
-          // SQL computes every part of a conjunction for every row.
-          unclear: `count(*) FILTER (CASE WHEN dated THEN ${readAs("d", "m")} AND ${readAs("m", "d")} ELSE false END)`,
+          unclear: `count(*) FILTER (${dated(`${dayFirst} AND ${monthFirst}`)})`,
+          dayOnly: `count(*) FILTER (${dated(onlyDay)})`,
+          dayOnlyExample: `min(c) FILTER (${dated(onlyDay)})`,
+          monthOnly: `count(*) FILTER (${dated(onlyMonth)})`,
+          monthOnlyExample: `min(c) FILTER (${dated(onlyMonth)})`,
         }
       : undefined,
   say(seen, example) {
@@ -34,15 +50,14 @@ export const impossibleDates: Oddity = {
         ? `${counted(filled - shaped, "value")} among dates that cannot be read as one, such as '${example("otherExample")}'`
         : "",
       forms > 1 ? "dates in more than one form (check which is day and which is month)" : "",
+      seen("dayOnly") > 0 && seen("monthOnly") > 0
+        ? `days and months in both orders: ${seen("dayOnly")} can only be day first, such as '${example("dayOnlyExample")}', ${seen("monthOnly")} only month first, such as '${example("monthOnlyExample")}'`
+        : "",
     ].filter((part) => part !== "");
     const unclear = seen("unclear") === filled ? ", each of which may be day first or month first" : "";
     return parts.length === 0 ? `dates kept as text${unclear}` : parts.join("; ");
   },
 };
-
-function readAs(first: string, second: string): string {
-  return `try_strptime(${firstWord}, ['%${first}/%${second}/%Y', '%${first}-%${second}-%Y']) IS NOT NULL`;
-}
 
 /** Dates that go back in a file that otherwise goes forward, and dates that nobody means. */
 export const strangeDates: Oddity = {

@@ -5,15 +5,26 @@ import { quoted } from "../database/table-of.ts";
 import { uncertainOrder } from "./date-order.ts";
 import { impossibleDates, strangeDates } from "./dates.ts";
 import { derivedOfText, isText, numbered } from "./derived.ts";
+import { timeGaps } from "./gaps.ts";
 import { strangeNumbers } from "./numbers.ts";
 import type { ColumnProfile } from "./oddity.ts";
 import { numbersAsText, untidyTexts } from "./texts.ts";
+import { totalRows } from "./totals.ts";
 
 const maxColumns = 40;
 const maxRowsCompared = 5_000_000;
 const mostlyDifferent = 0.9;
 const key = /(?:^|_|\s)(?:id|key|no|nr|number|code|uuid)$|编号|订单号/i;
-const oddities = [uncertainOrder, impossibleDates, strangeDates, numbersAsText, untidyTexts, strangeNumbers];
+const oddities = [
+  uncertainOrder,
+  impossibleDates,
+  strangeDates,
+  timeGaps,
+  numbersAsText,
+  untidyTexts,
+  totalRows,
+  strangeNumbers,
+];
 
 /**
  * The oddities of a table, a sentence each: by rows, then column by column. One pass over the data,

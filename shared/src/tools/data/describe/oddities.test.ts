@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { impossibleDates, strangeDates } from "./dates.ts";
+import { timeGaps } from "./gaps.ts";
 import { strangeNumbers } from "./numbers.ts";
 import type { ColumnProfile, Oddity } from "./oddity.ts";
 import { numbersAsText, untidyTexts } from "./texts.ts";
+import { totalRows } from "./totals.ts";
 
 const column = (more: Partial<ColumnProfile> = {}): ColumnProfile => ({
   name: "amount",
@@ -47,6 +49,11 @@ test.each<[Readonly<Record<string, number>>, string | undefined]>([
     { filled: 9, shaped: 9, dashed: 1, dotted: 1 },
     "dates in more than one form (check which is day and which is month)",
   ],
+  [
+    { filled: 9, shaped: 9, slashed: 9, dayOnly: 2, monthOnly: 3 },
+    "days and months in both orders: 2 can only be day first, such as 'dayOnlyExample', 3 only month first, such as 'monthOnlyExample'",
+  ],
+  [{ filled: 9, shaped: 9, slashed: 9, dayOnly: 2 }, "dates kept as text"],
 ])("texts that look like dates are told: %#", (counts, expected) => {
   expect(said(impossibleDates, counts)).toBe(expected);
 });
@@ -62,6 +69,30 @@ test.each<[Readonly<Record<string, number>>, string | undefined]>([
   ],
 ])("dates that nobody means, and few that go back, are told: %#", (counts, expected) => {
   expect(said(strangeDates, counts)).toBe(expected);
+});
+
+const steady = { filled: 100, least: 0, step: 600, most: 900, longest: 1800 };
+test.each<[Readonly<Record<string, number>>, string | undefined]>([
+  [steady, "a gap from fromExample to toExample, the longest: the usual step is 10 minutes"],
+  [
+    { ...steady, step: 86_400, most: 86_400, longest: 864_000 },
+    "a gap from fromExample to toExample, the longest: the usual step is 1 day",
+  ],
+  [{ ...steady, longest: 1799 }, undefined],
+  [{ ...steady, most: 901 }, undefined],
+  [{ ...steady, least: -1 }, undefined],
+  [{ ...steady, filled: 9 }, undefined],
+  [{ ...steady, step: 0, most: 0 }, undefined],
+])("a gap in a steady course of time is told: %#", (counts, expected) => {
+  expect(said(timeGaps, counts, column({ type: "TIMESTAMP" }))).toBe(expected);
+});
+
+test.each<[Readonly<Record<string, number>>, string | undefined]>([
+  [{ filled: 9, totals: 2 }, "2 rows may be the total of others, such as 'totalExample': left in, they count twice"],
+  [{ filled: 9, totals: 9 }, undefined],
+  [{ filled: 9 }, undefined],
+])("rows of totals are told: %#", (counts, expected) => {
+  expect(said(totalRows, counts)).toBe(expected);
 });
 
 const numbers = { type: "DOUBLE", quartiles: [10, 20] as const };
@@ -98,7 +129,10 @@ test.each<[number, number, number, string | undefined]>([
 });
 
 test("outliers are counted beyond three interquartile ranges, and not where half of the values are the same", () => {
-  expect(strangeNumbers.looks(column(numbers))?.outliers).toBe("count(*) FILTER (c < -20 OR c > 50)");
+  expect(strangeNumbers.looks(column(numbers))?.outliers).toBe("count(*) FILTER (isfinite(c) AND (c < -20 OR c > 50))");
+  expect(strangeNumbers.looks(column({ ...numbers, type: "BIGINT" }))?.outliers).toBe(
+    "count(*) FILTER (c < -20 OR c > 50)",
+  );
   for (const quartiles of [undefined, [5, 5] as const])
     expect(strangeNumbers.looks(column({ ...numbers, quartiles }))).not.toHaveProperty("outliers");
 });
@@ -114,8 +148,12 @@ test.each<[Readonly<Record<string, number>>, string | undefined]>([
   ],
   [{ filled: 10, numbers: 10 }, "all values are numbers kept as text (1 to 2.05), such as 'numberExample'"],
   [
-    { filled: 10, numbers: 10, dressed: 3 },
-    "all values are numbers kept as text (1 to 2.05), such as 'numberExample'; 3 of the numbers need cleaning before a cast, such as 'dressedExample'",
+    { filled: 10, numbers: 10, dressed: 1 },
+    "all values are numbers kept as text (1 to 2.05), such as 'numberExample'; 1 of the numbers need cleaning before a cast, such as 'dressedExample'",
+  ],
+  [
+    { filled: 10, numbers: 10, dressed: 2 },
+    "all values are numbers kept as text, such as 'numberExample'; 2 of the numbers need cleaning before a cast, such as 'dressedExample'",
   ],
 ])("numbers among texts are told: %#", (counts, expected) => {
   const example = (name: string) => (name === "rangeExample" ? "1.0 to 2.05" : name);

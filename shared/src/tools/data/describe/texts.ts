@@ -8,6 +8,8 @@ const blank = "' ' || chr(9) || chr(10) || chr(13) || chr(160)";
 const placeholder = "lower(trim(c)) IN ('n/a', 'na', 'null', 'none', '-', '--', '?', 'unknown', 'nan', 'tbd', '#n/a')";
 const mostlyNumbers = 0.8;
 const someNumbers = 0.05;
+/** With more that need cleaning, the range of the others says nothing. */
+const fewDressed = 0.1;
 /** With more distinct texts, spellings are not checked. */
 const maxSpellings = 10_000;
 
@@ -33,7 +35,8 @@ export const numbersAsText: Oddity = {
         ? `; ${seen("dressed")} of the numbers need cleaning before a cast, such as '${example("dressedExample")}'`
         : "";
     const [one, other] = [example("numberExample"), example("otherExample")];
-    const range = example("rangeExample") === "" ? "" : ` (${example("rangeExample").replaceAll(/\.0(?= |$)/g, "")})`;
+    const isRange = example("rangeExample") !== "" && seen("dressed") <= numbers * fewDressed;
+    const range = !isRange ? "" : ` (${example("rangeExample").replaceAll(/\.0(?= |$)/g, "")})`;
     if (numbers === filled) return `all values are numbers kept as text${range}, such as '${one}'${dressed}`;
     if (numbers >= filled * mostlyNumbers)
       return `numbers kept as text: ${numbers} of ${filled} are numbers${range}, the rest is not, such as '${other}'${dressed}`;
