@@ -412,6 +412,18 @@ test("a registry that is closed looks no more, waits for no answer and reports n
   expect([agent.asked(), looks, reported]).toEqual([...before, []]);
 });
 
+test("while an agent hangs no further looks gather, to be made up for when it answers or the registry closes", async () => {
+  await using agent = serveCard("Hanging");
+  agent.answer = () => new Promise<Response>(() => undefined);
+  let reads = 0;
+  const registry = await watching(agent.url, { read: () => void reads++, report: () => undefined });
+  while (agent.asked() === 0) await Bun.sleep(1);
+  const before = reads;
+  await Bun.sleep(100);
+  await registry.close();
+  expect(reads).toBe(before);
+});
+
 test("a registry is closed once what it was reading has been read", async () => {
   await using agent = serveCard("Greeter");
   const reading = Promise.withResolvers<void>();

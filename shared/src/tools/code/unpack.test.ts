@@ -293,7 +293,7 @@ test("a name in an archive cannot end its marks, nor be long", () => {
 
 test("an archive is spoken of by its file's name or a word, and of results only those that name the tool", () => {
   const asks = (from: "user" | "result") => (text: string) => asksForArchives(text, from);
-  const said = [..."zip tar tgz tar.gz tar.xz tbz2 txz tzst".split(" ").map((ending) => `a.${ending}`)];
+  const said = [..."zip tar tgz tar.gz mbox.gz tar.xz tbz2 txz tzst".split(" ").map((ending) => `a.${ending}`)];
   expect(
     [...said, "the archive", "ein Archiv", "Unzip it", "a zip file", "a tarball"].filter((text) => !asks("user")(text)),
   ).toEqual([]);
@@ -301,6 +301,21 @@ test("an archive is spoken of by its file's name or a word, and of results only 
     ["a.zipper", "a.target", "zippers", "a.csv", "tar pits", "the zip code", "un archivo"].filter(asks("user")),
   ).toEqual([]);
   expect(["unpack opens it", "6 bytes unpacked", "a.zip"].map(asks("result"))).toEqual([true, true, false]);
+});
+
+test("a file that is compressed alone becomes that file, within the same bounds", async () => {
+  const text = "From a Tue Mar  5 2024\nFrom: a@a.example\n\nOne\n";
+  const workspace = await place.project({ "mails.mbox.gz": Bun.gzipSync(text), "empty.csv.gz": Bun.gzipSync("") });
+  expect((await unpack(workspace, { path: "mails.mbox.gz" })).text).toStartWith(
+    `Unpacked 1 file (${text.length} bytes) into mails/:\n<archive-content from="mails">\n- mails.mbox\n`,
+  );
+  expect(await Bun.file(join(workspace.root, "mails/mails.mbox")).text()).toBe(text);
+  await unpack(workspace, { path: "empty.csv.gz" });
+  expect((await stat(join(workspace.root, "empty/empty.csv"))).size).toBe(0);
+  const bomb = Bun.gzipSync("0".repeat(3_000_000));
+  await writeFile(join(workspace.root, "bomb.csv.gz"), bomb);
+  const { text: refused, isError } = await callIn(workspace)(unpackTool({ ...place, limits }), { path: "bomb.csv.gz" });
+  expect([isError, refused]).toEqual([true, expect.stringContaining("50 times its size")]);
 });
 
 test("documents in an archive are told to be read by their tool, and other files not", async () => {

@@ -19,12 +19,14 @@ const input = z.strictObject({
     .describe("The new folder, which must not exist yet; default: named after the archive's content."),
 });
 
-const description = `Unpacks an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst) into a new workspace folder, all or nothing. A single folder
+const description = `Unpacks an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst) or one compressed file (.gz …) into a new workspace folder, all or nothing. A single folder
 around everything is removed. Archives with paths or links that lead outside, devices, duplicate names, or contents out of proportion are refused.`;
+
+const compressed = /\.(?:gz|bz2|xz|zst)$/i;
 
 /** File names and words, in any language that borrows them, that speak of an archive. */
 const speaks =
-  /\.(?:zip|tar|tgz|tbz2?|txz|tzst)\b|\b(?:archiv(?:e[sd]?|s)?|tarballs?|unzip|zipped|zip[- ]files?|unpack(?:ed)?)\b/i;
+  /\.(?:zip|tar|tgz|tbz2?|txz|tzst|gz|bz2|xz|zst)\b|\b(?:archiv(?:e[sd]?|s)?|tarballs?|unzip|zipped|zip[- ]files?|unpack(?:ed)?)\b/i;
 
 /**
  * Whether words of a conversation call for the tool: the user's, or the name of a file they sent;
@@ -54,10 +56,12 @@ export function unpackTool(deps: { readonly sandbox: Sandbox; readonly limits?: 
         size: file.stats.size,
         workspace: { root: workspace.root, path: file.place.relative },
       };
-      const otherwise = basename(path).replace(/(?:\.tar)?\.\w+$/, "") || "unpacked";
+      const name = basename(path);
+      const single = name.replace(/\.\w+$/, "") || "unpacked";
+      const otherwise = (compressed.test(name) ? single.replace(/\.[a-z]\w*$/i, "") : single) || "unpacked";
       try {
         const named = into === undefined ? {} : { into };
-        const placed = await unpackArchive({ ...deps, workspace, archive, otherwise, signal, ...named });
+        const placed = await unpackArchive({ ...deps, workspace, archive, otherwise, single, signal, ...named });
         const isRead = placed.files.some((one) => asksForDocuments(one.path, "user"));
         const hint = isRead ? "\nread_document reads the documents among them." : "";
         return unpackedText(placed) + hint + (await repositoryNotes(workspace, placed));

@@ -223,6 +223,15 @@ test("columns of lists are described as they are, and compared with no number", 
   expect(text).toContain("Nothing odd was found.");
 });
 
+test("a column with NaN or infinite values is described by the others, and they are counted", async () => {
+  const rows = Array.from({ length: 20 }, (_, at) => `${at === 3 ? "NaN" : at === 4 ? "inf" : `${at % 5}.5`},x${at}`);
+  await scene.write("nan.csv", `n,k\n${rows.join("\n")}\n`);
+  const { text } = await describe("nan.csv");
+  expect(text).toContain("n | DOUBLE | 10.00 % | 5 | 0.5 | 4.5 | 2.33333\n");
+  expect(text).toContain("- n: 2 values NaN or infinite, left out here");
+  expect(text).not.toContain("outlier");
+});
+
 test("totals, gaps in time and dates in both orders are reported", async () => {
   const names = ["North", "South", "Subtotal: Europe", "East", "TOTAL", "Totally fine", "小计"];
   expect(await odd("region,n", ...names.map((name, at) => `${name},${at}`))).toEqual([

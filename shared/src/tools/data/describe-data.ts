@@ -2,6 +2,7 @@ import * as z from "zod";
 import { counted } from "../../core/text/counted.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool } from "../../core/tools/tool.ts";
+import { isFloat } from "./database/column-types.ts";
 import type { FileRead, QueryResult } from "./database/database-protocol.ts";
 import type { Databases } from "./database/databases.ts";
 import { cellText, textTable } from "./database/result-text.ts";
@@ -69,10 +70,13 @@ async function onePart(
 
 async function describe(query: Query, { table, bytes }: TableSource, path: string): Promise<string[]> {
   const sample = await query(`FROM ${table} LIMIT ${sampleRows}`);
-  const names = sample.columns.slice(0, maxColumns).map(({ name }) => quoted(name, '"'));
-  const estimated = profilesOf(await query(`SUMMARIZE SELECT ${names.join(", ")} FROM ${table}`));
+  const described = sample.columns.slice(0, maxColumns);
+  const names = described.map(({ name }) => quoted(name, '"'));
+  const finite = described.map(({ name, type }) => finiteOnly(quoted(name, '"'), type));
+  const selected = finite.map((value, at) => `${value} AS ${names[at]}`);
+  const estimated = profilesOf(await query(`SUMMARIZE SELECT ${selected.join(", ")} FROM ${table}`));
   const rows = Number(estimated[0]?.count ?? 0);
-  const profiles = rows > maxCounted ? estimated : await countDistinct(query, table, { names, profiles: estimated });
+  const profiles = rows > maxCounted ? estimated : await countDistinct(query, table, { finite, profiles: estimated });
   const left = sample.columns.length - names.length;
   const columns = profiles.map((profile) => columnProfile(profile, sample.files[0]?.dates));
   const odd = [...sayThousands(sample), ...(await findOddities(query, table, { rows, columns }))];
@@ -92,6 +96,11 @@ async function describe(query: Query, { table, bytes }: TableSource, path: strin
     "",
     `First rows:\n${textTable(sample, sampleRows)}`,
   ];
+}
+
+/** The deviation of NaN is an error, and its mean says nothing. */
+function finiteOnly(column: string, type: string): string {
+  return isFloat(type) ? `CASE WHEN isfinite(${column}) THEN ${column} END` : column;
 }
 
 const maxValues = 12;
@@ -132,9 +141,9 @@ function profilesOf({ columns, rows }: QueryResult): Profile[] {
 async function countDistinct(
   query: Query,
   table: string,
-  { names, profiles }: { readonly names: readonly string[]; readonly profiles: readonly Profile[] },
+  { finite, profiles }: { readonly finite: readonly string[]; readonly profiles: readonly Profile[] },
 ): Promise<Profile[]> {
-  const { rows } = await query(`SELECT ${names.map((name) => `count(DISTINCT ${name})`).join(", ")} FROM ${table}`);
+  const { rows } = await query(`SELECT ${finite.map((value) => `count(DISTINCT ${value})`).join(", ")} FROM ${table}`);
   return profiles.map((profile, index) => ({ ...profile, approx_unique: rows[0]?.[index] ?? profile.approx_unique }));
 }
 

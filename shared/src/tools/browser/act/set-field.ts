@@ -1,4 +1,5 @@
 import { AppError } from "../../../core/errors.ts";
+import { firstOf } from "../../../core/text/counted.ts";
 import type { FoundElement } from "../../observation/elements/find-element.ts";
 import { endTyping, type FieldOption, readOptions, readSlider } from "../../observation/in-page/outline/read-field.ts";
 import { fieldFormats } from "../../observation/in-page/outline/states.ts";
@@ -102,7 +103,6 @@ export async function chooseOption({ handle, label, seen }: FoundElement, text: 
 }
 
 function listed(options: readonly FieldOption[], url: string): string {
-  const some = options.slice(0, 30).map(({ text }) => JSON.stringify(text));
-  const more = options.length > some.length ? ` and ${options.length - some.length} more` : "";
-  return `It has:\n${asData(url, `${some.join(", ")}${more}`)}`;
+  const texts = options.map(({ text }) => JSON.stringify(text));
+  return `It has:\n${asData(url, firstOf(texts, 30))}`;
 }

@@ -14,6 +14,8 @@ import { readZip } from "./read-zip.ts";
 export type Unpacking = Omit<Placing, "entries" | "packedBytes"> & {
   readonly archive: ArchiveFile;
   readonly sandbox: Sandbox;
+  /** The name of the file that is compressed alone; without it such an archive is rejected. */
+  readonly single?: string;
 };
 
 /**
@@ -23,12 +25,13 @@ export type Unpacking = Omit<Placing, "entries" | "packedBytes"> & {
 export async function unpackArchive({
   archive,
   sandbox,
+  single,
   limits = defaultExtractLimits,
   ...placing
 }: Unpacking): Promise<Unpacked> {
   return await placeEntries({ ...placing, limits, entries: entriesOf(), packedBytes: () => archive.size });
   async function* entriesOf(): AsyncGenerator<ArchiveEntry> {
-    yield* await openArchive(archive, { sandbox, limits, signal: placing.signal });
+    yield* await openArchive(archive, { sandbox, single, limits, signal: placing.signal });
   }
 }
 
@@ -42,6 +45,11 @@ const magics: readonly (readonly [Exclude<Compression, "none"> | "zip", string])
 ];
 
 const tarMagicAt = 257;
+const tarStart = tarMagicAt + "ustar".length;
+
+function isTar(start: Buffer): boolean {
+  return start.toString("latin1", tarMagicAt, tarStart) === "ustar";
+}
 
 /**
  * The entries of an archive, whose format is detected by its first bytes, not its name. Throws
@@ -49,18 +57,44 @@ const tarMagicAt = 257;
  */
 async function openArchive(
   file: ArchiveFile,
-  deps: { readonly sandbox: Sandbox; readonly limits: ExtractLimits; readonly signal: AbortSignal },
+  deps: {
+    readonly sandbox: Sandbox;
+    readonly single: string | undefined;
+    readonly limits: ExtractLimits;
+    readonly signal: AbortSignal;
+  },
 ): Promise<AsyncGenerator<ArchiveEntry>> {
-  const { buffer } = await file.handle.read(Buffer.alloc(tarMagicAt + 5), 0, undefined, 0);
+  const { buffer } = await file.handle.read(Buffer.alloc(tarStart), 0, undefined, 0);
   const start = buffer.toString("hex");
   const kind = magics.find(([, magic]) => start.startsWith(magic))?.[0];
   if (kind === "zip") return readZip(file.handle.fd);
-  if (kind === undefined && buffer.toString("latin1", tarMagicAt) !== "ustar")
+  if (kind === undefined && !isTar(buffer))
     throw new AppError(
       "unsupported",
       "It is not an archive that can be unpacked here (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst).",
     );
-  return readTar(withinLimits(decompress(file, kind ?? "none", deps), deps));
+  const unpacked = withinLimits(decompress(file, kind ?? "none", deps), deps);
+  return kind === undefined || deps.single === undefined ? readTar(unpacked) : readTarOrFile(unpacked, deps.single);
+}
+
+async function* readTarOrFile(stream: AsyncGenerator<Uint8Array>, path: string): AsyncGenerator<ArchiveEntry> {
+  const first: Uint8Array[] = [];
+  for (let bytes = 0; bytes < tarStart; ) {
+    const { done, value } = await stream.next();
+    if (done) break;
+    first.push(value);
+    bytes += value.length;
+  }
+  async function* content() {
+    try {
+      yield* first;
+      yield* stream;
+    } finally {
+      await stream.return(undefined);
+    }
+  }
+  if (isTar(Buffer.concat(first))) yield* readTar(content());
+  else yield { path, kind: "file", executable: false, content };
 }
 
 const shown = 20;

@@ -10,3 +10,8 @@ export function isNumberType(type: string): boolean {
 export function isTimeType(type: string): boolean {
   return time.test(type);
 }
+
+/** Whether a column of this type may hold NaN and infinite values. */
+export function isFloat(type: string): boolean {
+  return type === "DOUBLE" || type === "FLOAT";
+}

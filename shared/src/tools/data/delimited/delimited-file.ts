@@ -1,5 +1,8 @@
+import { quoted } from "../database/table-of.ts";
 import { type CommaNumbers, commaNumbers } from "./comma-numbers.ts";
-import { type Ask, type ReadColumn, readText, type Sniffed, sniff } from "./sniff.ts";
+import { raggedLines } from "./ragged-lines.ts";
+import { type Ask, lines, type ReadColumn, readText, type Sniffed, sniff } from "./sniff.ts";
+import { twoLineHeading } from "./two-line-heading.ts";
 
 /** The table in a file of lines with delimiters. */
 export type DelimitedFile = {
@@ -21,20 +24,48 @@ export type DelimitedFile = {
  * columns, and how its numbers are written. Rejects where the database cannot read the file.
  */
 export async function lookAtDelimited(ask: Ask, name: string): Promise<DelimitedFile> {
-  const first = await sniff(ask, name);
-  const headings = await headingLines(ask, name, first.columns);
-  const skip = headings === 0 ? [] : [`skip = ${headings}`];
+  const whole = await sniff(ask, name);
+  const ragged = await raggedLines(ask, name, whole);
+  const first = ragged.length === 0 ? whole : await sniff(ask, [name, ...ragged].join(", "));
+  const headings = ragged.length === 0 ? await headingLines(ask, name, first.columns) : 0;
+  const skip = headings === 0 ? ragged : [`skip = ${headings}`];
   const below = headings === 0 ? first : await sniff(ask, [name, ...skip].join(", "));
   const isNamed = below.hasHeader || !(await areYearsNames(ask, [name, ...skip].join(", "), below));
-  const start = isNamed ? skip : [...skip, "header = true"];
-  const found = isNamed ? below : await sniff(ask, [name, ...start].join(", "));
+  const two = await twoLineHeading(ask, name, { lines: headings, found: below });
+  const named = two?.options ?? (isNamed ? skip : [...skip, "header = true"]);
+  const again = two === undefined && isNamed ? below : await sniff(ask, [name, ...named].join(", "));
+  const dated = await dayFirst(ask, [name, ...named], again);
+  const start = [...named, ...dated];
+  const found = dated.length === 0 ? again : await sniff(ask, [name, ...start].join(", "));
   const numbers = await commaNumbers(ask, [name, ...start], found);
   return {
     options: [...start, ...(numbers.commas.length === 0 ? [] : numbers.options)],
-    notes: [...sayHeadings(headings, name), ...sayCommas(numbers)],
+    notes: [
+      ...(ragged.length === 0 ? [] : [sayRagged]),
+      ...sayHeadings(headings, name),
+      ...(two === undefined ? [] : [`two lines name the columns (${two.names.slice(0, fewNames).join(", ")} …)`]),
+      ...(dated.length === 0 ? [] : [`dates with a year of two digits are read day first (${dated[0]})`]),
+      ...sayCommas(numbers),
+    ],
     dates: found.dates,
     thousands: { columns: numbers.thousands, table: readText([name, ...start, ...numbers.options]) },
   };
+}
+
+const fewNames = 3;
+const sayRagged =
+  "some lines have a value too many or too few, or a quote that is not closed: what is missing is NULL, what is too much is in columns of its own; check those rows";
+/** How the database takes dates with a year of two digits. */
+const yearFirst = /^%y\.%m\.%d/;
+
+/** With points and a year of two digits the day comes first, if each date can be read so. */
+async function dayFirst(ask: Ask, taken: readonly string[], { dates, columns }: Sniffed): Promise<readonly string[]> {
+  const option = dates.DATE === undefined ? "timestampformat" : "dateformat";
+  const form = dates.DATE ?? dates.TIMESTAMP ?? "";
+  if (!yearFirst.test(form)) return [];
+  const options = [`${option} = ${quoted(form.replace(yearFirst, "%d.%m.%y"), "'")}`];
+  const read = (await sniff(ask, [...taken, ...options].join(", "))).columns;
+  return read.every(({ type }, at) => type === columns[at]?.type) ? options : [];
 }
 
 function sayHeadings(lines: number, name: string): string[] {
@@ -61,11 +92,9 @@ const mostlyFilled = 0.8;
 async function headingLines(ask: Ask, name: string, columns: readonly ReadColumn[]): Promise<number> {
   const missing = columns.filter((column) => unnamed.test(column.name)).length;
   if (missing * 2 <= columns.length) return 0;
-  // No file has this delimiter, so each line is one value.
-  const whole = `auto_detect = false, delim = '\u0001', quote = '', escape = '', header = false, columns = {'line': 'VARCHAR'}`;
-  const rows = await ask(`FROM read_csv(${name}, ${whole}) LIMIT ${maxHeadings + 1}`);
-  const lines = rows.map(({ line }) => String(line ?? ""));
-  const at = lines.findIndex((line) => delimiters.some((sign) => namesColumns(line.split(sign), columns.length)));
+  const at = (await lines(ask, name, maxHeadings + 1)).findIndex((line) =>
+    delimiters.some((sign) => namesColumns(line.split(sign), columns.length)),
+  );
   if (at < 1) return 0;
   const found = (await sniff(ask, `${name}, skip = ${at}`)).columns;
   const left = found.filter((column) => unnamed.test(column.name)).length;

@@ -118,11 +118,7 @@ test.each<[string, readonly string[], string | undefined]>([
     ["03/04/2026 10:00:00", "05/06/2026 11:00:00"],
     "read day first (%d/%m/%Y %H:%M:%S), but each value could also be month first (timestampformat = '%m/%d/%Y %H:%M:%S')",
   ],
-  [
-    "short years",
-    ["15.04.26", "16.05.26"],
-    "read year first (%y.%m.%d), but each value could also be day first (dateformat = '%d.%m.%y')",
-  ],
+  ["short years", ["15.04.26", "16.05.26"], undefined],
   [
     "any order",
     ["03/04/26", "05/06/26"],

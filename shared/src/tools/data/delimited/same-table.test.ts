@@ -111,3 +111,50 @@ test("texts with points stay texts beside numbers with commas", async () => {
     ["1.20", 2.5],
   ]);
 });
+
+test.each<[string, string, readonly string[], readonly unknown[], string]>([
+  [
+    "units",
+    "time,temp,hum,state\nUTC,°C,%,\n2026-01-01T00:00,1.5,60,ok\n2026-01-01T01:00,2.5,61,ok\n",
+    ["time UTC", "temp °C", "hum %", "state"],
+    ["2026-01-01 00:00:00", 1.5, "60", "ok"],
+    "two lines name the columns (time UTC, temp °C, hum % …)",
+  ],
+  [
+    "groups",
+    "Region,2024,,2025,\n,Units,Sales,Units,Sales\nNorth,1,2.5,3,4\nSouth,5,6,7,8\n",
+    ["Region", "2024 Units", "2024 Sales", "2025 Units", "2025 Sales"],
+    ["North", "1", 2.5, "3", "4"],
+    "two lines name the columns (Region, 2024 Units, 2024 Sales …)",
+  ],
+  [
+    "ragged",
+    'id,name,score\n1,"hi" there,5\n2,he said "no,6\n3,many,7,more\n4,b,8\n5,c,9\n6,short\n7,d,1\n8,e,2\n9,f,3\n10,g,4\n11,h,5\n',
+    ["id", "name", "score", "column3"],
+    ["1", '"hi" there', "5", null],
+    "some lines have a value too many or too few",
+  ],
+  [
+    "years of two digits",
+    "Tag;Wert\n01.02.25;1\n05.02.25;2\n09.02.25;3\n",
+    ["Tag", "Wert"],
+    ["2025-02-01", "1"],
+    "dates with a year of two digits are read day first (dateformat = '%d.%m.%y')",
+  ],
+])("the table is found in a file with %s", async (name, content, columns, row, note) => {
+  await scene.write(`${name}.csv`, content);
+  const result = await query(`FROM '${name}.csv'`);
+  expect(result.columns.map((column) => column.name)).toEqual([...columns]);
+  expect([...(result.rows[0] ?? [])] as unknown[]).toEqual([...row]);
+  expect(result.notes.join()).toContain(note);
+});
+
+test.each([
+  ["a first row of texts alone", "a,b,c\nx,n/a,n/a\ny,1,2\nz,3,4\n", 3],
+  ["a first row without numbers", "a,b\nx,unknown\ny,z\n", 2],
+  ["lines of one column", "note\nfirst, second\nthird\n", 2],
+])("it is not looked for in a file with %s", async (name, content, rows) => {
+  await scene.write(`${name}.csv`, content);
+  const result = await query(`FROM '${name}.csv'`);
+  expect([result.rows.length, result.notes]).toEqual([rows, []]);
+});

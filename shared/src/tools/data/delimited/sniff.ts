@@ -31,3 +31,11 @@ export async function sniff(ask: Ask, taken: string): Promise<Sniffed> {
     dates: { ...(typeof day === "string" && { DATE: day }), ...(typeof time === "string" && { TIMESTAMP: time }) },
   };
 }
+
+/** The first lines of a file, each whole. */
+export async function lines(ask: Ask, name: string, count: number): Promise<string[]> {
+  // No file has this delimiter, so each line is one value.
+  const whole = `auto_detect = false, delim = '\u0001', quote = '', escape = '', header = false, columns = {'line': 'VARCHAR'}`;
+  const rows = await ask(`FROM read_csv(${name}, ${whole}) LIMIT ${count}`);
+  return rows.map(({ line }) => String(line ?? ""));
+}

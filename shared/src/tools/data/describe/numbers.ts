@@ -1,5 +1,5 @@
 import { counted } from "../../../core/text/counted.ts";
-import { isNumberType } from "../database/column-types.ts";
+import { isFloat, isNumberType } from "../database/column-types.ts";
 import { sayNumber } from "../insights/say-finding.ts";
 import type { ColumnProfile, Oddity } from "./oddity.ts";
 
@@ -29,15 +29,19 @@ export const strangeNumbers: Oddity = {
     const [low, high] = fences(column);
     return {
       filled: "count(c)",
+      ...(isFloat(column.type) && { endless: "count(*) FILTER (NOT isfinite(c))" }),
       negative: "count(*) FILTER (c < 0)",
       zeros: "count(*) FILTER (c = 0)",
-      ...(low < high && { outliers: `count(*) FILTER (c < ${low} OR c > ${high})` }),
+      ...(low < high && { outliers: `count(*) FILTER (${outside(column.type, low, high)})` }),
     };
   },
   say(seen, _, column) {
     const [low, high] = fences(column);
     const [negative, zeros, filled] = [seen("negative"), seen("zeros"), seen("filled")];
     const parts = [
+      seen("endless") > 0
+        ? `${counted(seen("endless"), "value")} NaN or infinite, left out here: in SQL they make sums and means NaN (isfinite tells them)`
+        : "",
       seen("outliers") > 0
         ? `${counted(seen("outliers"), "outlier")} (below ${sayNumber(low)} or above ${sayNumber(high)}, three interquartile ranges outside the middle half)`
         : "",
@@ -51,6 +55,12 @@ export const strangeNumbers: Oddity = {
     return parts.length === 0 ? undefined : parts.join("; ");
   },
 };
+
+/** NaN is greater than every number. */
+function outside(type: string, low: number, high: number): string {
+  const isOutside = `c < ${low} OR c > ${high}`;
+  return isFloat(type) ? `isfinite(c) AND (${isOutside})` : isOutside;
+}
 
 function fences({ quartiles }: ColumnProfile): readonly [number, number] {
   if (quartiles === undefined) return [0, 0];

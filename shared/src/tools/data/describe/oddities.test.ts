@@ -129,7 +129,10 @@ test.each<[number, number, number, string | undefined]>([
 });
 
 test("outliers are counted beyond three interquartile ranges, and not where half of the values are the same", () => {
-  expect(strangeNumbers.looks(column(numbers))?.outliers).toBe("count(*) FILTER (c < -20 OR c > 50)");
+  expect(strangeNumbers.looks(column(numbers))?.outliers).toBe("count(*) FILTER (isfinite(c) AND (c < -20 OR c > 50))");
+  expect(strangeNumbers.looks(column({ ...numbers, type: "BIGINT" }))?.outliers).toBe(
+    "count(*) FILTER (c < -20 OR c > 50)",
+  );
   for (const quartiles of [undefined, [5, 5] as const])
     expect(strangeNumbers.looks(column({ ...numbers, quartiles }))).not.toHaveProperty("outliers");
 });
