@@ -662,8 +662,8 @@ export const a2aServerFaults: readonly Fault[] = [
   {
     id: "view-takes-any-body",
     file: "shared/src/a2a/server/live-route.ts",
-    find: "jsonOf(await bodyOf(c))",
-    becomes: "jsonOf(await c.req.arrayBuffer())",
+    find: "new Uint8Array(await bodyOf(c))",
+    becomes: "new Uint8Array(await c.req.arrayBuffer())",
     harm: "Whoever may use a page fills the memory of the server with one order.",
     tests: ["shared/src/a2a/server/live-route"],
   },
