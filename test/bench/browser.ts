@@ -64,6 +64,8 @@ async function over(tool: () => Promise<unknown>, bare: () => Promise<unknown>, 
   const order = toolFirst ? [tool, bare] : [bare, tool];
   const took: number[] = [];
   for (const work of order) {
+    // A turn begins with a look.
+    await look();
     await rest();
     took.push(await timed(work));
   }

@@ -1,5 +1,14 @@
 import { type AgentSource, defineAgent, type Skill } from "manyhands";
-import { askHuman, browser as browserTools, documents, editor, planning, terminate, web } from "manyhands/tools";
+import {
+  archives,
+  askHuman,
+  browser as browserTools,
+  documents,
+  editor,
+  planning,
+  terminate,
+  web,
+} from "manyhands/tools";
 import { instructionsFor } from "./prompt.ts";
 
 /**
@@ -14,7 +23,16 @@ export const browser = (({ plans, browserMissing: missing, readsWeb }) => {
       ? "Operates web pages in a browser of its own: opens and reads them, fills forms with the data it is given, uploads and downloads files, and reports what it found and did."
       : `Cannot operate web pages now: ${missing}${readsWeb ? " It reads the web without a browser." : ""}`,
     instructions: instructionsFor({ plans, browses, readsWeb }),
-    tools: [planning(), browserTools({ atOnce: true }), web(), editor(), documents(), askHuman(), terminate],
+    tools: [
+      planning(),
+      browserTools({ atOnce: true }),
+      web(),
+      editor(),
+      documents(),
+      archives(),
+      askHuman(),
+      terminate,
+    ],
     limits: { steps: 80 },
     skills: [...(browses ? [operate, extract] : []), ...(readsWeb ? [research] : [])],
   });

@@ -32,6 +32,7 @@ test("it has the tools OpenManus users know, and SQL", () => {
     "see_image",
     "read_document",
     "write_document",
+    "unpack",
     "ask_human",
     "terminate",
   ]);

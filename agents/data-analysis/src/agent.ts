@@ -1,5 +1,16 @@
 import { type AgentSource, defineAgent } from "manyhands";
-import { askHuman, data, documents, editor, images, planning, python, shell, terminate } from "manyhands/tools";
+import {
+  archives,
+  askHuman,
+  data,
+  documents,
+  editor,
+  images,
+  planning,
+  python,
+  shell,
+  terminate,
+} from "manyhands/tools";
 import { instructionsFor } from "./prompt.ts";
 
 /** DataAnalysis, the agent that answers questions with data, charts and a report. */
@@ -10,7 +21,7 @@ export const dataAnalysis = (({ plans, pythonLibraries: libraries }) =>
     description:
       "Analyses data files (CSV, Parquet, JSON, Excel, SQLite): describes and queries them with SQL, computes findings, draws charts and writes a report as HTML and Markdown.",
     instructions: instructionsFor({ plans, libraries }),
-    tools: [planning(), shell(), python(), data(), editor(), images(), documents(), askHuman(), terminate],
+    tools: [planning(), shell(), python(), data(), editor(), images(), documents(), archives(), askHuman(), terminate],
     skills: [
       {
         id: "query-data",

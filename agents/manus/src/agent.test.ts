@@ -28,6 +28,7 @@ test("Manus has the tools OpenManus users know, by their names", () => {
     "see_image",
     "read_document",
     "write_document",
+    "unpack",
     "web_search",
     "web_fetch",
     "ask_human",

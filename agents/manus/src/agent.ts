@@ -1,5 +1,6 @@
 import { type AgentSource, defineAgent, type Skill } from "manyhands";
 import {
+  archives,
   askHuman,
   browser,
   desktop,
@@ -32,6 +33,7 @@ export const manus = ((offers) => {
       editor(),
       images(),
       documents(),
+      archives(),
       web(),
       browser({ observe: guided }),
       desktop(),

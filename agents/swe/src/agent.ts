@@ -1,5 +1,6 @@
 import { type AgentSource, defineAgent, type Skill } from "manyhands";
 import {
+  archives,
   askHuman,
   browser,
   changesPatches,
@@ -28,6 +29,7 @@ export const swe = (({ runsCode, fetches: clones, browserMissing }) =>
       shell(),
       python(),
       editor(),
+      archives(),
       code(),
       images(),
       documents(),

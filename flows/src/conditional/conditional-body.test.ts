@@ -29,7 +29,7 @@ async function performed(options: object, answer = paperAnswer("done"), changes:
   return { end, checked, reached, handedOn, expected, asks: shown.asks, decisions: shown.decisions };
 }
 
-test("each agent is one way, once, by its card; all are checked before the model chooses", async () => {
+test("each agent is one route, once, by its card; all are checked before the model chooses", async () => {
   const agents = [entry("one"), entry("two"), entry("two")];
   const { checked, decisions, asks, expected } = await performed({}, undefined, { agents });
   expect(checked).toEqual(["one", "two"]);
@@ -39,7 +39,7 @@ test("each agent is one way, once, by its card; all are checked before the model
   expect(expected).toEqual([[1, { own: true }], [1]]);
 });
 
-test("a way has its own words before its agent's, its settings, its instruction and its deadline", async () => {
+test("a route has its own words before its agent's, its settings, its instruction and its deadline", async () => {
   const settings = { options: { depth: 1 } };
   const two = { name: "two", agent: "two", when: "Own words", settings, deadlineMs: 5_000, instruction: "{branch}!" };
   const branches = [{ name: "one", agent: "one" }, two];
@@ -52,7 +52,7 @@ test("a way has its own words before its agent's, its settings, its instruction 
   expect(asks[0]?.text).toContain("And this.");
 });
 
-test("the way's files and artifacts are handed on, though it failed; its end is the flow's", async () => {
+test("the route's files and artifacts are handed on, though it failed; its end is the flow's", async () => {
   const artifacts = [{ artifactId: "a", name: "note", parts: [] }] as unknown as NonNullable<AskOutcome["artifacts"]>;
   const files = [paperFile("half.txt")];
   const error = { code: "token_limit", message: "no more" } as const;

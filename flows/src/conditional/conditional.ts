@@ -4,10 +4,10 @@ import * as z from "zod";
 import { assignment } from "../assignment.ts";
 import { tellBranch, workBranch } from "../branch.ts";
 import { fillTemplate, wholeGoal, withAdditions } from "../prompt-text.ts";
-import { chooseWay } from "./choose-way.ts";
-import { noWay } from "./classify.ts";
+import { chooseRoute } from "./choose-route.ts";
+import { noRoute } from "./classify.ts";
+import type { Choice, Route } from "./route.ts";
 import { rule } from "./rule.ts";
-import type { Choice, Way } from "./way.ts";
 
 const branch = z.strictObject({
   name: z.string().trim().min(1).max(60).describe("What it is called."),
@@ -69,12 +69,12 @@ export const conditional = defineFlow({
   },
   check: ({ options }) => faultOf(options),
   async perform(flow, options) {
-    const ways = waysOf(flow, options);
+    const routes = routesOf(flow, options);
     flow.expect(1, { own: options.classify !== "rules" });
-    const choice = await chooseWay(flow, ways, options);
-    const { way, by, reason } = choice;
-    const note = `Takes ${way.name} (${by}): ${reason}`;
-    flow.tell({ type: "choice-made", note, data: { choice: way.name, by, reason } });
+    const choice = await chooseRoute(flow, routes, options);
+    const { route, by, reason } = choice;
+    const note = `Takes ${route.name} (${by}): ${reason}`;
+    flow.tell({ type: "choice-made", note, data: { choice: route.name, by, reason } });
     flow.expect(1);
     return take(flow, choice);
   },
@@ -86,28 +86,28 @@ function faultOf({ branches, classify, default: fallback }: Options): string | u
   const names = branches.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) return `options.branches: there are two named ${twice}`;
-  if (names.includes(noWay)) return `options.branches: ${noWay} cannot be a name`;
+  if (names.includes(noRoute)) return `options.branches: ${noRoute} cannot be a name`;
   if (fallback !== undefined && !names.includes(fallback)) return `options.default: there are ${names.join(", ")}`;
   const isRuled = branches.some(({ rules }) => rules.length > 0);
   return classify === "rules" && !isRuled ? "options.branches: none of them has rules" : undefined;
 }
 
-/** Throws for a wrong agent or a default that names no way, before anything is decided. */
-function waysOf(flow: Flow, { branches, default: fallback }: Options): Way[] {
+/** Throws for a wrong agent or a default that names no route, before anything is decided. */
+function routesOf(flow: Flow, { branches, default: fallback }: Options): Route[] {
   const distinct = [...new Set(flow.agents.map(({ name }) => name))];
-  const given = branches ?? distinct.map((name): Way => ({ name, when: "", rules: [], agent: name }));
-  const ways = given.map(({ when, ...way }) => {
-    flow.check(way.agent);
-    return { ...way, when: when || (agentByName(way.agent, flow.agents)?.description ?? "") };
+  const given = branches ?? distinct.map((name): Route => ({ name, when: "", rules: [], agent: name }));
+  const routes = given.map(({ when, ...route }) => {
+    flow.check(route.agent);
+    return { ...route, when: when || (agentByName(route.agent, flow.agents)?.description ?? "") };
   });
-  if (fallback !== undefined && !ways.some(({ name }) => name === fallback)) {
-    throw new AppError("invalid_input", `options.default: there are ${ways.map(({ name }) => name).join(", ")}.`);
+  if (fallback !== undefined && !routes.some(({ name }) => name === fallback)) {
+    throw new AppError("invalid_input", `options.default: there are ${routes.map(({ name }) => name).join(", ")}.`);
   }
-  return ways;
+  return routes;
 }
 
-async function take(flow: Flow, { way, by, reason, confidence, said: asked = [] }: Choice): Promise<FlowResult> {
-  const { name, agent, instruction = "{goal}", settings, deadlineMs } = way;
+async function take(flow: Flow, { route, by, reason, confidence, said: asked = [] }: Choice): Promise<FlowResult> {
+  const { name, agent, instruction = "{goal}", settings, deadlineMs } = route;
   const added = [...asked, ...(await flow.receiveMessages())];
   const text = fillTemplate(instruction, { goal: wholeGoal(flow), branch: name, reason, agent });
   const result = await workBranch(flow, {

@@ -158,7 +158,7 @@ test("a yes-or-no question gets no third position: debaters may share one, and a
   });
   const { events } = await free.run({ text: "Is 2027 prime?", options });
   const [asked] = free.model.requests;
-  expect(JSON.stringify(asked?.body.messages[0])).toContain("A question of yes or no has two; do not invent a third.");
+  expect(JSON.stringify(asked?.body.messages[0])).toContain("A yes-or-no question has two; do not invent a third.");
   expect(lines(events)).toEqual(["1 [1] A", "1 [2] B", "1 over"]);
   expect(await free.agent("two").tasks()).toEqual([]);
   expect(JSON.stringify(free.model.requests[0]?.body.messages)).toContain("Name 2 to 3 debaters");

@@ -5,7 +5,7 @@ import { assignment, deadline } from "../assignment.ts";
 import { wholeGoal, withAdditions } from "../prompt-text.ts";
 import { handOnBranches } from "../result-files.ts";
 import { checkAgreement } from "./agreement.ts";
-import { type Course, type Debater, presentDebaters } from "./debater.ts";
+import { type Debater, type DebateState, presentDebaters } from "./debate-state.ts";
 import { holdRound, type RoundOptions } from "./hold-round.ts";
 import type { JudgeVerdict } from "./judge.ts";
 import { judgeDebate } from "./judge.ts";
@@ -81,15 +81,15 @@ export const debate = defineFlow({
     flow.expect((positions?.length ?? flow.agents.length) * options.rounds + 1, { own: true });
     const debaters =
       positions === undefined ? await chooseDebaters(flow, options.debaters) : givenDebaters(flow, positions);
-    const { course, stop } = await holdRounds(flow, debaters, options);
+    const { state, stop } = await holdRounds(flow, debaters, options);
     flow.expect(options.judge === undefined ? 0 : 1, { own: true });
-    const verdict = await judgeDebate(flow, course, options.judge);
-    publishTranscript(flow, course, verdict);
+    const verdict = await judgeDebate(flow, state, options.judge);
+    publishTranscript(flow, state, verdict);
     handOnBranches(
       flow,
-      course.arguments.map(({ number, ...made }) => ({ name: `argument-${number}`, ...made })),
+      state.arguments.map(({ number, ...made }) => ({ name: `argument-${number}`, ...made })),
     );
-    return conclude(course, stop, verdict);
+    return conclude(state, stop, verdict);
   },
 });
 
@@ -101,42 +101,42 @@ async function holdRounds(
   flow: Flow,
   debaters: readonly Debater[],
   options: Options,
-): Promise<{ readonly course: Course; readonly stop: Stop }> {
+): Promise<{ readonly state: DebateState; readonly stop: Stop }> {
   const { rounds, judge } = options;
   const held: RoundOptions = { ...options, conversations: new Map() };
-  let course: Course = { question: wholeGoal(flow), debaters, arguments: [], absences: [], round: 0 };
+  let state: DebateState = { question: wholeGoal(flow), debaters, arguments: [], absences: [], round: 0 };
   for (;;) {
-    const present = presentDebaters(course).length;
-    flow.expect(present * (rounds - course.round) + (judge === undefined ? 0 : 1), { own: true });
-    const question = withAdditions(course.question, await flow.receiveMessages());
-    course = await holdRound(flow, { ...course, question }, held);
-    publishTranscript(flow, course);
-    flow.reached(transcriptText(course, undefined));
-    const stop = await endRound(flow, course, options);
-    if (stop !== undefined) return { course, stop };
+    const present = presentDebaters(state).length;
+    flow.expect(present * (rounds - state.round) + (judge === undefined ? 0 : 1), { own: true });
+    const question = withAdditions(state.question, await flow.receiveMessages());
+    state = await holdRound(flow, { ...state, question }, held);
+    publishTranscript(flow, state);
+    flow.reached(transcriptText(state, undefined));
+    const stop = await endRound(flow, state, options);
+    if (stop !== undefined) return { state, stop };
   }
 }
 
-async function endRound(flow: Flow, course: Course, { rounds, converge }: Options): Promise<Stop | undefined> {
-  const { round } = course;
-  const spoke = course.arguments.filter((argument) => argument.round === round).length;
-  if (course.arguments.length === 0) {
-    const reasons = course.absences.map(({ debater, reason }) => `${debater.name}: ${reason}`).join(" ");
+async function endRound(flow: Flow, state: DebateState, { rounds, converge }: Options): Promise<Stop | undefined> {
+  const { round } = state;
+  const spoke = state.arguments.filter((argument) => argument.round === round).length;
+  if (state.arguments.length === 0) {
+    const reasons = state.absences.map(({ debater, reason }) => `${debater.name}: ${reason}`).join(" ");
     throw new AppError("task_failed", `No debater gave an argument. ${reasons}`);
   }
   const mayEnd = converge && spoke > 1 && round < rounds;
-  const { agreed, reason } = mayEnd ? await checkAgreement(flow, course) : { agreed: false, reason: "" };
-  const said = agreed ? "they agree" : `${spoke} of ${course.debaters.length} spoke`;
+  const { agreed, reason } = mayEnd ? await checkAgreement(flow, state) : { agreed: false, reason: "" };
+  const said = agreed ? "they agree" : `${spoke} of ${state.debaters.length} spoke`;
   const note = `Round ${round} is over: ${said}${reason === "" ? "" : `: ${reason}`}`;
   flow.tell({ type: "round-ended", note, data: { round, agreed, reason } });
   if (agreed) return "agreed";
   if (round === rounds) return "rounds";
   if (spoke === 0) return "silence";
-  return presentDebaters(course).length < 2 ? "alone" : undefined;
+  return presentDebaters(state).length < 2 ? "alone" : undefined;
 }
 
-function conclude(course: Course, stop: Stop, verdict: JudgeVerdict): FlowResult {
-  const missed = course.absences.map(({ debater, round, reason }) => `- ${debater.name} in round ${round}: ${reason}`);
+function conclude(state: DebateState, stop: Stop, verdict: JudgeVerdict): FlowResult {
+  const missed = state.absences.map(({ debater, round, reason }) => `- ${debater.name} in round ${round}: ${reason}`);
   const absent = missed.length === 0 ? "" : `\n\nAbsent:\n${missed.join("\n")}`;
   const named = ({ name, agent }: Debater) => ({ debater: name, agent });
   return {
@@ -144,16 +144,16 @@ function conclude(course: Course, stop: Stop, verdict: JudgeVerdict): FlowResult
     data: {
       verdict,
       stop,
-      rounds: course.round,
-      positions: course.debaters.map((debater) => ({ ...named(debater), position: debater.position })),
-      arguments: course.arguments.map(({ number, round, debater, text, data }) => ({
+      rounds: state.round,
+      positions: state.debaters.map((debater) => ({ ...named(debater), position: debater.position })),
+      arguments: state.arguments.map(({ number, round, debater, text, data }) => ({
         number,
         round,
         ...named(debater),
         text,
         ...(data !== undefined && { data }),
       })),
-      absences: course.absences.map(({ round, debater, reason }) => ({ round, ...named(debater), reason })),
+      absences: state.absences.map(({ round, debater, reason }) => ({ round, ...named(debater), reason })),
     },
   };
 }

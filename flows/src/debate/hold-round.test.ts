@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import type { AskOutcome, Flow } from "manyhands/flows";
 import { paperAnswer, paperFile, paperFlow } from "../testing/paper-flow.ts";
 import { debate } from "./debate.ts";
-import type { Course, Debater } from "./debater.ts";
+import type { Debater, DebateState } from "./debate-state.ts";
 import { holdRound, type RoundOptions } from "./hold-round.ts";
 
 const one: Debater = { name: "A", agent: "one", position: "Tabs", settings: { agents: ["x"] } };
 const two: Debater = { name: "B", agent: "two", position: "Spaces" };
 const given = { type: "file", ...paperFile("given.txt") } as const;
-const course: Course = { question: "Which?", debaters: [one, two], arguments: [], absences: [], round: 0 };
+const opening: DebateState = { question: "Which?", debaters: [one, two], arguments: [], absences: [], round: 0 };
 
 /** A flow whose agents answer so in turn; what its branches were held to is in `held`. */
 function paper(...asked: readonly AskOutcome[]) {
@@ -40,7 +40,7 @@ test("a debater goes on in its own conversation, and gets the files once if its 
     paperAnswer("a3"),
     paperAnswer("b3"),
   );
-  const first = await holdRound(flow, course, held);
+  const first = await holdRound(flow, opening, held);
   const second = await holdRound(flow, first, held);
   const third = await holdRound(flow, second, held);
   expect(shown.asks.map(({ agent, parts, settings, options }) => [agent, parts, settings, options])).toEqual([
@@ -66,7 +66,7 @@ test("a debater goes on in its own conversation, and gets the files once if its 
 test("who fails, is late or says nothing is absent in that round, with the reason, and is told of as such", async () => {
   const late = paperAnswer("half", { agent: "one", state: "timed-out", error: { code: "timeout", message: "late" } });
   const { flow, shown } = paper(late, paperAnswer(" \n", { agent: "two" }));
-  const held = await holdRound(flow, course, options());
+  const held = await holdRound(flow, opening, options());
   expect(held.arguments).toEqual([]);
   expect(held.absences.map(({ round, debater: { name }, reason }) => [round, name, reason])).toEqual([
     [1, "A", expect.stringContaining("one did not answer in time")],

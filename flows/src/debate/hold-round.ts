@@ -1,5 +1,5 @@
 import { type Flow, outcomeText } from "manyhands/flows";
-import { type Absence, type Argument, type Course, type Debater, presentDebaters } from "./debater.ts";
+import { type Absence, type Argument, type Debater, type DebateState, presentDebaters } from "./debate-state.ts";
 import { turnText } from "./turn-text.ts";
 
 /**
@@ -17,37 +17,37 @@ export type RoundOptions = {
  * say in it. A debater that fails or misses the deadline is absent. Arguments are numbered in the
  * debaters' order, whichever was first.
  */
-export async function holdRound(flow: Flow, course: Course, options: RoundOptions): Promise<Course> {
-  const round = course.round + 1;
-  const debaters = presentDebaters(course);
+export async function holdRound(flow: Flow, debate: DebateState, options: RoundOptions): Promise<DebateState> {
+  const round = debate.round + 1;
+  const debaters = presentDebaters(debate);
   const positions = debaters.map(({ name, agent, position }) => ({ debater: name, agent, position }));
   const note = `Round ${round}: ${debaters.map(({ name }) => name).join(", ")}`;
   flow.tell({ type: "round-begun", note, data: { round, ...(round === 1 && { positions }) } });
   const turns = await flow.all(
-    debaters.map((debater) => (branch) => takeTurn(branch, course, debater, round, options)),
+    debaters.map((debater) => (branch) => takeTurn(branch, debate, debater, round, options)),
     options,
   );
   const made: Argument[] = [];
   const absences: Absence[] = [];
   for (const { debater, contextId, remembers, ...turn } of turns) {
     if (contextId !== "") options.conversations.set(debater.name, { contextId, remembers });
-    if ("reason" in turn) absences.push(absent(flow, { round, debater, reason: turn.reason }));
+    if ("reason" in turn) absences.push(tellAbsence(flow, { round, debater, reason: turn.reason }));
     else {
-      const number = course.arguments.length + made.length + 1;
-      made.push(argued(flow, { number, round, debater, ...turn }));
+      const number = debate.arguments.length + made.length + 1;
+      made.push(tellArgument(flow, { number, round, debater, ...turn }));
     }
   }
   return {
-    ...course,
+    ...debate,
     round,
-    arguments: [...course.arguments, ...made],
-    absences: [...course.absences, ...absences],
+    arguments: [...debate.arguments, ...made],
+    absences: [...debate.absences, ...absences],
   };
 }
 
 async function takeTurn(
   flow: Flow,
-  course: Course,
+  debate: DebateState,
   debater: Debater,
   round: number,
   { turnDeadlineMs, conversations }: RoundOptions,
@@ -56,7 +56,7 @@ async function takeTurn(
   const parts = remembers ? [] : flow.files;
   const outcome = await flow.ask(
     debater.agent,
-    { text: turnText(course, debater, round, remembers), parts, settings: debater.settings },
+    { text: turnText(debate, debater, round, remembers), parts, settings: debater.settings },
     { deadlineMs: turnDeadlineMs, ...(contextId !== undefined && { contextId }) },
   );
   const { state, answer: text, files, artifacts, data } = outcome;
@@ -66,7 +66,8 @@ async function takeTurn(
   return { ...common, text, files, ...(artifacts && { artifacts }), ...(data !== undefined && { data }) };
 }
 
-function argued(flow: Flow, argument: Argument): Argument {
+/** Emits that an argument was made, and returns it. */
+function tellArgument(flow: Flow, argument: Argument): Argument {
   const { number, round, text } = argument;
   const { name, agent } = argument.debater;
   const note = `[${number}] ${name} (${agent}): ${text}`;
@@ -78,7 +79,8 @@ function argued(flow: Flow, argument: Argument): Argument {
   return argument;
 }
 
-function absent(flow: Flow, absence: Absence): Absence {
+/** Emits that a debater is absent, and returns the absence. */
+function tellAbsence(flow: Flow, absence: Absence): Absence {
   const { round, reason } = absence;
   const { name, agent } = absence.debater;
   const note = `${name} is absent in round ${round}: ${reason}`;

@@ -2,7 +2,7 @@ import { agentByName, agentText, type Flow } from "manyhands/flows";
 import * as z from "zod";
 import { assignment } from "../assignment.ts";
 import { wholeGoal } from "../prompt-text.ts";
-import type { Debater } from "./debater.ts";
+import type { Debater } from "./debate-state.ts";
 
 /** A position as a caller gives it. */
 export const givenPosition = z.strictObject({
@@ -25,7 +25,7 @@ export function givenDebaters(flow: Flow, positions: readonly z.output<typeof gi
 }
 
 const divider = `You prepare a debate: you name the positions that are worth arguing for, and who argues for each. You take none yourself. Answer by calling name_positions.
-- The positions exclude each other, each can be argued for in good faith, and together they cover what could reasonably be answered. A question of yes or no has two; do not invent a third.
+- The positions exclude each other, each can be argued for in good faith, and together they cover what could reasonably be answered. A yes-or-no question has two; do not invent a third.
 - Where there are more debaters than positions, several argue for the same one.
 - Give a position to an agent that can make its case: where the question takes computing, files or the web, to one whose skills say that it can.`;
 

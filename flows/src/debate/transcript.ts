@@ -1,24 +1,24 @@
 import type { Flow } from "manyhands/flows";
-import type { Course } from "./debater.ts";
+import type { DebateState } from "./debate-state.ts";
 import type { JudgeVerdict } from "./judge.ts";
 import { positionsText } from "./turn-text.ts";
 
 /**
  * Publishes the debate so far as the artifact `transcript.md`, with the verdict once there is one.
  */
-export function publishTranscript(flow: Flow, course: Course, verdict?: JudgeVerdict): void {
-  flow.artifact("transcript.md", [{ type: "text", text: transcriptText(course, verdict), mediaType: "text/markdown" }]);
+export function publishTranscript(flow: Flow, debate: DebateState, verdict?: JudgeVerdict): void {
+  flow.artifact("transcript.md", [{ type: "text", text: transcriptText(debate, verdict), mediaType: "text/markdown" }]);
 }
 
 /**
  * The debate as Markdown: positions, every round with its arguments and absences, and the verdict.
  */
-export function transcriptText(course: Course, verdict: JudgeVerdict | undefined): string {
-  const rounds = Array.from({ length: course.round }, (_, index) => roundText(course, index + 1));
+export function transcriptText(debate: DebateState, verdict: JudgeVerdict | undefined): string {
+  const rounds = Array.from({ length: debate.round }, (_, index) => roundText(debate, index + 1));
   return [
     "# Debate",
-    course.question,
-    `## Positions\n\n${positionsText(course.debaters)}`,
+    debate.question,
+    `## Positions\n\n${positionsText(debate.debaters)}`,
     ...rounds,
     ...(verdict === undefined ? [] : [`## Verdict\n\n${verdictText(verdict)}`]),
   ].join("\n\n");
@@ -35,11 +35,11 @@ export function verdictText({ decision, confidence, reasons, dissent, citations 
   ].join("\n\n");
 }
 
-function roundText(course: Course, round: number): string {
-  const said = course.arguments
+function roundText(debate: DebateState, round: number): string {
+  const said = debate.arguments
     .filter((argument) => argument.round === round)
     .map(({ number, debater: { name, agent }, text }) => `### [${number}] ${name} (${agent})\n\n${text}`);
-  const missed = course.absences
+  const missed = debate.absences
     .filter((absence) => absence.round === round)
     .map(({ debater: { name, agent }, reason }) => `_${name} (${agent}) was absent: ${reason}_`);
   return [`## Round ${round}`, ...said, ...missed].join("\n\n");

@@ -1,25 +1,25 @@
 import { cut, roomForEach } from "manyhands/flows";
 import { marked } from "../prompt-text.ts";
-import type { Argument, Course, Debater } from "./debater.ts";
+import type { Argument, Debater, DebateState } from "./debate-state.ts";
 
 /**
  * What a debater is sent in this round: first to argue independently, later to answer the arguments
  * it has not seen yet. One whose agent may have forgotten its own arguments is shown them too.
  */
-export function turnText(course: Course, debater: Debater, round: number, remembers: boolean): string {
-  const { question, debaters } = course;
+export function turnText(debate: DebateState, debater: Debater, round: number, remembers: boolean): string {
+  const { question, debaters } = debate;
   const role = `You are debater ${debater.name} of ${debaters.length} in a debate. You argue for this position, in good faith and with what you can find out:
 ${debater.position}
 
 The question:
 ${question}`;
-  const own = course.arguments.filter((argument) => argument.debater === debater);
-  if (course.arguments.length === 0)
+  const own = debate.arguments.filter((argument) => argument.debater === debater);
+  if (debate.arguments.length === 0)
     return `${role}
 
 Give your argument: the strongest reasons and the evidence for them, in at most 300 words. You do not know yet what the others say.`;
   const seen = own.at(-1)?.round ?? 0;
-  const others = course.arguments.filter((argument) => argument.debater !== debater && argument.round >= seen);
+  const others = debate.arguments.filter((argument) => argument.debater !== debater && argument.round >= seen);
   const numbers = `\n\nYour own arguments so far are ${own.map(citation).join(", ")}`;
   const mine = own.length === 0 ? "" : remembers ? `${numbers}.` : `${numbers}:\n\n${argumentsText(own)}`;
   return `${role}

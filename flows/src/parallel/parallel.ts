@@ -6,7 +6,8 @@ import type { BranchResult } from "../branch.ts";
 import { handOnBranches } from "../result-files.ts";
 import { type Aggregation, aggregate, concatenated, failures } from "./aggregate.ts";
 import { fanOut } from "./fan-out.ts";
-import { type Policy, policyText, runBranches } from "./run-branches.ts";
+import { type Policy, policyText } from "./policy.ts";
+import { runBranches } from "./run-branches.ts";
 
 const options = z.strictObject({
   branches: z

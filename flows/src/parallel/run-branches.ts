@@ -1,6 +1,7 @@
-import type { Flow } from "manyhands/flows";
+import { abortable, type Flow } from "manyhands/flows";
 import { type Branch, type BranchResult, canceledBranch, tellBranch, workBranch } from "../branch.ts";
-import { unlessAborted } from "../unless-aborted.ts";
+import { type BranchEnds, createBranchEnds } from "./branch-ends.ts";
+import { type Policy, policyState, policyText } from "./policy.ts";
 
 /**
  * How branches run: how many at once, and what happens to the running ones once the policy is
@@ -22,7 +23,7 @@ export async function runBranches(
   branches: readonly Branch[],
   options: RunOptions,
 ): Promise<{ readonly results: readonly BranchResult[]; readonly met: boolean }> {
-  const ends = createEnds<BranchResult>(branches.length);
+  const ends = createBranchEnds<BranchResult>(branches.length);
   const ended = await flow.run.race([
     (own) => takeEnds(flow.over(own), branches.length, ends, options),
     async (own) => {
@@ -31,7 +32,7 @@ export async function runBranches(
       });
       await flow.over(own).all(works, options);
       // The other side of the race decides once it has taken them all.
-      return unlessAborted(new Promise<never>(() => undefined), own.abortSignal);
+      return abortable(new Promise<never>(() => undefined), own.abortSignal);
     },
   ]);
   if (ended.size < branches.length) await flow.cancelOpen();
@@ -45,16 +46,16 @@ export async function runBranches(
 async function takeEnds(
   flow: Flow,
   count: number,
-  ends: Ends<BranchResult>,
+  ends: BranchEnds<BranchResult>,
   { policy, rest }: RunOptions,
 ): Promise<ReadonlyMap<number, BranchResult>> {
   const taken = new Map<number, BranchResult>();
   let isSettled = false;
   for (let n = 0; n < count; n++) {
     const { abortSignal } = flow.run;
-    await unlessAborted(ends.reached(n + 1), abortSignal);
+    await abortable(ends.reached(n + 1), abortSignal);
     const index = await flow.run.step("branch ended", async () => ends.next(taken), { effect: "pure" });
-    const result = await unlessAborted(ends.result(index), abortSignal);
+    const result = await abortable(ends.result(index), abortSignal);
     taken.set(index, result);
     tellBranch(flow, result);
     if (!isSettled) isSettled = settle(flow, policy, [...taken.values()]);
@@ -66,11 +67,11 @@ async function takeEnds(
 /** Whether these results settle the policy; if so, emits that. */
 function settle(flow: Flow, policy: Policy, results: readonly BranchResult[]): boolean {
   const completed = results.filter(({ outcome }) => outcome === "completed").length;
-  const now = standing(policy, completed, results.length - completed);
-  if (now === "open") return false;
+  const state = policyState(policy, completed, results.length - completed);
+  if (state === "open") return false;
   const words = policyText(policy);
   const reason = `${completed} completed, ${results.length - completed} failed, and ${words} had to complete`;
-  const met = now === "met";
+  const met = state === "met";
   const note = met ? `Enough is there: ${reason}` : `It cannot be met any more: ${reason}`;
   flow.tell({
     type: "policy-settled",
@@ -78,60 +79,4 @@ function settle(flow: Flow, policy: Policy, results: readonly BranchResult[]): b
     data: { policy: words, met, reason, outcome: met ? "completed" : "failed" },
   });
   return true;
-}
-
-/** How many of all branches must complete, and the caller's name for that. */
-export type Policy = { readonly name: "all" | "any" | "quorum"; readonly needed: number; readonly total: number };
-
-/** Whether the policy is met, can still be met, or cannot be met any more. */
-type Standing = "met" | "open" | "impossible";
-
-/** The state of a policy after this many completed and failed branches. */
-function standing({ needed, total }: Policy, completed: number, failed: number): Standing {
-  if (completed >= needed) return "met";
-  return total - failed < needed ? "impossible" : "open";
-}
-
-/** A policy in words. */
-export function policyText({ name, needed, total }: Policy): string {
-  return name === "quorum" ? `${needed} of ${total}` : `${name} of ${total}`;
-}
-
-/**
- * The ends of branches as they happen, taken one by one. In memory only: a replay produces them
- * again, perhaps in another order.
- */
-type Ends<T> = {
-  /** Records the result of the branch at `index`. */
-  note(index: number, result: T): void;
-  /** Resolves once `count` branches have ended. */
-  reached(count: number): Promise<void>;
-  /** The first branch that has ended and is not taken yet; call it only if there is one. */
-  next(taken: ReadonlyMap<number, unknown>): number;
-  /** A branch's result, once it has one. */
-  result(index: number): Promise<T>;
-};
-
-/** Creates `Ends` for `count` branches. */
-function createEnds<T>(count: number): Ends<T> {
-  const order: number[] = [];
-  const counts = Array.from({ length: count }, () => Promise.withResolvers<void>());
-  const results = Array.from({ length: count }, () => Promise.withResolvers<T>());
-  return {
-    note(index, result) {
-      results[index]?.resolve(result);
-      counts[order.push(index) - 1]?.resolve();
-    },
-    reached: async (wanted) => counts[wanted - 1]?.promise,
-    next(taken) {
-      const index = order.find((one) => !taken.has(one));
-      if (index === undefined) throw new RangeError("No branch has ended that is not taken.");
-      return index;
-    },
-    result(index) {
-      const found = results[index];
-      if (found === undefined) throw new RangeError(`There is no branch ${index}.`);
-      return found.promise;
-    },
-  };
 }

@@ -1,5 +1,4 @@
-import { createSlots, type Flow } from "manyhands/flows";
-import { unlessAborted } from "../unless-aborted.ts";
+import { abortable, createSlots, type Flow } from "manyhands/flows";
 import type { Board } from "./board.ts";
 import type { StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
@@ -25,7 +24,7 @@ export async function runSteps(
   return flow.all(
     steps.map((step) => async (branch) => {
       const signal = branch.run.abortSignal;
-      const inputs = await unlessAborted(Promise.all(step.dependsOn.map(resultOf)), signal);
+      const inputs = await abortable(Promise.all(step.dependsOn.map(resultOf)), signal);
       const missing = inputs.flatMap((input) => (input === undefined || input.outcome === "completed" ? [] : [input]));
       const result =
         missing.length > 0

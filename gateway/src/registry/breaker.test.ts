@@ -34,9 +34,22 @@ test("when the pause is over, one call tries for all, and decides", async () => 
   const slow = Promise.withResolvers<string>();
   const trying = breaker.watch(() => slow.promise);
   expect(breaker.state()).toBe("trying");
-  await expect(breaker.watch(async () => "me too")).rejects.toMatchObject({ code: "unavailable" });
+  clock.now = 5_000;
+  const refused = { code: "unavailable", message: expect.stringContaining("it is tried again in 1 s.") };
+  await expect(breaker.watch(async () => "me too")).rejects.toMatchObject(refused);
   slow.resolve("back");
   expect([await trying, breaker.state()]).toEqual(["back", "closed"]);
+});
+
+test("the last failure is told while nothing is sent for it, and not before or after", async () => {
+  const { breaker } = breakerAt();
+  const told: unknown[] = [];
+  for (let n = 0; n < 2; n++) {
+    await breaker.watch(broken).catch(() => undefined);
+    told.push(breaker.reason());
+  }
+  breaker.succeeded();
+  expect([...told, breaker.reason()]).toEqual([undefined, "HTTP status 502.", undefined]);
 });
 
 test("each failed try lengthens the pause, up to a limit", async () => {
@@ -159,6 +172,21 @@ test("waiting calls are woken when the pause is over, when the trying call is gi
   const still = breaker.retrySignal();
   breaker.succeeded();
   expect([still.aborted, breaker.retrySignal() === still]).toEqual([false, true]);
+});
+
+test.each([
+  ["submit", ["message"]],
+  ["notify", ["task", "receiver"]],
+  ["get", ["task"]],
+])("%s that its caller gives up says nothing about the agent", async (name, given) => {
+  const { breaker } = breakerAt();
+  const watched = watchedClient({ [name]: broken } as unknown as A2aClient, breaker);
+  const call = (watched as unknown as Record<string, (...given: unknown[]) => Promise<unknown>>)[name];
+  for (const signal of [AbortSignal.abort(), AbortSignal.abort(), new AbortController().signal])
+    await call?.(...given, { signal }).catch(() => undefined);
+  expect(breaker.state()).toBe("closed");
+  await call?.(...given).catch(() => undefined);
+  expect(breaker.state()).toBe("open");
 });
 
 test("a failed cancel does not open the breaker", async () => {

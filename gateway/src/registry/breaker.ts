@@ -75,14 +75,13 @@ export function createBreaker(name: string, policy: BreakerPolicy, now = () => p
     failures = 0;
     if (!isOpen()) return;
     openings = 0;
-    trying = false;
     era++;
     wake();
   };
   const counted = (why: string) => {
     failures++;
     reason = why;
-    if (isOpen() || failures >= policy.failures) open();
+    if (failures >= policy.failures) open();
   };
   return {
     state: () => (!isOpen() ? "closed" : trying || now() >= retryAt ? "trying" : "open"),

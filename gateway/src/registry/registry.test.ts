@@ -301,6 +301,14 @@ test("an address that cannot be reached, answers too much or redirects elsewhere
     code: "unreachable",
     message: expect.stringMatching(/: .* 401.* It may want another `token`\.$/),
   });
+  agent.answer = () => new Response("", { status: 503 });
+  await expect(registry.add({ url: agent.url })).rejects.toMatchObject({
+    message: `There is no agent to be had at ${agent.url}: The agent at ${agent.url} answered with HTTP status 503.`,
+  });
+  const long = `http://127.0.0.1:1/${"x".repeat(600)}`;
+  await expect(registry.add({ url: long })).rejects.toMatchObject({
+    message: `There is no agent to be had at ${long}: ${`The agent at ${long}`.slice(0, 500)}.`,
+  });
   agent.answer = () => new Response("", { status: 404 });
   await expect(registry.add({ url: agent.url })).rejects.toThrow(`${agent.url}/.well-known/agent-card.json: 404`);
   agent.answer = () => new Response(`{"name":"${"x".repeat(5_000_000)}"}`);
@@ -369,10 +377,13 @@ test("agents are looked at side by side", async () => {
 });
 
 /** A registry that looks often, of one agent; `read` is called with each look. */
-const watching = (url: string, { read = () => undefined, report = (_: unknown) => undefined } = {}) =>
+const watching = (
+  url: string,
+  { read = (): Promise<void> | void => undefined, report = (_: unknown) => undefined } = {},
+) =>
   openRegistry({
     configured: [{ name: "greeter", url }],
-    file: { read: async () => read() ?? [], update: async () => undefined },
+    file: { read: async () => (await read()) ?? [], update: async () => undefined },
     policy: anyCard,
     everyMs: 5,
     reserved: [],
@@ -399,6 +410,40 @@ test("a registry that is closed looks no more, waits for no answer and reports n
   expect([await adding, await looking]).toMatchObject([{ name: "AbortError" }, { name: "AbortError" }]);
   for (let look = 0; look < 10; look++) await Bun.sleep(5);
   expect([agent.asked(), looks, reported]).toEqual([...before, []]);
+});
+
+test("while an agent hangs no further looks gather, to be made up for when it answers or the registry closes", async () => {
+  await using agent = serveCard("Hanging");
+  agent.answer = () => new Promise<Response>(() => undefined);
+  let reads = 0;
+  const registry = await watching(agent.url, { read: () => void reads++, report: () => undefined });
+  while (agent.asked() === 0) await Bun.sleep(1);
+  const before = reads;
+  await Bun.sleep(100);
+  await registry.close();
+  expect(reads).toBe(before);
+});
+
+test("a registry is closed once what it was reading has been read", async () => {
+  await using agent = serveCard("Greeter");
+  const reading = Promise.withResolvers<void>();
+  const read = Promise.withResolvers<void>();
+  let reads = 0;
+  const slow = () => {
+    if (++reads < 3) return undefined;
+    reading.resolve();
+    return read.promise;
+  };
+  const registry = await watching(agent.url, { read: slow });
+  await reading.promise;
+  let isClosed = false;
+  const closing = registry.close().then(() => {
+    isClosed = true;
+  });
+  await new Promise(setImmediate);
+  expect(isClosed).toBe(false);
+  read.resolve();
+  await closing;
 });
 
 test("a caller that leaves is not kept by a stranger, and is told when asking it again is worthwhile", async () => {

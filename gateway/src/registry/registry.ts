@@ -98,12 +98,15 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     const known = book.get(name);
     return known !== undefined && isSameUrl(known.address.url, url) ? known : undefined;
   };
-  let looking: Promise<void> = Promise.resolve();
+  let looking: Promise<void> | undefined;
+  // While an agent hangs, the next look comes once it has been given up.
   const lookAgain = () => {
-    looking = looking
-      .then(() => look(due))
+    looking ??= look(due)
       .catch((error) => {
         if (!closing.signal.aborted) options.report(error);
+      })
+      .finally(() => {
+        looking = undefined;
       });
   };
   await book.reread();

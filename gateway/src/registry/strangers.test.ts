@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import type { A2aClient } from "manyhands/internal/a2a/client/client";
 import type { KnownAgent } from "./known-agent.ts";
 import { createStrangers } from "./strangers.ts";
 
@@ -17,10 +16,11 @@ function strangersForTest() {
     return {
       unseenMs: () => ages.get(url) ?? Number.POSITIVE_INFINITY,
       async look(given: AbortSignal) {
+        await new Promise(setImmediate);
         looks.push(given === signal ? url : "for nobody");
         ages.set(url, 0);
       },
-      connect: async (given: AbortSignal) => ({ url, isFor: given === signal }) as unknown as A2aClient,
+      connect: async (given: AbortSignal) => ({ url, isFor: given === signal, looks: looks.length }) as never,
     } as Partial<KnownAgent> as KnownAgent;
   });
   const connect = (url: string) => strangers.connect(url, signal);
@@ -30,7 +30,7 @@ function strangersForTest() {
 test("a stranger's card is read before it is asked, and again when it is older than a minute", async () => {
   const { connect, looks, made, ages } = strangersForTest();
   // Whoever asks can give up at any time.
-  expect(await connect("http://a.example")).toEqual({ url: "http://a.example", isFor: true } as never);
+  expect(await connect("http://a.example")).toEqual({ url: "http://a.example", isFor: true, looks: 1 } as never);
   ages.set("http://a.example", 60_000);
   await connect("http://a.example");
   expect(looks).toEqual(["http://a.example"]);

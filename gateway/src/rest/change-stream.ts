@@ -1,3 +1,4 @@
+import { sleep } from "manyhands/internal/core/async/sleep";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { SseFrame } from "manyhands/internal/http/sse";
 import type { RunView } from "manyhands/internal/runs/run-view";
@@ -97,14 +98,8 @@ function agentsNow(registry: ChangeDeps["registry"]): string {
 
 /** Resolves after a time, or at once when `signal` aborts. */
 function pause(milliseconds: number, signal: AbortSignal): Promise<undefined> {
-  if (milliseconds <= 0 || signal.aborted) return Promise.resolve(undefined);
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve(undefined);
-    };
-    const timer = setTimeout(done, milliseconds);
-    signal.addEventListener("abort", done, { once: true });
-  });
+  return sleep(Math.max(0, milliseconds), signal).then(
+    () => undefined,
+    () => undefined,
+  );
 }

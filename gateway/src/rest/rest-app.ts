@@ -3,7 +3,7 @@ import { type Identify, requireScope, type Scope } from "manyhands/internal/core
 import { AppError } from "manyhands/internal/core/errors";
 import { JsonTextError, parseJsonBytes } from "manyhands/internal/http/json-text";
 import { limitedBody } from "manyhands/internal/http/request-body";
-import { whileCounts } from "manyhands/internal/http/while-counts";
+import { untilRevoked } from "manyhands/internal/http/until-revoked";
 import type { RestEndpoint, RestEnv } from "./endpoint.ts";
 import { problem } from "./problem.ts";
 
@@ -30,7 +30,7 @@ export function restApp(endpoints: readonly RestEndpoint[], deps: RestDeps): Hon
     const route = path.replaceAll(/\{(\w+)\}/g, ":$1");
     const before = request.body === undefined ? [identified(scope)] : [identified(scope), limitedBody(), jsonBody];
     app.on(method.toUpperCase(), [route], ...before, async (c) =>
-      whileCounts(await handle(c), c.get("caller").stillCounts),
+      untilRevoked(await handle(c), c.get("caller").isStillValid),
     );
   }
   return app;

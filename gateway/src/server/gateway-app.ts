@@ -126,9 +126,10 @@ export type GatewayApp = Pick<A2aAdapter, "handlerOf"> &
  */
 export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   const { publicUrl, hostname, engine, artifacts, identify, version, model, home } = options;
+  // An agent's own server counts the runs of its own kind.
   const kinds = () => {
     const runs = options.runnables.all().map(({ kind }) => kind);
-    return { runs, deliveries: [...runs.map(pushKind), notifyKind] };
+    return { runs, deliveries: deliveryKinds(runs) };
   };
   const families = () => [...agentMetrics(options.registry), ...(options.metrics?.() ?? [])];
   const metrics = createMetrics("gateway", engine, kinds, { families });
@@ -138,10 +139,7 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   };
   const deletions = options.deletions ?? createDeletions({ engine });
   const deps = { ...options, deletions, report, heartbeatMs: options.heartbeatMs ?? 8_000 };
-  const deliveries = createDeliveries(engine, () => [
-    ...options.runnables.all().flatMap(kindsOf).map(pushKind),
-    notifyKind,
-  ]);
+  const deliveries = createDeliveries(engine, () => deliveryKinds(options.runnables.all().flatMap(kindsOf)));
   const own = [...routesOf(deps), ...deliveryRoutes(deliveries)];
   const shared = sharedRoutes(own, deps);
   const endpoints = [...own, ...shared];
@@ -184,6 +182,11 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   app.route("/", restApp(shared, { ...deps, identify: linkReader(options.shares) }));
   app.route("/", restApp(own, deps));
   return { fetch: (request) => app.fetch(request), routes: app.routes, handlerOf: a2a.handlerOf };
+}
+
+/** The kinds of the runs that tell receivers of runs of these kinds. */
+function deliveryKinds(kinds: readonly string[]): string[] {
+  return [...kinds.map(pushKind), notifyKind];
 }
 
 /** Every route of the REST API, besides those of deliveries. */

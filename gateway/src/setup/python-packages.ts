@@ -59,11 +59,10 @@ function row(mark: string, text: string): string {
 async function isMade(environment: string, wanted: string): Promise<boolean> {
   const made = Bun.file(join(environment, marker));
   if (!(await made.exists()) || (await made.text()) !== wanted) return false;
-  const { exitCode } = await runProgram([join(environment, "bin/python3"), "-I", "-c", ""], {
-    cwd: "/",
-    timeoutMs: venvMs,
-  });
-  return exitCode === 0;
+  const own = join(environment, "bin/python3");
+  // Its Python may be gone, or not be allowed to run.
+  const ran = await runProgram([own, "-I", "-c", ""], { cwd: "/", timeoutMs: venvMs }).catch(() => undefined);
+  return ran?.exitCode === 0;
 }
 
 type Run = (argv: readonly string[], timeoutMs: number) => Promise<ProgramOutcome>;

@@ -4,7 +4,7 @@ import { AppError } from "manyhands/internal/core/errors";
 import { filesOf } from "manyhands/internal/core/events/event-files";
 import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
-import { whileCounts } from "manyhands/internal/http/while-counts";
+import { untilRevoked } from "manyhands/internal/http/until-revoked";
 import { familyOf } from "manyhands/internal/runs/family";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
@@ -58,7 +58,7 @@ function forLinks(one: RestEndpoint, deps: SharedRoutesDeps): RestEndpoint {
     async handle(c) {
       const share = await shareOf(deps.shares, c.req.raw);
       await requireShared(deps, share, c.req.param("id") ?? "");
-      return whileCounts(await one.handle(c), () => counts(deps.shares, share));
+      return untilRevoked(await one.handle(c), () => isValid(deps.shares, share));
     },
   };
 }
@@ -71,7 +71,7 @@ async function requireShared({ runs, engine }: SharedRoutesDeps, share: Share, i
   if (!family.some((run) => run.id === id)) throw new AppError("not_found", `There is no run ${id}.`);
 }
 
-async function counts(shares: ShareStore, { id, principal }: Share): Promise<boolean> {
+async function isValid(shares: ShareStore, { id, principal }: Share): Promise<boolean> {
   return (await shares.list(principal)).some((one) => one.id === id);
 }
 

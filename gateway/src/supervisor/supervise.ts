@@ -1,4 +1,4 @@
-import { setTimeout } from "node:timers/promises";
+import { sleep } from "manyhands/internal/core/async/sleep";
 import { publicError } from "manyhands/internal/core/errors";
 import { type ServerProcess, type ServerSpec, startServer } from "./server-process.ts";
 
@@ -75,7 +75,7 @@ export async function supervise(
     }
     const restartInMs = Math.min(policy.firstPauseMs * 2 ** (failures - 1), policy.maxPauseMs);
     report({ type: "server-down", name: spec.name, reason, restartInMs });
-    await setTimeout(restartInMs, undefined, { signal }).catch(() => {});
+    await sleep(restartInMs, signal).catch(() => undefined);
   }
 }
 

@@ -38,9 +38,9 @@ test("a line is sent with the event it came from, and not again with the next on
 test("each event has its place and the usage so far; itself only where the journal is wanted", () => {
   const metadata = (active?: ActiveExtensions) => (update([received, step], active) as { metadata: object }).metadata;
   const usage = { tokens: 0, outputTokens: 0, usd: 0, unpriced: false };
-  const standing = { "manyhands/seq": 2, "manyhands/usage": usage };
-  expect(metadata()).toEqual(standing);
-  expect(metadata({ journal: true })).toEqual({ ...standing, "manyhands/event": { at: 11, event: step } });
+  const seqAndUsage = { "manyhands/seq": 2, "manyhands/usage": usage };
+  expect(metadata()).toEqual(seqAndUsage);
+  expect(metadata({ journal: true })).toEqual({ ...seqAndUsage, "manyhands/event": { at: 11, event: step } });
 });
 
 test("a question is also in the form of the extension for who activates it", () => {

@@ -22,15 +22,15 @@ export function eventUpdate(
   { journal = false, hitl = false }: ActiveExtensions = {},
 ): StreamResponse {
   const { id: taskId, contextId } = identity;
-  const standing = { [metadataKeys.seq]: stored.seq, [metadataKeys.usage]: projectedUsage(projection) };
+  const seqAndUsage = { [metadataKeys.seq]: stored.seq, [metadataKeys.usage]: projectedUsage(projection) };
   const added = stored.event.type === "artifact-added" ? projection.artifacts.at(-1) : undefined;
   if (added !== undefined) {
     const artifact = artifactView(identity, added, publicUrl);
-    const value = { taskId, contextId, artifact, append: false, lastChunk: true, metadata: standing };
+    const value = { taskId, contextId, artifact, append: false, lastChunk: true, metadata: seqAndUsage };
     return { payload: { $case: "artifactUpdate", value } };
   }
   const { at, event } = stored;
-  const metadata = journal ? { ...standing, [metadataKeys.event]: { at, event } } : standing;
+  const metadata = journal ? { ...seqAndUsage, [metadataKeys.event]: { at, event } } : seqAndUsage;
   const status = taskStatus(identity, freshOnly(projection), { hitl });
   return { payload: { $case: "statusUpdate", value: { taskId, contextId, status, metadata } } };
 }

@@ -48,7 +48,7 @@ test("with a token only that token admits, its scheme in any case", async () => 
 test("a token of the table lets its principal in, as a bearer token or as an API key", async () => {
   const identify = identifyBy({ token: "the-token", store });
   const alice = callerNamed("alice", ["read"]);
-  const known = { ...alice, byToken: true, stillCounts: expect.any(Function) };
+  const known = { ...alice, byToken: true, isStillValid: expect.any(Function) };
   expect(await identify(bearer("Bearer alices-token"))).toEqual(known);
   expect(await identify(asked({ "X-API-Key": "alices-token" }))).toEqual(known);
   expect(await identify(asked({ "X-API-Key": "the-token" }))).toBe(localCaller);
@@ -78,7 +78,7 @@ test("a session counts for our own pages only", async () => {
     { "sec-fetch-site": "none" },
     { origin: "https://our.example" },
   ])
-    expect(await identify(asked({ cookie, host, ...own }))).toEqual({ ...alice, stillCounts: expect.any(Function) });
+    expect(await identify(asked({ cookie, host, ...own }))).toEqual({ ...alice, isStillValid: expect.any(Function) });
   for (const foreign of [
     { "sec-fetch-site": "cross-site" },
     { "sec-fetch-site": "same-site" },
@@ -99,7 +99,7 @@ test("only an administrator may ask for another principal, who then has no say o
     Promise.resolve(identify(asked({ authorization: `Bearer ${secret}`, [principalHeader]: principal })));
   const alice = { ...callerNamed("alice", ["read", "run"]), relayed: true };
   expect(await as("the-token", "alice")).toEqual(alice);
-  expect(await as("admins-token", "alice")).toEqual({ ...alice, stillCounts: expect.any(Function) });
+  expect(await as("admins-token", "alice")).toEqual({ ...alice, isStillValid: expect.any(Function) });
   expect(await as("the-token", "local")).toEqual({ ...localCaller, relayed: true });
   await expect(as("alices-token", "bob")).rejects.toMatchObject({ code: "forbidden", scope: "admin" });
   await expect(as("alices-token", "alice")).rejects.toMatchObject({ code: "forbidden" });
@@ -127,7 +127,7 @@ test("only what looks like a JWT, and is no token of ours, is verified as one; t
     jwt,
     refused: ({ reason }) => reasons.push(reason),
   });
-  expect(await identify(bearer("Bearer good.jwt.x"))).toEqual({ ...bob, stillCounts: expect.any(Function) });
+  expect(await identify(bearer("Bearer good.jwt.x"))).toEqual({ ...bob, isStillValid: expect.any(Function) });
   expect(await identify(bearer("Bearer our.own.token"))).toBe(localCaller);
   expect((await identify(bearer("Bearer in.our.table"))).principal).toBe("alice");
   for (const none of ["a.b", "a.b.c.d", "a..c", ".a.b", "a.b.", "a b.c.d"])
@@ -167,7 +167,7 @@ test("a caller counts while its token, session or JWT is valid or cannot be look
     identify(asked({ ...headers, [principalHeader]: "ann" })),
     identify(asked({ cookie: "manyhands-session=a-session", host: "our.example" })),
   ]);
-  const count = () => Promise.all(callers.map(({ stillCounts }) => stillCounts?.()));
+  const count = () => Promise.all(callers.map(({ isStillValid }) => isStillValid?.()));
   expect(await count()).toEqual([true, true, true]);
   there.clear();
   isDown = true;
@@ -179,11 +179,11 @@ test("a caller counts while its token, session or JWT is valid or cannot be look
     if (fault !== undefined) throw fault;
     return callerNamed("alice", ["read"]);
   };
-  const { stillCounts } = await identifyBy({ token: "the-token", jwt })(bearer("Bearer a.b.c"));
-  expect(await stillCounts?.()).toBe(true);
+  const { isStillValid } = await identifyBy({ token: "the-token", jwt })(bearer("Bearer a.b.c"));
+  expect(await isStillValid?.()).toBe(true);
   fault = new AppError("unavailable", "The issuer's keys are gone.");
-  expect(await stillCounts?.()).toBe(true);
+  expect(await isStillValid?.()).toBe(true);
   fault = new AppError("unauthorized", "It has expired.");
-  expect(await stillCounts?.()).toBe(false);
-  expect((await identify(bearer("Bearer the-token"))).stillCounts).toBeUndefined();
+  expect(await isStillValid?.()).toBe(false);
+  expect((await identify(bearer("Bearer the-token"))).isStillValid).toBeUndefined();
 });

@@ -54,7 +54,7 @@ export function identifyBy(sources: AuthSources): Identify {
 async function callerOf(headers: Headers, operator: string, sources: AuthSources): Promise<Caller> {
   const secret = givenSecret(headers);
   const signedIn = secret === undefined ? await sessionIn(headers, sources.sessions) : undefined;
-  if (signedIn !== undefined) return { ...signedIn, stillCounts: whether(() => sessionIn(headers, sources.sessions)) };
+  if (signedIn !== undefined) return { ...signedIn, isStillValid: whether(() => sessionIn(headers, sources.sessions)) };
   if (secret === undefined) throw refusal("no credentials");
   // Both are looked up, whatever the first says, so that time tells nothing.
   const isOperator = sameSecret(secret, operator);
@@ -66,10 +66,10 @@ async function callerOf(headers: Headers, operator: string, sources: AuthSources
   }
   const found = await finding;
   if (found !== undefined)
-    return { ...found, byToken: true, stillCounts: whether(async () => sources.store?.find(secret)) };
+    return { ...found, byToken: true, isStillValid: whether(async () => sources.store?.find(secret)) };
   const { jwt } = sources;
   if (jwt !== undefined && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(secret))
-    return { ...(await jwt(secret)), stillCounts: whether(() => jwt(secret)) };
+    return { ...(await jwt(secret)), isStillValid: whether(() => jwt(secret)) };
   throw refusal("unknown or expired credentials");
 }
 
@@ -98,8 +98,8 @@ function asPrincipal(caller: Caller, headers: Headers): Caller {
   if (name === null) return caller;
   requireScope(caller, "admin");
   const meant = name === localCaller.principal ? localCaller : callerNamed(principalName(name), ["read", "run"]);
-  const { stillCounts } = caller;
-  return { ...meant, relayed: true, ...(stillCounts && { stillCounts }) };
+  const { isStillValid } = caller;
+  return { ...meant, relayed: true, ...(isStillValid && { isStillValid }) };
 }
 
 function givenSecret(headers: Headers): string | undefined {

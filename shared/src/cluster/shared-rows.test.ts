@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { callerNamed } from "../core/caller.ts";
 import { silentLog } from "../core/runs/engine.ts";
 import { Database } from "../durable/postgres/database.ts";
@@ -11,6 +11,13 @@ import { authRows } from "./auth-rows.ts";
 import { openSharedRows } from "./shared-rows.ts";
 
 if (postgresPrograms === undefined) console.warn(noPostgres);
+
+test("a database that cannot be brought up to date is left", async () => {
+  using closing = spyOn(Database.prototype, "close");
+  const away = openSharedRows({ url: "postgres://127.0.0.1:1/none", schema: "manyhands", log: silentLog });
+  await expect(away).rejects.toMatchObject({ code: "storage_unavailable" });
+  expect(closing).toHaveBeenCalledTimes(1);
+});
 
 const closing = <T extends { close(): Promise<void> }>(rows: T) => ({ ...rows, [Symbol.asyncDispose]: rows.close });
 
@@ -95,6 +102,9 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
     await mine?.text("bob/profile-main").change(() => "other");
     await mine?.text("eve/browser-profiles/ada/profile").change(() => "not Ada's");
     expect(await theirs?.names("ada/")).toEqual(["ada/profile-main"]);
+    await mine?.text("ada/a-profile").change(() => "earlier in the alphabet");
+    expect(await theirs?.names("ada/")).toEqual(["ada/a-profile", "ada/profile-main"]);
+    await theirs?.remove("ada/a-profile");
     expect(await theirs?.remove("ada/profile")).toBe(false);
     await theirs?.remove("eve/browser-profiles/ada/profile");
     expect(await theirs?.text("ada/profile-main").read()).toBe("sesame");
@@ -103,6 +113,20 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
     expect(await theirs?.remove("ada/profile-main")).toBe(true);
     expect(await theirs?.remove("ada/profile-main")).toBe(false);
     expect(await mine?.names("")).toEqual(["bob/profile-main"]);
+  });
+
+  test("a profile is removed when whoever changes it is done", async () => {
+    await using pair = await two();
+    await pair.one.profiles?.text("ann/p").change(() => "kept");
+    let removing: Promise<unknown> | undefined;
+    await pair.sql.begin(async (held) => {
+      await held`SELECT pg_advisory_xact_lock(hashtextextended('browser-profiles/ann/p', 6))`;
+      removing = pair.other.profiles?.remove("ann/p");
+      const waits = async () => (await held`SELECT 1 FROM pg_locks WHERE NOT granted`).length > 0;
+      const first = [removing?.then(() => "removed"), until(waits).then(() => "waits")];
+      expect(await Promise.race(first)).toBe("waits");
+    });
+    expect(await removing).toBe(true);
   });
 
   test("while one key replaces another both open, the new one seals, and what is sealed anew needs no other", async () => {
@@ -156,6 +180,10 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
       await theirs.change((now) => `${now} and theirs`);
     });
     expect(await mine.read()).toBe("mine and theirs");
+    // However many wait for their turn, those whose turn it is get to the database.
+    const added = () => mine.alone("a", () => mine.change((now) => `${now}!`));
+    await Promise.all(Array.from({ length: 6 }, added));
+    expect(await theirs.read()).toBe("mine and theirs!!!!!!");
   });
 
   test("when a token was used last is kept to the minute, for that token alone", async () => {
@@ -280,6 +308,8 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
     expect(await both[0]?.requests("carol")).toBe(0);
     for (let n = 0; n < 5; n++) await both[0]?.admit({ principal: "bob" });
     expect(await both[0]?.requests("bob")).toBe(5);
+    // Of who has no limit the database learns nothing.
+    expect((await pair.sql`SELECT 1 FROM requests WHERE principal = 'bob'`).length).toBe(0);
   });
 
   test("calls of a model in flight are limited for both together, and those of a dead process end", async () => {

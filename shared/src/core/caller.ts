@@ -21,7 +21,7 @@ export type Caller = {
    * Whether the token, session or JWT is still valid; true while that cannot be looked up. Left out
    * of callers that nobody can lock out: the operator.
    */
-  readonly stillCounts?: () => Promise<boolean>;
+  readonly isStillValid?: () => Promise<boolean>;
 };
 
 /** What is read of a request to know its caller, and to say which one it was. */

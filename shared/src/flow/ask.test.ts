@@ -54,7 +54,7 @@ function flowAsking(...answers: readonly Answer[]) {
     },
   };
   return {
-    ...{ state, requests, pauses, read },
+    ...{ state, requests, pauses, read, agents },
     ask: (reference: string, message: AskMessage, options: AskOptions = {}) =>
       ask(run, state, reference, message, options, { agents, peers: {} as Peers }),
   };
@@ -154,6 +154,14 @@ test("an address is read unless somebody known is there, and a flow is not taken
     ["swe", true],
     ["stranger", true],
   ]);
+});
+
+test("an address whose card cannot be read is asked at all: why it fails is the outcome of the ask", async () => {
+  const unreachable = { state: "failed", error: { code: "unavailable", message: "gone" } } as const;
+  const flow = flowAsking(unreachable);
+  flow.agents.read = () => Promise.reject(new AppError("unavailable", "gone"));
+  expect(await flow.ask("http://gone/", { text: "x" })).toMatchObject({ agent: "http://gone/", ...unreachable });
+  expect(flow.requests[0]?.agent).toEqual({ name: "http://gone/", url: "http://gone/" });
 });
 
 test("what a limit of the flow refuses is not asked", async () => {

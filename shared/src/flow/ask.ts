@@ -1,7 +1,7 @@
 import { askAgent } from "../a2a/ask/ask-agent.ts";
 import type { Peers } from "../a2a/ask/peers.ts";
 import type { AgentEntry, Agents } from "../core/agent.ts";
-import { type ErrorCode, errorCodes } from "../core/errors.ts";
+import { AppError, type ErrorCode, errorCodes } from "../core/errors.ts";
 import type { AskOutcome } from "../core/events/ask-outcome.ts";
 import type { FlowEvent } from "../core/events/events.ts";
 import type { AskMessage, AskOptions } from "../core/flow.ts";
@@ -27,7 +27,7 @@ export async function ask(
   { deadlineMs, contextId, isAnswer = false, outputSchema = isAnswer ? state.outputSchema : undefined }: AskOptions,
   deps: AskDeps,
 ): Promise<AskOutcome> {
-  const agent = await meant(run, state, reference, deps);
+  const agent = await resolveAgent(run, state, reference, deps);
   for (let attempt = 0; ; attempt++) {
     const reservation = await reserve(run, state, deadlineMs);
     const request = {
@@ -47,7 +47,7 @@ export async function ask(
     spend(state, outcome.usage);
     for (const source of [openWeb, ...(outcome.takenIn ?? [outcome.agent])]) state.takenIn.add(source);
     if (isAnswer && outcome.state === "completed") state.answerData = outcome.data;
-    if (!mayPass(outcome) || attempt === retries) return agent.kind === "flow" ? forgetful(outcome) : outcome;
+    if (!mayPass(outcome) || attempt === retries) return agent.kind === "flow" ? withoutMemory(outcome) : outcome;
     // The same ask comes once more: what the flow keeps for those after it stays theirs.
     state.expected++;
     await run.sleep(pauseMs);
@@ -55,13 +55,18 @@ export async function ask(
 }
 
 /** A flow reads only excerpts of its newest tasks in a conversation. */
-function forgetful({ remembers: _, ...outcome }: AskOutcome): AskOutcome {
+function withoutMemory({ remembers: _, ...outcome }: AskOutcome): AskOutcome {
   return outcome;
 }
 
-async function meant(run: Run, { begun }: FlowState, reference: string, { agents }: AskDeps): Promise<AgentEntry> {
+async function resolveAgent(
+  run: Run,
+  { begun }: FlowState,
+  reference: string,
+  { agents }: AskDeps,
+): Promise<AgentEntry> {
   if (isAddress(reference) && agentByName(reference, [...begun.entries, ...begun.known]) === undefined) {
-    return run.step("read card", ({ signal }) => agents.read(reference, signal), { effect: "pure" });
+    return run.step("read card", ({ signal }) => readCard(reference, agents, signal), { effect: "pure" });
   }
   const { agent, reason } = namedAgent(reference, begun);
   if (reason !== undefined) {
@@ -71,12 +76,22 @@ async function meant(run: Run, { begun }: FlowState, reference: string, { agents
   return agent;
 }
 
+/** What the card at an address says. If it cannot be read, the ask tries again and tells why. */
+async function readCard(url: string, agents: Agents, signal: AbortSignal): Promise<AgentEntry> {
+  try {
+    return await agents.read(url, signal);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { name: url, title: url, description: "", skills: [], url, kind: "agent" };
+  }
+}
+
 /**
  * Whether a retry may succeed: only after an error that the table calls retryable, not after our
  * own deadline, and not if the agent was unavailable, since the ask has already waited for it.
  */
 function mayPass({ state, error }: AskOutcome): boolean {
-  return state === "failed" && error !== undefined && errorCodes[error.code].retryable && !wasAway(error.code);
+  return state === "failed" && error !== undefined && errorCodes[error.code].retryable && !away.includes(error.code);
 }
 
 /** An outcome in a sentence. */
@@ -85,7 +100,15 @@ export function outcomeText({ agent, state, error }: AskOutcome): string {
   return `${agent} ${words}${error === undefined ? "" : `: ${error.message}`}`;
 }
 
-const codes: readonly ErrorCode[] = ["hop_limit", "unauthorized", "forbidden", "rejected", "unsupported", "too_large"];
+/** The errors that the same ask would meet again. */
+const lasting: readonly ErrorCode[] = [
+  "hop_limit",
+  "unauthorized",
+  "forbidden",
+  "rejected",
+  "unsupported",
+  "too_large",
+];
 
 /**
  * The errors of an agent that stayed unreachable or refused work until the ask stopped waiting for
@@ -93,12 +116,7 @@ const codes: readonly ErrorCode[] = ["hop_limit", "unauthorized", "forbidden", "
  */
 const away: readonly ErrorCode[] = ["unavailable", "storage_unavailable"];
 
-/** Whether this error means that the agent was unavailable for as long as the ask waited. */
-function wasAway(code: ErrorCode): boolean {
-  return away.includes(code);
-}
-
 /** Whether the same ask would fail the same way again, or would only wait again. */
 export function isFinal({ state, error }: Pick<AskOutcome, "state" | "error">): boolean {
-  return state !== "completed" && error !== undefined && (codes.includes(error.code) || wasAway(error.code));
+  return state !== "completed" && error !== undefined && [...lasting, ...away].includes(error.code);
 }

@@ -72,7 +72,7 @@ export function createMetrics(
         counter("manyhands_internal_failures_total", "Failures that were no expected errors.", only(failures)),
       ];
       const all = [...own, ...(served === undefined ? [] : servedUsage(served())), ...families()];
-      return `${all.map((family) => written(family, agent)).join("")}`;
+      return all.map((family) => written(family, agent)).join("");
     },
   };
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { sleep } from "../core/async/sleep.ts";
 
 /** The clock for retries and limits; tests pass their own. */
 export interface Clock {
@@ -9,15 +9,4 @@ export interface Clock {
 }
 
 /** The machine's clock. */
-export const systemClock: Clock = {
-  now: () => performance.now(),
-  async sleep(ms, signal) {
-    try {
-      await sleep(ms, undefined, { signal });
-    } catch (error) {
-      // The timer rejects with its own AbortError, but callers get the signal's reason.
-      signal.throwIfAborted();
-      throw error;
-    }
-  },
-};
+export const systemClock: Clock = { now: () => performance.now(), sleep };

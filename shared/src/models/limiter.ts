@@ -1,4 +1,5 @@
 import { createFairQueue } from "../core/async/fair-queue.ts";
+import { abortable } from "../core/async/within.ts";
 import type { Clock } from "./clock.ts";
 
 /**
@@ -47,7 +48,7 @@ export function createLimiter(
   }
 
   async function admit(tokens: number, signal: AbortSignal): Promise<{ end(spentTokens: number): void }> {
-    while (running >= limits.concurrency) await unlessAborted(freed.promise, signal);
+    while (running >= limits.concurrency) await abortable(freed.promise, signal);
     for (let ms = wait(tokens); ms > 0; ms = wait(tokens)) await clock.sleep(ms, signal);
     const entry = { at: clock.now(), tokens };
     if (limits.tokensPerMinute !== undefined) spent.push(entry);
@@ -72,17 +73,4 @@ export function createLimiter(
       }
     },
   };
-}
-
-/** The promise's outcome, or a rejection with the signal's reason, whichever is first. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
 }

@@ -1,6 +1,7 @@
 /** What you write a flow with. */
 export { type AgentEntry, agentText } from "../core/agent.ts";
 export { createSlots, type Slots } from "../core/async/slots.ts";
+export { abortable } from "../core/async/within.ts";
 export type { AskOutcome, AskState, Exchange, Fault, PeerCall, QuestionKind } from "../core/events/ask-outcome.ts";
 export type { FlowEvent } from "../core/events/events.ts";
 export {

@@ -2,6 +2,7 @@
 export { guided } from "../tools/browser/guided.ts";
 export { type ChangesPatch, changesPatches } from "../tools/code/changes-patches.ts";
 export {
+  archives,
   type BrowserFamilyOptions,
   browser,
   code,

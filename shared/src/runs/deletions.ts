@@ -54,7 +54,7 @@ export function createDeletions(deps: DeletionsDeps): Deletions {
     return { deleted: deletion.runs, elsewhere: await outcomes(engine, forgetting) };
   };
   return {
-    run: (run) => {
+    async run(run) {
       refuseUnfinished(run);
       return remove([run], run.principal);
     },

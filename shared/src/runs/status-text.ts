@@ -1,5 +1,6 @@
 import { askHumanName, terminateName } from "../core/agent.ts";
 import type { EventOf, ReadEvent } from "../core/events/events.ts";
+import { counted } from "../core/text/counted.ts";
 
 const longest = 300;
 
@@ -19,9 +20,7 @@ const lines: {
   "tool-ended": ({ name, isError, text }) => (isError ? short(`${name} failed: ${text}`) : undefined),
   "context-compacted": () => undefined,
   "memory-recalled": ({ entries }) =>
-    entries.length === 0
-      ? undefined
-      : `Recalled from your memory: ${entries.length === 1 ? "1 entry" : `${entries.length} entries`}`,
+    entries.length === 0 ? undefined : `Recalled from your memory: ${counted(entries.length, "entry", "entries")}`,
   "agent-asked": ({ agent, text }) => short(`Asks ${agent}: ${text}`),
   "agent-accepted": () => undefined,
   "agent-progressed": ({ agent, text }) => short(`${agent}: ${text}`),

@@ -5,6 +5,7 @@ import type { Egress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import { codeTools } from "../tools/code/code-tools.ts";
 import type { GitHosts } from "../tools/code/forge/git-host.ts";
+import { unpackTool } from "../tools/code/unpack.ts";
 import { dataTools } from "../tools/data/data-tools.ts";
 import type { Databases } from "../tools/data/database/databases.ts";
 import type { DatabaseServers } from "../tools/data/servers/database-servers.ts";
@@ -67,6 +68,7 @@ export function openAgent(
     askHuman: askHuman(),
     seeImage,
     documents: [readDocument, writeDocument({ browser: parts.printer })],
+    archives: [unpackTool({ sandbox })],
     shell,
     web,
     desktop,

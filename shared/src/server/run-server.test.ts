@@ -54,9 +54,12 @@ test("a server with wrong settings exits with code 2, one that cannot start for 
   const option = await ended("", {}, "--port", "1");
   expect(option).toMatchObject({ code: 2, said: expect.stringContaining("The one option is --config FILE.") });
   const home = await ended("", { MANYHANDS_HOME: "/dev/null/home" });
-  expect(home).toMatchObject({ code: 2, said: expect.stringContaining("MANYHANDS_HOME cannot be /dev/null/home") });
+  const why = "MANYHANDS_HOME cannot be /dev/null/home: the folder cannot be created (ENOTDIR).";
+  expect(home).toEqual({ code: 2, said: `tester: ${why}\n` });
   const away = await ended('throw new AppError("unavailable", "Nobody is there.");', {});
   expect(away).toEqual({ code: 1, said: "tester: Nobody is there.\n" });
+  const refused = await ended("process.chdir('/nowhere')", {});
+  expect(refused).toEqual({ code: 1, said: expect.stringMatching(/^tester: ENOENT.*\n$/) });
   const bug = await ended('throw new Error("a slip");', {});
   expect(bug.code).toBe(1);
   expect(bug.said).toContain("a slip");
@@ -74,17 +77,17 @@ test("a server is started under the name that it is told, with the settings of t
       isAgent,
     });
     const [options, agents] = seen as [ServerOptions, string[]];
-    return { ...options, isKnown: agents.includes("helper") };
+    return { ...options, known: agents.filter((name) => ["helper", "tester"].includes(name)) };
   };
   process.env.MANYHANDS_HOME = home;
   try {
     expect(await started(true, "--name", "helper", "--mcp-stdio")).toEqual({
-      ...{ name: "helper", mcpStdio: true, isKnown: true },
+      ...{ name: "helper", mcpStdio: true, known: ["helper"] },
     });
-    expect(await started(false)).toEqual({ name: "tester", mcpStdio: false, isKnown: false });
+    expect(await started(false)).toEqual({ name: "tester", mcpStdio: false, known: [] });
     const file = join(folder, "own.toml");
     await writeFile(file, '[agents.helper]\nurl = "http://127.0.0.1:9"\n');
-    expect(await started(false, "--config", file)).toMatchObject({ name: "tester", isKnown: true });
+    expect(await started(false, "--config", file)).toMatchObject({ name: "tester", known: ["helper"] });
     expect((await stat(home)).isDirectory()).toBe(true);
   } finally {
     process.argv = argv;

@@ -13,8 +13,13 @@ const machine: ToolMachine = {
   seeImage: tool("see_image"),
   editor: tool("str_replace_editor"),
   shell: [tool("bash", { family: "shell" }), tool("python_execute", { family: "python" })],
-  ...{ documents: [tool("read_document")], web: [tool("web_fetch")], desktop: [tool("computer_use")] },
-  ...{ delegate: [tool("delegate")], data: [tool("sql_query")], code: [tool("unpack")] },
+  ...{
+    documents: [tool("read_document")],
+    archives: [tool("unpack")],
+    web: [tool("web_fetch")],
+    desktop: [tool("computer_use")],
+  },
+  ...{ delegate: [tool("delegate")], data: [tool("sql_query")], code: [tool("glob")] },
   browser: { tools: [tool("browser_refresh", { opens: "browser" })], look },
 };
 
@@ -26,9 +31,10 @@ test("each family opens the machine's tools of its kind, and none of another", (
     ["python", ["python_execute"]],
     ["files", ["str_replace_editor", "see_image"]],
     ["documents", ["read_document"]],
+    ["archives", ["unpack"]],
     ["web", ["web_fetch"]],
     ["data", ["sql_query"]],
-    ["code", ["unpack"]],
+    ["code", ["glob"]],
     ["human", ["ask_human"]],
     ["delegate", ["delegate"]],
     ["desktop", ["computer_use"]],

@@ -34,6 +34,9 @@ export const images = (): ToolFamily => family("files", ["see_image"], (machine)
 export const documents = (): ToolFamily =>
   family("documents", ["read_document", "write_document"], (machine) => machine.documents);
 
+/** `unpack`, offered once the conversation speaks of an archive. */
+export const archives = (): ToolFamily => family("archives", ["unpack"], (machine) => machine.archives);
+
 /** `web_search` and `web_fetch`. */
 export const web = (): ToolFamily => family("web", ["web_search", "web_fetch"], (machine) => machine.web);
 
@@ -114,7 +117,6 @@ export const code = (): ToolFamily =>
   family(
     "code",
     [
-      "unpack",
       "clone_repository",
       "repo_map",
       "search",
@@ -146,6 +148,7 @@ export const families: readonly ToolFamily[] = [
   python(),
   files(),
   documents(),
+  archives(),
   web(),
   data(),
   code(),

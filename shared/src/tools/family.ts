@@ -17,6 +17,8 @@ export type ToolMachine = {
   readonly shell: readonly Tool[];
   /** `read_document` and `write_document`. */
   readonly documents: readonly Tool[];
+  /** `unpack`. */
+  readonly archives: readonly Tool[];
   /** `web_search` and `web_fetch`; none when the web is disabled. */
   readonly web: readonly Tool[];
   /** `computer_use`; none unless it is enabled and its programs are installed. */

@@ -211,7 +211,7 @@ export const a2aAskFaults: readonly Fault[] = [
   {
     id: "notifications-that-wake-nobody",
     file: "shared/src/a2a/ask/follow-remote-task.ts",
-    find: "AbortSignal.any([enough, rung])",
+    find: "AbortSignal.any([enough, notified])",
     becomes: "enough",
     harm: "An agent that says at once that it is done is looked at a minute later.",
     tests: asking,

@@ -180,12 +180,12 @@ export const a2aClientFaults: readonly Fault[] = [
   },
   {
     id: "waits-stay-with-their-signal",
-    file: "shared/src/a2a/client/client-retry.ts",
-    find: `      signal?.removeEventListener("abort", stop);
+    file: "shared/src/core/async/sleep.ts",
+    find: `    signal?.removeEventListener("abort", abort);
 `,
     becomes: "",
     harm: "A task that polls for days gathers one listener for each look.",
-    tests: ["shared/src/a2a/client/client-retry"],
+    tests: ["shared/src/core/async/sleep"],
   },
   {
     id: "link-without-its-name",

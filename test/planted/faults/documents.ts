@@ -332,11 +332,11 @@ export const documentsFaults: readonly Fault[] = [
   },
   {
     id: "range-backwards",
-    file: "shared/src/tools/documents/write/circular-formulas.ts",
+    file: "shared/src/tools/documents/write/formula-dependencies.ts",
     find: "one <= other ? [one, other] : [other, one]",
     becomes: "[one, other]",
     harm: "A formula that sums itself by a range from its end is written, and shows 0.",
-    tests: ["shared/src/tools/documents/write/circular-formulas"],
+    tests: ["shared/src/tools/documents/write/formula-dependencies"],
   },
   {
     id: "list-begins-anew",

@@ -636,11 +636,11 @@ export const durableFaults: readonly Fault[] = [
   },
   {
     id: "answer-from-before-the-hang",
-    file: "shared/src/durable/replay/standing.ts",
+    file: "shared/src/durable/replay/lease-check.ts",
     find: " || now() - asked < freshMs",
     becomes: " || true",
     harm: "A process that wakes up asks the model once more for a run that another one has by then.",
-    tests: ["shared/src/durable/replay/standing"],
+    tests: ["shared/src/durable/replay/lease-check"],
   },
   {
     id: "again-without-asking",
@@ -792,7 +792,7 @@ export const durableFaults: readonly Fault[] = [
     find: "    if (this.#waiting.parking !== undefined) await this.#waiting.parking;\n",
     becomes: "",
     harm: "A step begins while its run is being parked, and again wherever the run goes on.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "dropped-body-begins",
@@ -800,7 +800,7 @@ export const durableFaults: readonly Fault[] = [
     find: "if (this.#over || this.#draining) await never();",
     becomes: "if (this.#draining) await never();",
     harm: "A body that went on by a timer of its own does a step of a run that is parked, or another's.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "dropped-body-tells",
@@ -808,15 +808,15 @@ export const durableFaults: readonly Fault[] = [
     find: "    if (this.#over) return never();\n    return this.during",
     becomes: "    return this.during",
     harm: "A body whose run is parked writes events of it.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "canceled-counts-as-lost",
     file: "shared/src/durable/replay/execution.ts",
-    find: 'if (standing === "canceled") this.cancel();',
-    becomes: 'if (standing === "canceled") this.lose();',
+    find: 'if (leaseState === "canceled") this.cancel();',
+    becomes: 'if (leaseState === "canceled") this.lose();',
     harm: "A run that was canceled elsewhere stays as it was, and nobody ends it.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "progress-before-its-event",
@@ -824,7 +824,7 @@ export const durableFaults: readonly Fault[] = [
     find: "    this.progress.after(written);\n",
     becomes: "",
     harm: "A reader sees the next step's words before the event of the step before them.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "hands-back-never",
@@ -832,7 +832,7 @@ export const durableFaults: readonly Fault[] = [
     find: "performance.now() < deadline) await",
     becomes: "performance.now() < deadline + 3_600_000) await",
     harm: "While the storage hangs a server does not stop.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "not-ours-goes-on",
@@ -840,7 +840,7 @@ export const durableFaults: readonly Fault[] = [
     find: "if (!isOurs) this.lose();",
     becomes: "if (isOurs === undefined) this.lose();",
     harm: "A body waits for ever in a process that does not have its run.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "told-before-followed",
@@ -848,7 +848,7 @@ export const durableFaults: readonly Fault[] = [
     find: "stored.then(() => new Promise(setImmediate))",
     becomes: "stored",
     harm: "Whoever starts a run misses the first words that it shows.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "loser-polls-for-others",
@@ -856,7 +856,7 @@ export const durableFaults: readonly Fault[] = [
     find: "  async write<T>(scope: BranchScope, write: () => Promise<T>): Promise<T> {\n    scope.throwIfAborted();\n",
     becomes: "  async write<T>(scope: BranchScope, write: () => Promise<T>): Promise<T> {\n",
     harm: "A branch that has lost takes the user's message, and the run never hears of it.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "race-decided-in-memory",
@@ -864,7 +864,7 @@ export const durableFaults: readonly Fault[] = [
     find: "if (decided === undefined) await execution.record(",
     becomes: "if (decided === undefined) void execution.record(",
     harm: "After a crash a race is decided otherwise, although the run has acted on its first outcome.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "late-branches-begin",
@@ -872,7 +872,7 @@ export const durableFaults: readonly Fault[] = [
     find: "    if (scope.isAborted) own.abort(scope.signal.reason);\n",
     becomes: "",
     harm: "A branch that was told to stop begins what its own branches do.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "unseen-poll-ends-process",
@@ -880,7 +880,7 @@ export const durableFaults: readonly Fault[] = [
     find: "handled(runPoll(execution, scope, name)) as",
     becomes: "runPoll(execution, scope, name) as",
     harm: "A poll that nobody looks at any more ends the server when its branch has lost.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "question-asked-again",
@@ -888,7 +888,7 @@ export const durableFaults: readonly Fault[] = [
     find: "row === undefined ? (options.events ?? []) : undefined",
     becomes: "options.events ?? []",
     harm: "After each restart a run that waits asks its question once more.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "sleep-begins-anew",
@@ -896,7 +896,7 @@ export const durableFaults: readonly Fault[] = [
     find: "const begins = [...signals, ...sleeps].some",
     becomes: "const begins = [...signals].some",
     harm: "After a crash a deadline beside a step begins anew.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "store-away-for-ever",
@@ -904,7 +904,7 @@ export const durableFaults: readonly Fault[] = [
     find: "performance.now() > deadline) return attempted;",
     becomes: "performance.now() > deadline + 3_600_000) return attempted;",
     harm: "A step whose store does not come back never fails.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "winner-told-to-stop",
@@ -912,7 +912,7 @@ export const durableFaults: readonly Fault[] = [
     find: "    await running[winner]?.catch(() => undefined);\n",
     becomes: "",
     harm: "After a restart the branch that won is told to stop, and what it says then is another thing.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "last-failure-decides",
@@ -920,7 +920,7 @@ export const durableFaults: readonly Fault[] = [
     find: "group.first ??= index;",
     becomes: "group.first = index;",
     harm: "After a restart a run fails for another reason than it did.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "sleepers-woken-early",
@@ -1064,7 +1064,7 @@ export const durableFaults: readonly Fault[] = [
     find: 'if (row?.state === "done") return replayed(row);',
     becomes: "if (row !== undefined) return replayed(row);",
     harm: "After a crash a payment that may not have happened counts as made.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "listens-for-ever",
@@ -1104,7 +1104,7 @@ export const durableFaults: readonly Fault[] = [
     find: '  if (row?.state === "done") return;',
     becomes: "  if (row !== undefined) return;",
     harm: "After a restart every deadline that a run waits for has come.",
-    tests: ["shared/src/durable/replay/late"],
+    tests: ["shared/src/durable/replay"],
   },
   {
     id: "worker-without-start",

@@ -100,9 +100,9 @@ export const flowsFaults: readonly Fault[] = [
   },
   {
     id: "words-of-a-person-guessed-at",
-    file: "flows/src/conditional/choose-way.ts",
-    find: "await classify(flow, ways, confidence, said);",
-    becomes: "await classify(flow, ways, 0, said);",
+    file: "flows/src/conditional/choose-route.ts",
+    find: "await classify(flow, routes, confidence, said);",
+    becomes: "await classify(flow, routes, 0, said);",
     harm: "What a person said is taken for a branch that the model is not sure of.",
     tests: flows,
   },
@@ -117,8 +117,8 @@ export const flowsFaults: readonly Fault[] = [
   {
     id: "addition-lost-after-its-round",
     file: "flows/src/debate/debate.ts",
-    find: "course = await holdRound(flow, { ...course, question }, held);",
-    becomes: "course = { ...(await holdRound(flow, { ...course, question }, held)), question: course.question };",
+    find: "state = await holdRound(flow, { ...state, question }, held);",
+    becomes: "state = { ...(await holdRound(flow, { ...state, question }, held)), question: state.question };",
     harm: "What the caller adds to a debate is forgotten after one round, and by the judge.",
     tests: flows,
   },
@@ -196,7 +196,7 @@ export const flowsFaults: readonly Fault[] = [
   },
   {
     id: "away-once-is-out",
-    file: "flows/src/debate/debater.ts",
+    file: "flows/src/debate/debate-state.ts",
     find: "!missed(debater, round) || !missed(debater, round - 1)",
     becomes: "!missed(debater, round) && !missed(debater, round - 1)",
     harm: "A debater whose agent was away for one round is not asked again, and its position goes undefended.",
@@ -269,8 +269,8 @@ export const flowsFaults: readonly Fault[] = [
   {
     id: "agreement-on-earlier-arguments",
     file: "flows/src/debate/agreement.ts",
-    find: "course.arguments.filter(({ round }) => round === course.round)",
-    becomes: "course.arguments",
+    find: "debate.arguments.filter(({ round }) => round === debate.round)",
+    becomes: "debate.arguments",
     harm: "Debaters who agree by now are judged by what they said in the first round.",
     tests: ["flows/src/debate"],
   },
@@ -509,7 +509,7 @@ export const flowsFaults: readonly Fault[] = [
   {
     id: "flow-taken-to-remember",
     file: "shared/src/flow/ask.ts",
-    find: ' return agent.kind === "flow" ? forgetful(outcome) : outcome;',
+    find: ' return agent.kind === "flow" ? withoutMemory(outcome) : outcome;',
     becomes: " return outcome;",
     harm: "A flow that is asked again is told only what is new, of which it knows nothing.",
     tests: ["shared/src/flow/flow-run.test"],
@@ -540,7 +540,7 @@ export const flowsFaults: readonly Fault[] = [
   },
   {
     id: "quoted-name-unknown",
-    file: "flows/src/conditional/choose-way.ts",
+    file: "flows/src/conditional/choose-route.ts",
     find: '      .replaceAll(/[.!"\']/g, "");',
     becomes: ";",
     harm: "A person who answers with a branch's name as a sentence is asked again.",
@@ -700,11 +700,11 @@ export const flowsFaults: readonly Fault[] = [
   },
   {
     id: "rules-though-the-model-decides",
-    file: "flows/src/conditional/choose-way.ts",
+    file: "flows/src/conditional/choose-route.ts",
     find: 'if (options.classify !== "model") {',
     becomes: "{",
     harm: "A task goes by a keyword although its caller wanted the model alone to choose.",
-    tests: ["flows/src/conditional/choose-way"],
+    tests: ["flows/src/conditional/choose-route"],
   },
   {
     id: "sorting-limit-called-unsure",
@@ -712,7 +712,7 @@ export const flowsFaults: readonly Fault[] = [
     find: 'if (!(error instanceof AppError && error.code === "task_failed")) throw error;',
     becomes: "if (!(error instanceof AppError)) throw error;",
     harm: "A flow whose tokens are spent goes on with the default branch.",
-    tests: ["flows/src/conditional/choose-way"],
+    tests: ["flows/src/conditional/choose-route"],
   },
   {
     id: "task-sorts-itself",
@@ -720,7 +720,7 @@ export const flowsFaults: readonly Fault[] = [
     find: 'marked("task", [',
     becomes: '((_: string, text: string) => text)("task", [',
     harm: "A task that says which branch it wants is sorted by its own word.",
-    tests: ["flows/src/conditional/choose-way"],
+    tests: ["flows/src/conditional/choose-route"],
   },
   {
     id: "chosen-branch-without-deadline",
@@ -728,7 +728,7 @@ export const flowsFaults: readonly Fault[] = [
     find: "    deadlineMs,\n    isAnswer: true",
     becomes: "    isAnswer: true",
     harm: "The deadline of a branch does not hold in the conditional flow.",
-    tests: ["flows/src/conditional/choose-way"],
+    tests: ["flows/src/conditional/choose-route"],
   },
   {
     id: "half-work-lost-with-the-branch",
@@ -736,7 +736,7 @@ export const flowsFaults: readonly Fault[] = [
     find: "    flow.reached(result.answer);\n",
     becomes: "",
     harm: "What the chosen agent had found before it failed is not in the partial answer.",
-    tests: ["flows/src/conditional/choose-way"],
+    tests: ["flows/src/conditional/choose-route"],
   },
   {
     id: "debater-s-settings-dropped",
@@ -805,8 +805,8 @@ export const flowsFaults: readonly Fault[] = [
   {
     id: "judge-starved",
     file: "flows/src/debate/debate.ts",
-    find: "present * (rounds - course.round) + (judge === undefined ? 0 : 1)",
-    becomes: "present * (rounds - course.round)",
+    find: "present * (rounds - state.round) + (judge === undefined ? 0 : 1)",
+    becomes: "present * (rounds - state.round)",
     harm: "The debaters use up the budget, and the agent that should judge gets none.",
     tests: ["flows/src/debate/debate-body"],
   },
@@ -819,7 +819,7 @@ export const flowsFaults: readonly Fault[] = [
     tests: ["flows/src/loop"],
   },
   {
-    id: "artifacts-of-the-way-not-handed-on",
+    id: "artifacts-of-the-route-not-handed-on",
     file: "flows/src/conditional/conditional.ts",
     find: "flow.handOn(result.files, result.artifacts);",
     becomes: "flow.handOn(result.files);",
@@ -828,7 +828,7 @@ export const flowsFaults: readonly Fault[] = [
   },
   {
     id: "one-failure-settles-a-quorum",
-    file: "flows/src/parallel/run-branches.ts",
+    file: "flows/src/parallel/policy.ts",
     find: "total - failed < needed",
     becomes: "total - failed <= needed",
     harm: "A quorum that can still be met is given up.",
@@ -845,17 +845,17 @@ export const flowsFaults: readonly Fault[] = [
   {
     id: "given-up-and-still-waiting",
     file: "flows/src/parallel/run-branches.ts",
-    find: "await unlessAborted(ends.reached(n + 1), abortSignal)",
+    find: "await abortable(ends.reached(n + 1), abortSignal)",
     becomes: "await ends.reached(n + 1)",
     harm: "A run that is given up waits for branches that never end, and stays in memory.",
     tests: ["flows/src/parallel"],
   },
   {
     id: "only-the-first-rule",
-    file: "flows/src/conditional/choose-way.ts",
+    file: "flows/src/conditional/choose-route.ts",
     find: ".find(Boolean)",
     becomes: ".at(0)",
-    harm: "A way with several rules is taken by the first of them alone.",
+    harm: "A route with several rules is taken by the first of them alone.",
     tests: ["flows/src/conditional"],
   },
   {

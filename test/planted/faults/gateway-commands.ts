@@ -645,8 +645,8 @@ export const gatewayCommandsFaults: readonly Fault[] = [
   {
     id: "pause-outlives-the-stop",
     file: "gateway/src/supervisor/supervise.ts",
-    find: "restartInMs, undefined, { signal })",
-    becomes: "restartInMs, undefined, {})",
+    find: "sleep(restartInMs, signal)",
+    becomes: "sleep(restartInMs)",
     harm: "A stop waits up to half a minute for a server that is not running.",
     tests: ["gateway/src/supervisor"],
   },

@@ -804,11 +804,11 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "revoked-link-streams-on",
-    file: "shared/src/http/while-counts.ts",
+    file: "shared/src/http/until-revoked.ts",
     find: "    reader.cancel().catch(() => undefined);",
     becomes: "",
     harm: "A link that was revoked shows on what it had open.",
-    tests: ["shared/src/http/while-counts"],
+    tests: ["shared/src/http/until-revoked"],
   },
   {
     id: "key-for-another-port",
@@ -1044,11 +1044,11 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "revoked-but-open",
-    file: "shared/src/http/while-counts.ts",
+    file: "shared/src/http/until-revoked.ts",
     find: "(still) => still || stop()",
     becomes: "(still) => still",
     harm: "Whoever has a revoked link open goes on reading what the run does.",
-    tests: ["shared/src/http/while-counts", "gateway/src/shares"],
+    tests: ["shared/src/http/until-revoked", "gateway/src/shares"],
   },
   {
     id: "changes-of-everybody",
@@ -1142,7 +1142,7 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "composed-flow-never-begins",
-    file: "gateway/src/server/serve-gateway.ts",
+    file: "gateway/src/server/open-gateway.ts",
     find: "flows.each((flow) => workOn(flow, adapterUrl(publicUrl, flow.name), engine, flowDeps));",
     becomes: "for (const flow of flows) workOn(flow, adapterUrl(publicUrl, flow.name), engine, flowDeps);",
     harm: "Runs of a flow that was composed in the console wait until the gateway is started anew.",
@@ -1150,7 +1150,7 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "deleted-files-stay",
-    file: "gateway/src/server/serve-gateway.ts",
+    file: "gateway/src/server/open-gateway.ts",
     find: "    files: openHomeFiles(config, { artifacts, engine }),\n",
     becomes: "",
     harm: "The files of a run that somebody deleted for good stay on the disk.",
@@ -1190,7 +1190,7 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "schedules-without-tokens",
-    file: "gateway/src/server/serve-gateway.ts",
+    file: "gateway/src/server/open-gateway.ts",
     find: "tokens: authentication.store,",
     becomes: "tokens: undefined,",
     harm: "A schedule goes on after the token of who made it was revoked.",
@@ -1198,15 +1198,15 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "guarded-files-shown",
-    file: "gateway/src/server/serve-gateway.ts",
-    find: "createReadWorkspaces(home, guardedFiles)",
-    becomes: "createReadWorkspaces(home)",
+    file: "gateway/src/server/open-gateway.ts",
+    find: "createReadWorkspaces(config.home, guardedFiles)",
+    becomes: "createReadWorkspaces(config.home)",
     harm: "Files of a workspace that hold keys are shown in the console.",
     tests: ["gateway/src/server/serve-gateway-parts"],
   },
   {
     id: "tokens-left-open",
-    file: "gateway/src/server/serve-gateway.ts",
+    file: "gateway/src/server/open-gateway.ts",
     find: ".finally(authentication.close)",
     becomes: "",
     harm: "A gateway that ends leaves the store of its tokens open.",
@@ -1214,7 +1214,7 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "deleted-conversation-keeps-runs",
-    file: "gateway/src/server/serve-gateway.ts",
+    file: "gateway/src/server/open-gateway.ts",
     find: "kinds: () => runnables.all().flatMap(kindsOf),",
     becomes: "kinds: () => [],",
     harm: "Receivers of a deleted conversation are notified of it still.",
@@ -1279,8 +1279,8 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "receivers-of-targets-hidden",
     file: "gateway/src/server/gateway-app.ts",
-    find: "    ...options.runnables.all().flatMap(kindsOf).map(pushKind),\n    notifyKind,",
-    becomes: "    ...options.runnables.all().flatMap(kindsOf).map(pushKind),",
+    find: "[...kinds.map(pushKind), notifyKind]",
+    becomes: "kinds.map(pushKind)",
     harm: "Nobody sees that a target of the settings was given up.",
     tests: ["gateway/src/rest/delivery-routes"],
   },
@@ -1399,8 +1399,8 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "breaker-late-try-counts",
     file: "gateway/src/registry/breaker.ts",
-    find: "openings = 0;\n    trying = false;\n    era++;",
-    becomes: "openings = 0;\n    trying = false;",
+    find: "openings = 0;\n    era++;",
+    becomes: "openings = 0;",
     harm: "A try from before the breaker closed counts against the agent that is back.",
     tests: ["gateway/src/registry/breaker"],
   },

@@ -605,7 +605,7 @@ export const mcpFaults: readonly Fault[] = [
   {
     id: "failing-server-asked-at-once",
     file: "shared/src/mcp/client/connection/connection-life.ts",
-    find: "        await pause(waitMs, signal);\n",
+    find: "        await sleep(waitMs, signal);\n",
     becomes: "",
     harm: "A server that fails is asked again and again without a pause.",
     tests: ["shared/src/mcp/client/connection/connection.test"],

@@ -468,8 +468,8 @@ export const runsFaults: readonly Fault[] = [
   {
     id: "aborted-before-waits-on",
     file: "shared/src/core/async/within.ts",
-    find: "  signal.throwIfAborted();\n  const done",
-    becomes: "  const done",
+    find: "  if (signal.aborted) abort();\n",
+    becomes: "",
     harm: "Work that hangs holds up a task that was canceled before it began.",
     tests: ["shared/src/core/async/within.test"],
   },

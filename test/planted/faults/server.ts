@@ -698,7 +698,7 @@ export const serverFaults: readonly Fault[] = [
   {
     id: "relayed-counted-twice",
     file: "shared/src/auth/identify.ts",
-    find: "return { ...meant, relayed: true, ...(stillCounts && { stillCounts }) };",
+    find: "return { ...meant, relayed: true, ...(isStillValid && { isStillValid }) };",
     becomes: "return meant;",
     harm: "What a gateway asks agents for a principal counts against its limit of requests once more.",
     tests: ["shared/src/auth", ...quotas],

@@ -3,6 +3,14 @@ import { code, type Fault, python } from "../fault.ts";
 /** Faults of the tools for files, code, shell, Python and the desktop. */
 export const workToolsFaults: readonly Fault[] = [
   {
+    id: "archive-names-unmarked",
+    file: "shared/src/tools/code/archive/unpack-archive.ts",
+    find: 'betweenMarks("archive-content", folder, list.join("\\n"))',
+    becomes: 'list.join("\\n")',
+    harm: "The name of a file in an archive reads like a sentence of the tool.",
+    tests: ["shared/src/tools/code/unpack.test"],
+  },
+  {
     id: "bomb-of-ratio",
     file: "shared/src/tools/code/archive/extract-room.ts",
     find: "bytes > limits.unremarkableBytes && bytes > packedBytes() * limits.ratio",

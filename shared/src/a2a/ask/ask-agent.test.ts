@@ -249,7 +249,8 @@ test("an agent that is too slow for the deadline is timed out, its task canceled
   await using helper = await agentServerForTest({ script: [create("a.txt", "x"), never] });
   await using asker = await askerForTest((run, peers) => askAgent(run, to(helper.url, { deadlineMs: 500 }), peers));
   const outcome = await asker.run<AskOutcome>();
-  expect(outcome).toMatchObject({ state: "timed-out", error: { code: "timeout" }, usage: { unpriced: false } });
+  const error = { code: "timeout", message: "helper did not answer within 0.5 s." };
+  expect(outcome).toMatchObject({ state: "timed-out", error, usage: { unpriced: false } });
   expect(outcome.usage?.tokens).toBeGreaterThan(0);
   await eventually(async () => (await helper.tasks())[0]?.status === "canceled");
 });

@@ -1,8 +1,8 @@
 import { expect, spyOn, test } from "bun:test";
 import { Task, TaskState } from "@a2a-js/sdk";
+import * as sleeping from "../../core/async/sleep.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Run, RunEvent } from "../../core/runs/run.ts";
-import * as retries from "../client/client-retry.ts";
 import type { TaskUpdate } from "../client/task-update.ts";
 import type { RemoteTask } from "./ask.ts";
 import { type Followed, followRemoteTask, untilEvent } from "./follow-remote-task.ts";
@@ -167,7 +167,7 @@ async function polled(
   const woken: boolean[] = [];
   const calls: unknown[] = [];
   let bell = new AbortController();
-  using _ = spyOn(retries, "sleep").mockImplementation(async (ms, signal) => {
+  using _ = spyOn(sleeping, "sleep").mockImplementation(async (ms, signal) => {
     slept.push(ms);
     if (rings) bell.abort();
     woken.push(signal?.aborted === true);
@@ -216,7 +216,7 @@ test("a task is followed for as long as a step may take, or until its ask's dead
 
 test("an agent whose stream ends before there is anything is not asked again at once", async () => {
   const slept: number[] = [];
-  using _ = spyOn(retries, "sleep").mockImplementation(async (ms) => void slept.push(ms));
+  using _ = spyOn(sleeping, "sleep").mockImplementation(async (ms) => void slept.push(ms));
   async function* watch() {}
   const peers = {
     bounds: { followMs: 20_000, files: 1, fileBytes: 1 },

@@ -1,10 +1,10 @@
 import type { Task } from "@a2a-js/sdk";
+import { sleep } from "../../core/async/sleep.ts";
 import { AppError } from "../../core/errors.ts";
 import type { EventOf } from "../../core/events/events.ts";
 import { readEvent } from "../../core/events/read-event.ts";
 import type { Run, StepContext } from "../../core/runs/run.ts";
 import type { A2aClient } from "../client/client.ts";
-import { sleep } from "../client/client-retry.ts";
 import type { TaskUpdate } from "../client/task-update.ts";
 import { messageText } from "../client/task-update.ts";
 import { isSettled } from "../task-state.ts";
@@ -161,13 +161,13 @@ async function pollTask(
   const enough = AbortSignal.any([signal, ends, notes.due]);
   try {
     for (let pauseMs = 250; !enough.aborted; pauseMs = Math.min(pauseMs * 1.5, 5_000)) {
-      const rung = pushCallbacks?.next(askId) ?? signal;
+      const notified = pushCallbacks?.next(askId) ?? signal;
       const task = await client.get(remote.taskId, { signal });
       if (stateAfter(task, from.answered) !== "working") break;
       notes.say(messageText(task.status?.message));
       if (pauseMs > longMs) await pushCallbacks?.subscribe(client, subscription, signal);
       const pause = pushCallbacks?.knows(askId) ? rarelyMs : pauseMs;
-      await sleep(pause, AbortSignal.any([enough, rung])).catch(() => signal.throwIfAborted());
+      await sleep(pause, AbortSignal.any([enough, notified])).catch(() => signal.throwIfAborted());
     }
   } finally {
     pushCallbacks?.leave(askId);

@@ -1,4 +1,4 @@
-import { AppError } from "../../core/errors.ts";
+import { sleep } from "../../core/async/sleep.ts";
 import { callError } from "./client-error.ts";
 
 /** How often a call is retried, and how long it waits between attempts. */
@@ -39,20 +39,4 @@ export async function retrying<Value>(
 export async function pause(policy: RetryPolicy, attempt: number, signal: AbortSignal | undefined): Promise<void> {
   const longest = Math.min(policy.firstPauseMs * 2 ** (attempt - 1), 10_000);
   await sleep(longest * (0.5 + Math.random() / 2), signal);
-}
-
-/** Waits, or rejects with the signal's reason. */
-export function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason ?? new AppError("internal", "Aborted"));
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, milliseconds);
-    if (signal?.aborted) stop();
-    else signal?.addEventListener("abort", stop, { once: true });
-  });
 }

@@ -9,6 +9,7 @@ import {
   ServiceParameters,
   withA2AExtensions,
 } from "@a2a-js/sdk/client";
+import { sleep } from "../../core/async/sleep.ts";
 import { principalHeader } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
 import {
@@ -23,7 +24,7 @@ import {
 } from "../extensions.ts";
 import { endsTurn, isSettled, isTerminal } from "../task-state.ts";
 import { boundedFetch, type Fetch } from "./client-fetch.ts";
-import { type ClientRetry, type RetryPolicy, retrying, sleep } from "./client-retry.ts";
+import { type ClientRetry, type RetryPolicy, retrying } from "./client-retry.ts";
 import { followTask, type Peer } from "./client-stream.ts";
 import { findTask } from "./find-task.ts";
 import { type OutgoingMessage, sendRequest } from "./outgoing-message.ts";

@@ -1,8 +1,8 @@
 import type { AgentCard } from "@a2a-js/sdk";
+import { sleep } from "../../core/async/sleep.ts";
 import { AppError } from "../../core/errors.ts";
 import { sanitizeLine } from "../../core/text/sanitize.ts";
 import type { PeerAddress, Peers } from "../ask/peers.ts";
-import { sleep } from "../client/client-retry.ts";
 
 /** The agents that can be asked by name, and their cards' descriptions. */
 export type Directory = {

@@ -27,6 +27,8 @@ async function notify(
   isThere = true,
   limits: Partial<PushBounds> | undefined = bounds,
   keys?: HomeKeys,
+  /** What the task does while it is waited for. */
+  news: readonly RunEvent[] = [],
 ) {
   const told: (number | "task")[] = [];
   const slept: number[] = [];
@@ -37,6 +39,7 @@ async function notify(
   const watched: object[] = [];
   const sent: { readonly jwt: string | undefined; readonly signal: AbortSignal }[] = [];
   const stored = events.map((event, at) => ({ runId: "t", seq: at + 1, at: 0, event }));
+  const coming = [...news];
   async function* follow(_: string, { after = 0 }): AsyncGenerator<FollowItem> {
     yield { kind: "progress", event: { type: "text-delta", text: "x" } };
     for (const one of stored.slice(after)) yield { kind: "event", ...one };
@@ -63,7 +66,11 @@ async function notify(
   const { signal } = new AbortController();
   const run = {
     id: "r1",
-    signal: async (name: string) => Promise.reject(new AppError("interrupted", name)),
+    async signal(name: string) {
+      const event = coming.shift();
+      if (event === undefined) throw new AppError("interrupted", name);
+      stored.push({ runId: "t", seq: stored.length + 1, at: 0, event });
+    },
     step: (name: string, work: (context: object) => Promise<unknown>) => {
       steps.push(name);
       return work({ signal, emit: (event: RunEvent) => emitted.push(event) });
@@ -115,6 +122,35 @@ test("each refusal in a row doubles the pause up to its limit, and one that is a
   const between = await notify([received, step, ended], [later, later, undefined, later, later]);
   expect(between.told).toEqual([1, 1, 1, 2, 2, 2, 3]);
   expect(between.slept).toEqual([10, 20, 10, 20, bounds.keptMs]);
+});
+
+test("a receiver that took the task as it is at last is tried soon again when it refuses what comes next", async () => {
+  const late = { after: 1, snapshot: true };
+  const { told, slept } = await notify([received], [later, later, undefined, later], late, true, bounds, undefined, [
+    ended,
+  ]);
+  expect(told).toEqual(["task", "task", "task", 2, 2]);
+  expect(slept).toEqual([10, 20, 10, bounds.keptMs]);
+});
+
+test("a receiver that is removed while its task is quiet is told nothing more, and its task not watched", async () => {
+  const removed = new AbortController();
+  const heard: string[] = [];
+  const engine = {
+    get: async () => ({ id: "t", contextId: "c" }),
+    async *follow(_: string, { signal }: { readonly signal: AbortSignal }) {
+      removed.abort(new Error("It is removed."));
+      if (!signal.aborted) yield { kind: "event", runId: "t", seq: 1, at: 0, event: received };
+    },
+    watch: async () => void heard.push("watched"),
+  } as unknown as Engine;
+  const webhooks = { admit: async () => undefined, post: async () => void heard.push("told") };
+  const step = (_: string, work: (context: object) => Promise<unknown>) => work({ signal: removed.signal });
+  const config = { id: "r", url: "https://r.example/x", token: "", wire: "1.0" } as const;
+  const input: PushInput = { taskId: "t", config, after: 0, snapshot: false };
+  const { execute } = pushRun({ kind: "k", engine, webhooks: webhooks as never, publicUrl: "http://a.example" });
+  await expect(execute({ id: "r1", step } as unknown as Run, input as never)).rejects.toThrow("It is removed.");
+  expect(heard).toEqual([]);
 });
 
 test("patience ends once the pauses in a row have reached it, with the place that was told last", async () => {

@@ -140,7 +140,6 @@ async function tell(
     const refusal = await post(taskNotification(config, task, projection, publicUrl));
     if (refusal !== undefined) return { after: from, isOver: false, refusal };
   }
-  if (projection.end !== undefined) return { after: from, isOver: true };
   let after = from;
   const enough = AbortSignal.any([signal, AbortSignal.timeout(bounds.quietMs)]);
   for await (const item of engine.follow(taskId, { after, signal: enough })) {
@@ -152,7 +151,7 @@ async function tell(
     if (refusal !== undefined) return { after, isOver: false, refusal };
     known.projection = projection;
     after = item.seq;
-    if (projection.end !== undefined || after - from >= maxUnrecorded) break;
+    if (after - from >= maxUnrecorded) break;
   }
   signal.throwIfAborted();
   const isOver = projection.end !== undefined;

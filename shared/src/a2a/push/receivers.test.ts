@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -133,6 +133,7 @@ test("who removes a receiver waits until its run has ended, also if that ends by
       },
     });
   let isRemoved = false;
+  using patience = spyOn(AbortSignal, "timeout");
   const removing = slow(async () => undefined)
     .remove(run, "r")
     .then(() => {
@@ -142,6 +143,7 @@ test("who removes a receiver waits until its run has ended, also if that ends by
   expect(isRemoved).toBe(false);
   end.resolve();
   await removing;
+  expect(patience.mock.calls).toContainEqual([5_000]);
   await slow(() => Promise.reject(new AppError("run_ended", "It has ended."))).remove(run, "r");
   const away = slow(() => Promise.reject(new AppError("storage_unavailable", "No store.")));
   await expect(away.remove(run, "r")).rejects.toMatchObject({ code: "storage_unavailable" });
@@ -151,8 +153,9 @@ test("a receiver is found by its id, without one if there is any, and neither fo
   const [task, other] = [await newTask(), await newTask()];
   const missing = expect.any(TaskNotFoundError);
   await expect(receivers.get(task, "")).rejects.toEqual(missing);
-  await receivers.add(task, { ...asked("a"), token: "t" }, "1.0");
-  expect(await receivers.get(task, "")).toEqual({ ...asked("a"), token: "t", taskId: task.id });
+  const secrets = { token: "t", authentication: { scheme: "Basic", credentials: "c" } };
+  await receivers.add(task, { ...asked("a"), ...secrets }, "1.0");
+  expect(await receivers.get(task, "")).toEqual({ ...asked("a"), ...secrets, taskId: task.id });
   await receivers.add(task, asked("b"), "0.3");
   expect((await receivers.get(task, "a")).id).toBe("a");
   await expect(receivers.get(task, "c")).rejects.toEqual(missing);

@@ -1,4 +1,4 @@
-import { expect, spyOn, test } from "bun:test";
+import { expect, mock, spyOn, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import { createWebhooks } from "./webhooks.ts";
 
@@ -7,7 +7,7 @@ const local = { allow: ["127.0.0.1"], deny: [], only: [] };
 const strict = { allow: [], deny: [], only: [] };
 
 /** A receiver that answers with this status, and what it was sent. */
-function receiver(status: number, headers: Record<string, string> = {}) {
+function receiver(status: number, headers: Record<string, string> = {}, said: string | null = null) {
   const got: { path: string; method: string; type: string | null; body: string }[] = [];
   const server = Bun.serve({
     port: 0,
@@ -15,7 +15,7 @@ function receiver(status: number, headers: Record<string, string> = {}) {
     async fetch(request) {
       const type = request.headers.get("Content-Type");
       got.push({ path: new URL(request.url).pathname, method: request.method, type, body: await request.text() });
-      return new Response(null, { status, headers });
+      return new Response(said, { status, headers });
     },
   });
   const notification = { headers: { "Content-Type": "application/a2a+json" }, body: '{"n":1}' };
@@ -33,7 +33,13 @@ test.each([200, 202, 204])("a notification that is answered with %i has arrived"
   expect(there.got).toEqual([{ path: "/hook", method: "POST", type: "application/a2a+json", body: '{"n":1}' }]);
 });
 
+test("a receiver may say what it likes to a notification that it takes", async () => {
+  await using there = receiver(200, {}, "thank you ".repeat(1_000));
+  expect(await there.post()).toBeUndefined();
+});
+
 test.each([
+  [300, true],
   [302, true],
   [304, true],
   [400, true],
@@ -50,9 +56,11 @@ test.each([
 });
 
 test("a notification is not sent on to where its receiver points", async () => {
-  await using there = receiver(307, { Location: "/elsewhere" });
-  expect(await there.post()).toBeDefined();
-  expect(there.got.map(({ path }) => path)).toEqual(["/hook"]);
+  for (const status of [301, 303, 307]) {
+    await using there = receiver(status, { Location: "/elsewhere" });
+    expect(await there.post()).toEqual({ reason: expect.stringContaining("redirect"), final: true });
+    expect(there.got.map(({ path }) => path)).toEqual(["/hook"]);
+  }
 });
 
 test("of what a receiver answers no more than a megabyte is read", async () => {
@@ -70,6 +78,25 @@ test("an address that may not be reached is final, one that is away is not, and 
   expect(await createWebhooks(local).post("nonsense", none, signal)).toMatchObject({ final: true });
   expect(await createWebhooks(local).post("http://127.0.0.1:9/", none, signal)).toMatchObject({ final: false });
   await expect(there.post(local, AbortSignal.abort("gone"))).rejects.toBe("gone");
+});
+
+test("what ends a notification is no refusal of its receiver, whatever the reason", async () => {
+  const reason = new AppError("forbidden", "The run was canceled.");
+  const until = new AbortController();
+  const resolve = async () => {
+    until.abort(reason);
+    throw new AppError("unavailable", "No such name.");
+  };
+  const notification = { headers: {}, body: "" };
+  const ended = createWebhooks(strict, { resolve }).post("https://receiver.example/", notification, until.signal);
+  await expect(ended).rejects.toBe(reason);
+});
+
+test("an address of numbers is not looked up", async () => {
+  const resolve = mock(async () => ["10.0.0.1"]);
+  for (const host of ["93.184.216.34", "[2606:2800:220:1::1]"])
+    await createWebhooks(strict, { resolve }).admit(`https://${host}/x`);
+  expect(resolve).not.toHaveBeenCalled();
 });
 
 test("an address is admitted if it may be reached, and a name that does not resolve now may later", async () => {

@@ -17,7 +17,7 @@ import { challengeOf } from "../../http/challenge.ts";
 import { JsonTextError, parseJsonBytes } from "../../http/json-text.ts";
 import { jsonBody, limitedBody } from "../../http/request-body.ts";
 import { type SseFrame, sseResponse } from "../../http/sse.ts";
-import { whileCounts } from "../../http/while-counts.ts";
+import { untilRevoked } from "../../http/until-revoked.ts";
 import { requireVersionOne } from "../version.ts";
 import { AppFailure, FieldViolationsError, httpJsonError, toA2AError } from "../wire-error.ts";
 import { callFacts, type HttpCall, httpCall } from "./call-context.ts";
@@ -136,7 +136,7 @@ async function streamed(deps: HttpJsonDeps, call: HttpCall, batches: TaskBatches
     headers: call.headers(),
     failure: (error) => ({ data: httpJsonError(toA2AError(error, deps.report)).body, error: true }),
   });
-  return whileCounts(response, callFacts(call.context).stillCounts);
+  return untilRevoked(response, callFacts(call.context).isStillValid);
 }
 
 async function* frames(batches: TaskBatches): AsyncGenerator<readonly SseFrame[]> {

@@ -9,7 +9,7 @@ import { challengeOf } from "../../http/challenge.ts";
 import { JsonTextError, numberText, parseJsonBytes } from "../../http/json-text.ts";
 import { bodyOf, requireJson } from "../../http/request-body.ts";
 import { type SseFrame, sseResponse } from "../../http/sse.ts";
-import { whileCounts } from "../../http/while-counts.ts";
+import { untilRevoked } from "../../http/until-revoked.ts";
 import { type ProtocolVersion, requestedVersion } from "../version.ts";
 import { AppFailure, envelopeError, rpcError, toA2AError } from "../wire-error.ts";
 import { callFacts, type HttpCall, httpCall, notedFailure } from "./call-context.ts";
@@ -162,7 +162,7 @@ async function streamed(deps: Deps, frames: ReturnType<RpcStream>, id: RpcId, ca
     headers: call.headers(),
     failure: (error) => ({ data: { jsonrpc: "2.0", id, error: rpcError(toA2AError(error, report)) } }),
   });
-  return whileCounts(response, callFacts(call.context).stillCounts);
+  return untilRevoked(response, callFacts(call.context).isStillValid);
 }
 
 async function* frames(batches: TaskBatches, id: RpcId): AsyncGenerator<readonly SseFrame[]> {

@@ -7,7 +7,7 @@ import { type Engine, type RunRecord, terminalStatuses } from "../../core/runs/e
 import { parseJsonBytes } from "../../http/json-text.ts";
 import { bodyOf } from "../../http/request-body.ts";
 import { type SseFrame, sseAnswer } from "../../http/sse.ts";
-import { whileCounts } from "../../http/while-counts.ts";
+import { untilRevoked } from "../../http/until-revoked.ts";
 import { ownRun } from "../../runs/own-run.ts";
 
 /** What showing the page of a task needs. */
@@ -47,7 +47,7 @@ export function liveApp(deps: LiveDeps): Hono {
     const screen = screenOf(c.req.queries("screen"));
     const { signal } = c.req.raw;
     const response = await sseAnswer(signal, deps.heartbeatMs, (gone) => frames(run, screen, gone, deps));
-    return whileCounts(response, caller.stillCounts);
+    return untilRevoked(response, caller.isStillValid);
   });
   app.post("/live/:task", async (c) => {
     const { run } = await taskOf(c.req.raw, c.req.param("task"), "run");

@@ -13,6 +13,7 @@ export const toolFamilyNames = [
   "python",
   "files",
   "documents",
+  "archives",
   "web",
   "data",
   "code",

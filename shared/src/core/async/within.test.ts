@@ -12,6 +12,18 @@ test("work that cannot be stopped is left when its signal aborts, also where tha
   expect(await abortable(Promise.resolve("done"), new AbortController().signal)).toBe("done");
 });
 
+test("work that fails after its signal aborted harms nobody, even if it began after that", async () => {
+  const failed: unknown[] = [];
+  const note = (error: unknown) => failed.push(error);
+  process.on("unhandledRejection", note);
+  const work = Promise.withResolvers<string>();
+  await expect(abortable(work.promise, AbortSignal.abort("canceled"))).rejects.toBe("canceled");
+  work.reject(new Error("failed late"));
+  await Bun.sleep(1);
+  process.off("unhandledRejection", note);
+  expect(failed).toEqual([]);
+});
+
 test("work that hangs or fails has no outcome", async () => {
   expect(await within(1, never)).toBeUndefined();
   expect(await within(60_000, Promise.reject(new Error("no")))).toBeUndefined();
@@ -25,8 +37,11 @@ test("neither leaves a timer or a listener behind", async () => {
   cleared.mockRestore();
   expect(timers).toBe(1);
   const stop = new AbortController();
-  const heard = spyOn(stop.signal, "addEventListener");
+  using added = spyOn(stop.signal, "addEventListener");
+  using removed = spyOn(stop.signal, "removeEventListener");
   await abortable(Promise.resolve(), stop.signal);
-  const [[, , how]] = heard.mock.calls as unknown as [[string, unknown, { signal: AbortSignal }]];
-  expect(how.signal.aborted).toBe(true);
+  await abortable(Promise.reject(new Error("no")), stop.signal).catch(() => undefined);
+  const listeners = ({ mock }: typeof added | typeof removed) => mock.calls.map(([, listener]) => listener);
+  expect(listeners(added)).toHaveLength(2);
+  expect(listeners(removed)).toEqual(listeners(added));
 });

@@ -17,18 +17,17 @@ export async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T 
 }
 
 /**
- * The outcome of work that cannot be stopped, unless the signal aborts first: then its reason is
- * thrown, and the outcome is ignored.
+ * The outcome of work that cannot be stopped, such as another branch of a flow, unless the signal
+ * aborts first: then its reason is thrown, and the outcome, even a failure, is ignored.
  */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const done = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true, signal: done.signal });
-  });
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
   try {
-    return await Promise.race([work, aborted]);
+    return await Promise.race([aborted.promise, work]);
   } finally {
-    done.abort();
+    signal.removeEventListener("abort", abort);
   }
 }

@@ -5,11 +5,11 @@ import { traceOfRun, withinTrace } from "../../core/trace.ts";
 import { aborts, never } from "./aborts.ts";
 import type { ExecutionContext, ExecutionOptions } from "./execution-context.ts";
 import type { Journal } from "./journal.ts";
+import { createLeaseCheck } from "./lease-check.ts";
 import { ProgressOrder } from "./progress-order.ts";
 import { type Ending, type JournalRow, LeaseLost, type OperationKind } from "./run-store.ts";
 import { BranchScope } from "./scope.ts";
 import { scopedRun } from "./scoped-run.ts";
-import { standingOf } from "./standing.ts";
 import { Waiting } from "./waiting.ts";
 import { WriteBehindBuffer } from "./write-behind-buffer.ts";
 
@@ -40,7 +40,7 @@ export class Execution implements ExecutionContext {
   /** Steps and writes in progress anywhere in the run, including abandoned branches. */
   #inFlight = 0;
   #checkScheduled = false;
-  readonly #standing: ReturnType<typeof standingOf>;
+  readonly #leaseState: ReturnType<typeof createLeaseCheck>;
 
   constructor(journal: Journal, options: ExecutionOptions) {
     this.options = options;
@@ -48,7 +48,7 @@ export class Execution implements ExecutionContext {
     this.progress = new ProgressOrder(options.progress, () => options.store.hurry());
     this.root = new BranchScope("", { sealed: false, stopMs: options.stopMs, emitted: journal.emitted });
     this.#waiting = new Waiting(this);
-    this.#standing = standingOf(options.store);
+    this.#leaseState = createLeaseCheck(options.store);
     const { promise, resolve } = Promise.withResolvers<ExecutionOutcome>();
     this.done = promise;
     this.#leave = resolve;
@@ -105,9 +105,9 @@ export class Execution implements ExecutionContext {
   }
 
   async assertHeld(scope: BranchScope): Promise<void> {
-    const standing = await this.#standing();
-    if (standing === "canceled") this.cancel();
-    else if (standing === "lost") this.lose();
+    const leaseState = await this.#leaseState();
+    if (leaseState === "canceled") this.cancel();
+    else if (leaseState === "lost") this.lose();
     scope.throwIfAborted();
   }
 

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import { silentLog } from "../../core/runs/engine.ts";
-import type { Run } from "../../core/runs/run.ts";
+import type { Run, RunEvent } from "../../core/runs/run.ts";
 import { isShutdown } from "../../core/runs/shutdown.ts";
-import { executionOn } from "../../testing/durable/execution-on.ts";
+import { executionOn, turns } from "../../testing/durable/execution-on.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
 import type { Execution } from "./execution.ts";
-import { LeaseLost } from "./run-store.ts";
+import { type JournalRow, LeaseLost } from "./run-store.ts";
 
 /**
  * A body in a step that ends when it is aborted, and then returns as if nothing had been; the step
@@ -78,18 +78,6 @@ test.each(["record", "end"] as const)(
   },
 );
 
-test("a step reads the runs' clock, and its failure keeps its cause for who asked for it", async () => {
-  const cause = new AppError("task_failed", "No.", { cause: "why" });
-  const seen: unknown[] = [];
-  const store = new MemoryRunStore(emptyState());
-  const body = async (run: Run) => {
-    seen.push(await run.step("now", async ({ now }) => now()));
-    await run.step("fail", () => Promise.reject(cause)).catch((error) => seen.push(error.cause === cause));
-  };
-  await (await executionOn(store, body, { clock: () => 12_345 })).done;
-  expect(seen).toEqual([12_345, true]);
-});
-
 test("a run that is handed back finishes the step it is in, and begins no other", async () => {
   const gate = Promise.withResolvers<void>();
   const begun: string[] = [];
@@ -108,31 +96,55 @@ test("a run that is handed back finishes the step it is in, and begins no other"
   void execution.done.then((how) => {
     outcome = how;
   });
-  for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+  await turns();
   expect(outcome).toBe("at work");
   gate.resolve();
   expect([await execution.done, begun]).toEqual(["released", ["one"]]);
   expect(store.state.journal.get("0")?.state).toBe("done");
 });
 
-test.each([Number.POSITIVE_INFINITY, Number.NaN, -1])("a sleep of %p ms is refused in the body", async (ms) => {
-  const store = new MemoryRunStore(emptyState());
-  const execution = await executionOn(store, (run) => run.sleep(ms).catch((error) => error.name));
-  expect([await execution.done, store.state.ending]).toEqual(["ended", { status: "completed", output: "RangeError" }]);
+test("a run that the store says is canceled, as a step is to begin, ends so without it", async () => {
+  class Canceled extends MemoryRunStore {
+    override leaseState() {
+      return Promise.resolve("canceled" as "held");
+    }
+  }
+  const store = new Canceled(emptyState());
+  let did = 0;
+  const execution = await executionOn(store, (run) => run.step("act", async () => ++did));
+  expect([await execution.done, store.state.ending, did]).toEqual(["ended", { status: "canceled" }, 0]);
 });
 
-test("what fails unexpectedly is told to the log with its cause, in a step and in the body; what was foreseen is not", async () => {
-  const told = async (body: (run: Run) => Promise<unknown>) => {
-    const causes: unknown[] = [];
-    const log = { ...silentLog, error: ({ err }: { err?: unknown }) => void causes.push(err) };
-    await (await executionOn(new MemoryRunStore(emptyState()), body, { log })).done;
-    return causes;
+test("a run is handed back although its storage hangs, after a step that stops has stopped", async () => {
+  const did: string[] = [];
+  class Hanging extends MemoryRunStore {
+    override record(row: JournalRow, events?: readonly RunEvent[]): Promise<void> {
+      return row.name === "hangs" ? new Promise(() => undefined) : super.record(row, events);
+    }
+
+    override async release(): Promise<void> {
+      did.push("released");
+    }
+  }
+  const abandoned = async (body: (run: Run) => Promise<unknown>, begun: Promise<unknown>, stopMs: number) => {
+    const execution = await executionOn(new Hanging(emptyState()), body, { stopMs });
+    await begun;
+    await execution.abandon();
+    return [await execution.done, ...did.splice(0)];
   };
-  const bug = new TypeError("bug");
-  const foreseen = new AppError("task_failed", "No.");
-  const inStep = (error: Error) => (run: Run) => run.step("s", () => Promise.reject(error)).catch(() => null);
-  const inBody = (error: Error) => () => Promise.reject(error);
-  expect(await Promise.all([inStep(bug), inBody(bug), inStep(foreseen), inBody(foreseen)].map(told))).toEqual([
-    ...[[bug], [bug], [], []],
-  ]);
-});
+  const hangs = (run: Run) => run.step("hangs", async () => null, { effect: "once" });
+  expect(await abandoned(hangs, turns(), 20)).toEqual(["released", "released"]);
+  const begun = Promise.withResolvers<void>();
+  const stops = (run: Run) =>
+    run.step("stops", ({ signal }) => {
+      begun.resolve();
+      return new Promise<null>((_, reject) =>
+        signal.addEventListener("abort", async () => {
+          await turns();
+          did.push("stopped");
+          reject(signal.reason);
+        }),
+      );
+    });
+  expect(await abandoned(stops, begun.promise, 60_000)).toEqual(["released", "stopped", "released"]);
+}, 20_000);

@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
+import type { RunEvent, StepContext } from "../../core/runs/run.ts";
+import { executionOn, turns } from "../../testing/durable/execution-on.ts";
+import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
 import { ProgressOrder } from "./progress-order.ts";
+import type { JournalRow } from "./run-store.ts";
 
 /** What is shown, and how often the commits were hurried. */
 function ordered() {
@@ -41,4 +45,49 @@ test("what is out of date when its turn comes is not shown, nor more than a thou
   commit.resolve();
   await Bun.sleep(0);
   expect(shown).toEqual(Array.from({ length: 999 }, (_, index) => index + 1));
+});
+
+test("what a step shows comes behind the events before it, whoever told them, and nothing is shown of a run that is another's", async () => {
+  const seen: string[] = [];
+  let hurried = 0;
+  class Telling extends MemoryRunStore {
+    override hurry(): void {
+      hurried++;
+    }
+
+    override async record(row: JournalRow, events: readonly RunEvent[] = []): Promise<void> {
+      await turns(3);
+      await super.record(row, events);
+      seen.push(...events.map(({ type }) => type));
+    }
+  }
+  const held = Promise.withResolvers<StepContext>();
+  const execution = await executionOn(
+    new Telling(emptyState()),
+    async (run) => {
+      await run.step("one", async ({ emit }) => void emit({ type: "by a step" }), { effect: "pure" });
+      await run.step("two", async ({ progress }) => void progress({ type: "shown" }), { effect: "pure" });
+      await turns();
+      run.emit({ type: "by the body" });
+      return run.step(
+        "three",
+        (step) => {
+          step.progress({ type: "shown again" });
+          held.resolve(step);
+          return new Promise<null>(() => undefined);
+        },
+        { effect: "pure" },
+      );
+    },
+    { progress: ({ type }) => void seen.push(type) },
+  );
+  const step = await held.promise;
+  await turns();
+  // Progress is shown in the step or not at all.
+  expect(seen).toEqual(["by a step", "by the body", "shown again"]);
+  // Somebody is watching.
+  expect(hurried).toBe(2);
+  execution.lose();
+  step.progress({ type: "late" });
+  expect(seen).toHaveLength(3);
 });

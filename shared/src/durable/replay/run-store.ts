@@ -75,7 +75,7 @@ export type Ending =
 export interface RunStore {
   load(): Promise<readonly JournalRow[]>;
   /** Whether a new step may start: not once the run is canceled or belongs to another worker. */
-  standing(): Promise<"held" | "canceled" | "lost">;
+  leaseState(): Promise<"held" | "canceled" | "lost">;
   /** Adds a row, or replaces a started one by its done form, with the events that belong to it. */
   record(row: JournalRow, events?: readonly RunEvent[]): Promise<void>;
   wait(request: WaitRequest): Promise<WaitAnswer>;

@@ -1,6 +1,6 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import type { Run } from "../../core/runs/run.ts";
-import { executionOn } from "../../testing/durable/execution-on.ts";
+import { executionOn, turns } from "../../testing/durable/execution-on.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
 import { StoreUnavailable, type WaitAnswer, type WaitRequest } from "./run-store.ts";
 
@@ -18,7 +18,7 @@ test("a poll finds the signal that a wait took for a branch which had lost by th
     override async wait(request: WaitRequest): Promise<WaitAnswer> {
       const answer = await super.wait(request);
       this.answered.resolve();
-      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+      await turns();
       return answer;
     }
   }
@@ -37,7 +37,7 @@ test("a poll finds the signal that a wait took for a branch which had lost by th
 test("steps that begin in one turn ask once whether they may, and those of later turns begin after them", async () => {
   const asked: (() => void)[] = [];
   class ReversedReads extends MemoryRunStore {
-    override async standing(): Promise<"held"> {
+    override async leaseState(): Promise<"held"> {
       await new Promise<void>((resolve) => asked.push(resolve));
       return "held";
     }
@@ -63,10 +63,10 @@ test("steps that begin in one turn ask once whether they may, and those of later
 });
 
 test("a step that found the store away begins again only if the run is still its own", async () => {
-  let standing: "held" | "lost" = "held";
+  let leaseState: "held" | "lost" = "held";
   class TakenOver extends MemoryRunStore {
-    override standing() {
-      return Promise.resolve(standing as "held");
+    override leaseState() {
+      return Promise.resolve(leaseState as "held");
     }
   }
   const begun: string[] = [];
@@ -77,7 +77,7 @@ test("a step that found the store away begins again only if the run is still its
       async () => {
         begun.push("asked");
         if (begun.length > 1) return "answer";
-        standing = "lost";
+        leaseState = "lost";
         throw new StoreUnavailable("it was restarted");
       },
       { effect: "pure" },
@@ -97,4 +97,38 @@ test("a step that must happen once is not begun again because the store was away
     return run.step("pay", pay, { effect: "once" }).catch(({ code }) => code);
   });
   expect([output, begun]).toEqual(["storage_unavailable", ["paid"]]);
+});
+
+test("a step that finds the store away is tried again for a minute, and then that is its failure", async () => {
+  for (const [awayMs, tried] of [
+    [59_000, 2],
+    [60_001, 1],
+  ] as const) {
+    let now = 0;
+    const clock = spyOn(performance, "now").mockImplementation(() => now);
+    const sleep = spyOn(Bun, "sleep").mockResolvedValue(undefined);
+    let tries = 0;
+    const store = new MemoryRunStore(emptyState());
+    const execution = await executionOn(store, (run) =>
+      run
+        .step(
+          "ask",
+          async () => {
+            if (++tries > 1) return "answer";
+            now += awayMs;
+            throw new StoreUnavailable("it was restarted");
+          },
+          { effect: "pure" },
+        )
+        .catch(({ code }) => code),
+    );
+    const outcome = await execution.done;
+    clock.mockRestore();
+    // Not all the time: others want the store back too.
+    const pauses = sleep.mock.calls.map(([ms]) => ms);
+    sleep.mockRestore();
+    expect(pauses).toEqual(tried === 2 ? [100] : []);
+    const output = tried === 2 ? "answer" : "storage_unavailable";
+    expect([outcome, tries, store.state.ending]).toEqual(["ended", tried, { status: "completed", output }]);
+  }
 });

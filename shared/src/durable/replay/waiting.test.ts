@@ -1,6 +1,6 @@
 import { expect, jest, spyOn, test } from "bun:test";
 import type { Run } from "../../core/runs/run.ts";
-import { executionOn } from "../../testing/durable/execution-on.ts";
+import { executionOn, turns } from "../../testing/durable/execution-on.ts";
 import { emptyState, MemoryRunStore } from "../../testing/durable/memory-run-store.ts";
 import type { WaitAnswer, WaitRequest } from "./run-store.ts";
 
@@ -155,4 +155,49 @@ test("signals that came together each reach their branch beside one that works o
   for (let turns = 0; turns < 100 && heard.length < 3; turns++) await turn();
   expect(heard.toSorted()).toEqual(["body 1", "branch 2", "branch 3"]);
   expect(await execution.done).toBe("ended");
+});
+
+test("a sleep that is over is recorded, so that a replay does not sleep again", async () => {
+  const store = new MemoryRunStore(emptyState());
+  const execution = await executionOn(store, async (run) => {
+    await run.sleep(1);
+    await run.signal("go");
+  });
+  expect([await execution.done, store.state.journal.get("0")?.state]).toEqual(["parked", "done"]);
+});
+
+test("a sleep that had begun goes on until the time that was stored, whatever is asked for now", async () => {
+  const store = new MemoryRunStore(emptyState());
+  store.state.journal.set("0", { path: "0", kind: "sleep", name: "", state: "started", out: "50000" });
+  const execution = await executionOn(store, (run) => run.sleep(9_000), { clock: () => 40_000 });
+  expect([await execution.done, store.state.parking?.wakeAt]).toEqual(["parked", 50_000]);
+});
+
+const stepAtWork = (run: Run) => run.step("work", () => new Promise<null>(() => undefined));
+
+test("until when a run sleeps is stored as it begins to, also while it works beside that", async () => {
+  const store = new MemoryRunStore(emptyState());
+  const execution = await executionOn(store, (run) => run.all<unknown>([(own) => own.sleep(60_000), stepAtWork]));
+  await turns();
+  expect(store.state.journal.get("0/0/0")).toMatchObject({ kind: "sleep", state: "started", out: "60000" });
+  execution.lose();
+});
+
+test("a wait that was stored before is told of no second time, and is shown with its reason", async () => {
+  const store = new MemoryRunStore(emptyState());
+  store.state.journal.set("0", { path: "0", kind: "signal", name: "go", state: "started" });
+  const seen: string[] = [];
+  const execution = await executionOn(store, (run) => {
+    seen.push(run.id, run.principal, run.contextId);
+    return run.signal("go", { reason: "input-required", events: [{ type: "asked" }] });
+  });
+  expect([await execution.done, store.state.events]).toEqual(["parked", []]);
+  expect(store.state.parking?.shown).toEqual({ signal: "go", reason: "input-required" });
+  expect(seen).toEqual(["r", "p", "c"]);
+});
+
+test.each([Number.POSITIVE_INFINITY, Number.NaN, -1])("a sleep of %p ms is refused in the body", async (ms) => {
+  const store = new MemoryRunStore(emptyState());
+  const execution = await executionOn(store, (run) => run.sleep(ms).catch((error) => error.name));
+  expect([await execution.done, store.state.ending]).toEqual(["ended", { status: "completed", output: "RangeError" }]);
 });

@@ -110,7 +110,7 @@ function reading(
   "get" | "byKey" | "list" | "admit" | "spend" | "usage" | "search" | "indexWords" | "hasFile" | "recorded" | "events"
 > {
   const known = (tables: Tables, runId: string) => {
-    const run = tables.runs.standing(runId);
+    const run = tables.runs.head(runId);
     if (run === null) throw new AppError("not_found", `There is no run ${runId}.`);
     return run;
   };

@@ -10,7 +10,7 @@ export function logOf({ writer, watch }: { readonly writer: Writer; readonly wat
     open: async () => watch.need(),
     read: (last, reached) =>
       writer.read(({ runs, events }) => {
-        const run = runs.standing(runId);
+        const run = runs.head(runId);
         if (run === null) throw new AppError("not_found", `There is no run ${runId}.`);
         reached(run.last_event);
         return {

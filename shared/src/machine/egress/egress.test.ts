@@ -135,7 +135,7 @@ test("redirects are followed, checked at every hop and counted", async () => {
   const before = seen.length;
   expect(await codeOf(get(`${base}/loop`))).toBe("unavailable");
   expect(seen.length - before).toBe(6);
-  expect(await codeOf(get(`${base}/to?url=/there`, { maxRedirects: 0 }))).toBe("unavailable");
+  expect(await codeOf(get(`${base}/to?url=/there`, { maxRedirects: 0 }))).toBe("invalid_input");
   for (const target of [
     "http://10.0.0.1/",
     "http://169.254.169.254/",

@@ -87,7 +87,8 @@ async function followRedirects(
     answer.stream.destroy();
     if (left <= 0 || hop.body !== undefined)
       throw new AppError(
-        "unavailable",
+        // Where none is followed, the address is the wrong one, however often it is asked.
+        request.maxRedirects === 0 ? "invalid_input" : "unavailable",
         `${hop.url.host} answered with a redirect too many, to ${target.slice(0, 200)}.`,
       );
     hop = redirected(hop, admitUrl(URL.parse(target, hop.url.href) ?? target, policy));

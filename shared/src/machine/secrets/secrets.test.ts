@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import * as sleeping from "../../core/async/sleep.ts";
 import { isThere } from "../kernel/process-table.ts";
 import { keptFile } from "../workspace/own-files/kept-file.ts";
 import { readSecret, type SecretSource } from "./secret-source.ts";
@@ -213,9 +214,9 @@ test("a code that would not count for long enough is the next one, and only the 
   let now = 0;
   const waited: number[] = [];
   spyOn(Date, "now").mockImplementation(() => now);
-  spyOn(Bun, "sleep").mockImplementation(async (time) => {
-    waited.push(Number(time));
-    now += Number(time);
+  spyOn(sleeping, "sleep").mockImplementation(async (time) => {
+    waited.push(time);
+    now += time;
   });
   const revealed = async (at: number, leastSeconds?: number) => {
     now = at;

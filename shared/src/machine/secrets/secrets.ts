@@ -1,4 +1,4 @@
-import { abortable } from "../../core/async/within.ts";
+import { sleep } from "../../core/async/sleep.ts";
 import { AppError } from "../../core/errors.ts";
 import type { KeptText } from "../../core/text/kept-text.ts";
 import { readSecret, type SecretSource } from "./secret-source.ts";
@@ -135,7 +135,7 @@ async function codeOf(read: string, leastSeconds: number, signal: AbortSignal): 
   if (/^\d{6,8}$/.test(read)) return { value: read };
   const now = oneTimeCode(read, Date.now());
   if (now.seconds >= leastSeconds) return { value: now.code, seconds: now.seconds };
-  await abortable(Bun.sleep(now.seconds * 1000 + 50), signal);
+  await sleep(now.seconds * 1000 + 50, signal);
   const next = oneTimeCode(read, Date.now());
   return { value: next.code, seconds: next.seconds };
 }

@@ -1,9 +1,9 @@
 import type { Client, Tool as Definition, ElicitRequest, Progress } from "@modelcontextprotocol/client";
 import * as z from "zod";
+import { sleep } from "../../core/async/sleep.ts";
 import { AppError } from "../../core/errors.ts";
 import type { ToolContext } from "../../core/tools/tool.ts";
 import { outgoingTrace } from "../../core/trace.ts";
-import { pause } from "./connection/back-off.ts";
 import type { ServerConnection } from "./connection/connection.ts";
 import { createDeadline } from "./connection/deadline.ts";
 import { answerOf, questionOf } from "./elicitation.ts";
@@ -180,7 +180,7 @@ async function fulfilled(
     } else if (sampling && method === "sampling/createMessage") given[key] = plain(await sample(name, what, ask));
     else throw new AppError("unavailable", `it asks for ${JSON.stringify(method)}, which is not offered`);
   }
-  if (Object.keys(requests).length === 0) await pause(250, signal);
+  if (Object.keys(requests).length === 0) await sleep(250, signal);
   return { kind: "again", ...(token !== undefined && { token }), asked, given };
 }
 

@@ -7,7 +7,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { type Caller, type Identify, requireScope, type Scope } from "../../core/caller.ts";
 import { longestBody, refuseBrokenOff, tooLarge } from "../../http/request-body.ts";
-import { whileCounts } from "../../http/while-counts.ts";
+import { untilRevoked } from "../../http/until-revoked.ts";
 import { contextNamed } from "./call-run.ts";
 import { mcpServer } from "./mcp-server.ts";
 import { listTools } from "./serve-tools.ts";
@@ -69,7 +69,7 @@ export function mcpAdapter(deps: McpAdapterDeps): McpAdapter {
     requireScope(caller, scope);
     const answer = await answerTo(request, body, caller);
     // To leave the stream of a call would give it up.
-    return scope === "read" ? whileCounts(answer, caller.stillCounts) : answer;
+    return scope === "read" ? untilRevoked(answer, caller.isStillValid) : answer;
   };
 }
 

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { chown, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import * as os from "node:os";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type FoundMachine, openMachineMemory } from "./remembered-machine.ts";
@@ -41,6 +42,14 @@ test("what a start found out is known to the next one with the same settings, un
   expect(await memory().recall()).toBeUndefined();
   await memory().forget();
   expect(await memory({ tier: "srt" }).recall()).toMatchObject({ tier: "srt" });
+});
+
+test("a cache folder that is set to nothing is the user's own", async () => {
+  process.env.XDG_CACHE_HOME = "";
+  using _ = spyOn(os, "homedir").mockReturnValue(folder);
+  await memory().remember(found);
+  expect(await readdir(join(folder, ".cache/manyhands"))).toHaveLength(1);
+  expect(await memory().recall()).toEqual(found);
 });
 
 const changes: Readonly<Record<string, () => Promise<unknown>>> = {

@@ -51,7 +51,7 @@ export function openMachineMemory(folder: string, settings: unknown): MachineMem
       const kept: z.input<typeof shape> = { confinement, python, found };
       await unlessRefused(replaceFile(path, JSON.stringify(kept)));
     },
-    forget: () => unlessRefused(rm(path, { force: true })),
+    forget: () => unlessRefused(rm(path)),
   };
 }
 

@@ -7,12 +7,13 @@ import * as connections from "../../a2a/ask/peers.ts";
 import type { Directory } from "../../a2a/delegate/directory.ts";
 import * as directories from "../../a2a/delegate/directory.ts";
 import type { CardPolicy } from "../../a2a/signing/card-policy.ts";
+import * as keySets from "../../a2a/signing/key-sets.ts";
 import { loadConfig } from "../../config/config.ts";
 import { AppError } from "../../core/errors.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
 import { cardOf } from "../../testing/a2a/card.ts";
-import { openPeers } from "./open-peers.ts";
+import { admission, openPeers } from "./open-peers.ts";
 
 test("the server's token goes only to agents of this system, and each agent elsewhere gets its own or none", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-peers-"));
@@ -48,6 +49,14 @@ test("the server's token goes only to agents of this system, and each agent else
     for (const name of ["plain", "unknown"]) expect(await shown(name, "alice")).toBe("");
     expect(asking?.peers.inside("http://127.0.0.1:8/swe/artifacts/1")).toBe(`${server.url.origin}/artifacts/1`);
     expect(openPeers([], config, { engine, artifacts })).toBeUndefined();
+    const { swe = expect.unreachable() } = config.agents;
+    const odd = openPeers(["constructor"], { agents: { constructor: swe }, peers: {} }, { engine, artifacts });
+    const sent = await odd?.peers.fetch({ name: "constructor", url: swe.url })(server.url.href);
+    expect(await sent?.text()).toBe("Bearer long-enough local");
+    odd?.close();
+    using reading = spyOn(keySets, "createKeySets");
+    await admission(config, {} as never);
+    expect(reading.mock.calls[0]?.[0].inside?.("http://127.0.0.1:8/swe/keys")).toBe(`${server.url.origin}/keys`);
     using connecting = spyOn(connections, "createPeers");
     using opening = spyOn(directories, "openDirectory");
     const again = openPeers(["swe", "far"], config, { engine, artifacts });

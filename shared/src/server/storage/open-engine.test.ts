@@ -1,5 +1,5 @@
 import { afterAll, expect, spyOn, test } from "bun:test";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../config/config.ts";
@@ -32,6 +32,12 @@ test("looking at the runs of a home makes no store, and finds those of its serve
   await Promise.all([store?.close(), engine.close()]);
   expect(await readdir(home)).toContain("runs.db");
   expect(await probeEngine(config)).toContain(home);
+});
+
+test("a store that is no database is told of", async () => {
+  const { home, config } = await configured();
+  await writeFile(join(home, "runs.db"), "no database ".repeat(100));
+  await expect(probeEngine(config)).rejects.toMatchObject({ code: "storage_unavailable" });
 });
 
 /** What the engines of these settings are made with, and whether their database is made ready. */
@@ -127,6 +133,7 @@ else {
     const url = await server.createDatabase();
     await using good = healthServer({ "/health": 200, "/restate/health": 200 });
     await using half = healthServer({ "/health": 503, "/restate/health": 503 });
+    using limits = spyOn(AbortSignal, "timeout");
     const probe = async (admin: string, ...ingress: string[]) => {
       const { config } = await configured({
         ...{ MANYHANDS_ENGINE_KIND: "restate", MANYHANDS_ENGINE_URL: url },
@@ -136,6 +143,7 @@ else {
       return probeEngine(config);
     };
     expect(await probe(good.url, good.url)).toMatch(/\(version \d+/);
+    expect(limits.mock.calls).toEqual([[5_000], [5_000]]);
     for (const [admin, ingress, named] of [
       [half.url, [good.url], `${half.url}/health`],
       [good.url, [good.url, half.url], `${half.url}/restate/health`],

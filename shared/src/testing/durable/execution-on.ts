@@ -25,3 +25,8 @@ export async function executionOn(
   execution.start({ execute: async (run) => (await execute(run)) as never }, null);
   return execution;
 }
+
+/** Lets the event loop turn so often, so that whatever can go on has. */
+export async function turns(count = 20): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -41,7 +41,7 @@ export class MemoryRunStore implements RunStore {
     return [...this.state.journal.values()];
   }
 
-  async standing(): Promise<"held"> {
+  async leaseState(): Promise<"held"> {
     return "held";
   }
 

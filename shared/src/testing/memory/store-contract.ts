@@ -121,6 +121,8 @@ function testChanges(opened: Opened, open: () => Promise<MemoryRows & AsyncDispo
     const { store } = of;
     const entry = await store.add("ann", { text: "One.", kind: "fact", by });
     const vector = Float32Array.of(0.6, 0.8);
+    await store.keepVectors("bob", "m", [{ ...entry, vector }]);
+    expect((await store.vectors("ann", "m")).size).toBe(0);
     await store.keepVectors("ann", "m", [{ ...entry, vector }]);
     expect((await store.vectors("ann", "m")).get(entry.id)).toEqual(vector);
     expect((await store.vectors("ann", "other")).size).toBe(0);

@@ -18,7 +18,7 @@ const edits = (async () => undefined) as unknown as CodeToolsDeps["edits"];
 const namesOf = (deps: Partial<CodeToolsDeps>) =>
   codeTools({ sandbox, edits, runsCode: false, egress: undefined, ...deps }).tools.map(({ name }) => name);
 
-const always = ["unpack", "apply_patch", "checkpoints"];
+const always = ["apply_patch", "checkpoints"];
 const running = ["repo_map", "search", "glob", "run_tests", "language_server"];
 
 test.each<[string, Partial<CodeToolsDeps>, readonly string[]]>([

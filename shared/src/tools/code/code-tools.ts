@@ -16,7 +16,6 @@ import { repoMapTool } from "./repo-map/repo-map.ts";
 import { globTool } from "./search/glob.ts";
 import { searchTool } from "./search/search.ts";
 import { runTestsTool } from "./test-run/run-tests.ts";
-import { unpackTool } from "./unpack.ts";
 
 /** What the code tools need. */
 export type CodeToolsDeps = {
@@ -51,7 +50,6 @@ export function codeTools({ sandbox, runsCode, egress, hosts = noGitHosts, edits
       return withCheckpoints(edited === true ? tool : withDiagnostics(tool, { sandbox, edited }), checkpoints);
     },
     tools: [
-      unpackTool({ sandbox }),
       ...(egress === undefined ? [] : [cloneRepositoryTool({ egress, sandbox, hosts })]),
       ...(runsCode ? [repoMapTool({ sandbox }), searchTool({ sandbox }), globTool({ sandbox })] : []),
       applyPatchTool({ queue: edits }),

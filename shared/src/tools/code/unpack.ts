@@ -5,6 +5,7 @@ import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { openFile } from "../../machine/workspace/workspace-file.ts";
+import { asksForDocuments } from "../documents/asks-for-documents.ts";
 import type { ExtractLimits } from "./archive/extract-room.ts";
 import { unpackArchive, unpackedText } from "./archive/unpack-archive.ts";
 import { repositoryNotes } from "./repository-notes.ts";
@@ -18,9 +19,22 @@ const input = z.strictObject({
     .describe("The new folder, which must not exist yet; default: named after the archive's content."),
 });
 
-const description = `Unpacks an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst) into a new workspace folder, all or nothing. A single folder
-around everything is removed. What you change in the new folder is handed over as a patch. Archives with paths or links that lead outside, devices, duplicate
-names, or contents out of proportion are refused.`;
+const description = `Unpacks an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst) or one compressed file (.gz …) into a new workspace folder, all or nothing. A single folder
+around everything is removed. Archives with paths or links that lead outside, devices, duplicate names, or contents out of proportion are refused.`;
+
+const compressed = /\.(?:gz|bz2|xz|zst)$/i;
+
+/** File names and words, in any language that borrows them, that speak of an archive. */
+const speaks =
+  /\.(?:zip|tar|tgz|tbz2?|txz|tzst|gz|bz2|xz|zst)\b|\b(?:archiv(?:e[sd]?|s)?|tarballs?|unzip|zipped|zip[- ]files?|unpack(?:ed)?)\b/i;
+
+/**
+ * Whether words of a conversation call for the tool: the user's, or the name of a file they sent;
+ * of a tool's result only that it names the tool.
+ */
+export function asksForArchives(text: string, from: "user" | "result"): boolean {
+  return (from === "user" ? speaks : /\bunpack(?:ed)?\b/).test(text);
+}
 
 /**
  * The `unpack` tool. `sandbox` runs the programs that decompress everything except plain tar, gzip
@@ -29,10 +43,12 @@ names, or contents out of proportion are refused.`;
 export function unpackTool(deps: { readonly sandbox: Sandbox; readonly limits?: ExtractLimits }): Tool {
   return defineTool({
     name: "unpack",
+    family: "archives",
     description: description.replaceAll("\n", " "),
     input,
     effect: "once",
     edits: true,
+    neededFor: asksForArchives,
     async run({ path, into }, { workspace, signal }) {
       await using file = await openFile(workspace, path);
       const archive = {
@@ -40,11 +56,15 @@ export function unpackTool(deps: { readonly sandbox: Sandbox; readonly limits?: 
         size: file.stats.size,
         workspace: { root: workspace.root, path: file.place.relative },
       };
-      const otherwise = basename(path).replace(/(?:\.tar)?\.\w+$/, "") || "unpacked";
+      const name = basename(path);
+      const single = name.replace(/\.\w+$/, "") || "unpacked";
+      const otherwise = (compressed.test(name) ? single.replace(/\.[a-z]\w*$/i, "") : single) || "unpacked";
       try {
         const named = into === undefined ? {} : { into };
-        const placed = await unpackArchive({ ...deps, workspace, archive, otherwise, signal, ...named });
-        return unpackedText(placed) + (await repositoryNotes(workspace, placed));
+        const placed = await unpackArchive({ ...deps, workspace, archive, otherwise, single, signal, ...named });
+        const isRead = placed.files.some((one) => asksForDocuments(one.path, "user"));
+        const hint = isRead ? "\nread_document reads the documents among them." : "";
+        return unpackedText(placed) + hint + (await repositoryNotes(workspace, placed));
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
         throw new AppError(error.code, `${path} was not unpacked. ${error.message}`, { cause: error });

@@ -1,4 +1,4 @@
-import { setTimeout } from "node:timers/promises";
+import { sleep } from "../../core/async/sleep.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tools/tool.ts";
 import type { SessionPool } from "../shell/session-pool.ts";
@@ -47,7 +47,7 @@ export function computerUse(deps: ComputerDeps): Tool {
 async function act(deps: ComputerDeps, input: ComputerInput, context: ToolContext): Promise<string | ToolResult> {
   switch (input.action) {
     case "wait":
-      await setTimeout(input.duration * 1000, undefined, { signal: context.signal });
+      await sleep(input.duration * 1000, context.signal);
       return `Waited ${input.duration} s.`;
     case "screenshot":
       return await screenshot(deps, context);

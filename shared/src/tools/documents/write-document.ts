@@ -109,9 +109,7 @@ async function workbook(
   const { content, told, page } = await writeWorkbook({ sheets: toWrite, page: isDrawn }, context.signal);
   await saveFile(context.workspace, path, content);
   const look = await lookAtPage(() => page, sheetPageShows, browser, context);
-  const formulas = toWrite.some((sheet) => "rows" in sheet && JSON.stringify(sheet.rows).includes('"='));
-  const note = formulas ? " Formulas are computed when it is opened: check them by computing yourself." : "";
-  const text = `Written and read back: ${path}, ${told}${note}`;
+  const text = `Written and read back: ${path}, ${told}`;
   // The cells of a CSV file may be anybody's.
   const isOwn = toWrite.every((sheet) => "rows" in sheet) || look.images.length === 0;
   return { ...withLook(text, look), ...(!isOwn && { takenIn: ["file"] }) };

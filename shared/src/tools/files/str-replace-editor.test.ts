@@ -228,7 +228,7 @@ test("binary content is neither shown nor edited, nor is UTF-16", async () => {
   for (const path of ["b.bin", "late.bin", "u.txt"])
     for (const input of [{ command: "view", path }, replace(path, "a", "b")])
       expect(await place.text(input)).toBe(
-        `The file ${path} is binary, so it can neither be shown nor edited as text. If it is a document, read_document reads it.`,
+        `The file ${path} is binary, so it can neither be shown nor edited as text. If it is a document, read_document reads it; unpack opens an archive.`,
       );
 });
 

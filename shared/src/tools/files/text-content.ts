@@ -31,6 +31,6 @@ export function splitMark(text: string): { readonly mark: string; readonly body:
 export function binaryError(path: string): AppError {
   return new AppError(
     "unsupported",
-    `The file ${path} is binary, so it can neither be shown nor edited as text. If it is a document, read_document reads it.`,
+    `The file ${path} is binary, so it can neither be shown nor edited as text. If it is a document, read_document reads it; unpack opens an archive.`,
   );
 }

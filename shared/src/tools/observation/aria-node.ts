@@ -50,11 +50,12 @@ function squeezed(text: string): string {
   return text.replace(/[\s\u200b]+/g, "").slice(0, markLength);
 }
 
-function nodeText(node: AriaNode): string {
+/** The beginning of what is in a node, in words. */
+export function nodeText(node: AriaNode): string {
   let text = node.text ?? "";
   for (const child of node.children ?? []) {
     if (text.length > 4 * markLength) break;
-    text += typeof child === "string" ? child : child.name !== "" ? child.name : nodeText(child);
+    text += ` ${typeof child === "string" ? child : child.name !== "" ? child.name : nodeText(child)}`;
   }
-  return text;
+  return text.trim();
 }

@@ -54,6 +54,11 @@ export function holdsValue(role: string): boolean {
   return entry.has(role);
 }
 
+/** Whether an element of this role is written into. */
+export function takesText(role: string): boolean {
+  return holdsValue(role) && !/^(?:checkbox|radio|switch)$/.test(role);
+}
+
 const named = new Set([
   "button",
   "link",

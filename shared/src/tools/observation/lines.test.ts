@@ -195,7 +195,6 @@ const look = (items: readonly Item[], more: Partial<PageLook> = {}) =>
     url: "https://a.example/",
     title: "",
     items,
-    unseen: 0,
     crowded: false,
     measure: { width: 1280, height: 800, above: 0, below: 0, elements: 9 },
     ...more,
@@ -214,10 +213,9 @@ test("on a small page every element has its ref, on a long one only those that a
 test("the body says its title, what was left out and how to see more", () => {
   const body = (page: PageLook, tokens = 500) => bodyOf(page, linesOfLook(page, tokens));
   expect(body(look([]))).toBe('<web-content from="https://a.example">\n(nothing is on the page)\n</web-content>');
-  expect(body(look([words("a")], { title: ` ${"t ".repeat(100)}`, unseen: 1 }))).toBe(
-    `<web-content from="https://a.example">\nTitle: ${` ${"t ".repeat(100)}`.slice(0, 150)}\n- a\n</web-content>\nLeft out: 1 hidden text.`,
+  expect(body(look([words("a")], { title: ` ${"t ".repeat(100)}` }))).toBe(
+    `<web-content from="https://a.example">\nTitle: ${` ${"t ".repeat(100)}`.slice(0, 150)}\n- a\n</web-content>`,
   );
-  expect(body(look([words("a")], { unseen: 2 }))).toContain("Left out: 2 hidden texts.");
   const crowded = body(look([words("a")], { crowded: true }));
   expect(crowded).toEndWith(
     'The page has 9 elements; of the last ones, only what is near the window is listed. browser_snapshot{find: "…"} finds the rest.',

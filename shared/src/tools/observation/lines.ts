@@ -1,5 +1,5 @@
 import { counted } from "../../core/text/counted.ts";
-import { actsByRole, type Item } from "./item.ts";
+import { actsByRole, type Item, takesText } from "./item.ts";
 
 /** A line of a page's outline. */
 export type OutlineLine = {
@@ -103,7 +103,8 @@ function oneRow(item: Item, detail: Detail): string | undefined {
   if (item.children.length === 0 || item.children.length > 12 || !rows.has(item.role)) return undefined;
   if (item.children.some(({ children, role }) => children.length > 0 && role !== "combobox")) return undefined;
   const detailOf = (isMarked: boolean) => ({ ...detail, allRefs: detail.allRefs && isMarked });
-  const words = item.children.filter(({ acts }) => !acts);
+  // Beside a field that is written into a word is its label.
+  const words = item.children.some(({ role }) => takesText(role)) ? [] : item.children.filter(({ acts }) => !acts);
   const inside = item.children.map((child) => headOf(child, detailOf(words.length === 1), true)).join(" | ");
   const head = headOf(item, detailOf(words.length > 1), true);
   const text = isEntry(head) ? inside : `${head}: ${inside}`;

@@ -57,9 +57,8 @@ function fits(lines: readonly OutlineLine[], tokens: number): boolean {
   });
 }
 
-function remarks({ unseen, crowded, measure }: PageLook, cut: boolean): string[] {
+function remarks({ crowded, measure }: PageLook, cut: boolean): string[] {
   const said: string[] = [];
-  if (unseen > 0) said.push(`Left out: ${unseen} hidden ${unseen === 1 ? "text" : "texts"}.`);
   if (crowded)
     said.push(
       `The page has ${measure.elements} elements; of the last ones, only what is near the window is listed. browser_snapshot{find: "…"} finds the rest.`,

@@ -20,8 +20,6 @@ export type PageLook = {
   readonly title: string;
   readonly measure: PageMeasure;
   readonly items: readonly Item[];
-  /** How many texts were left out because no person could see them. */
-  readonly unseen: number;
   /** Which of the tab's documents this one was loaded in place of, when it was loaded anew. */
   readonly loadedOver: number | undefined;
   /** Whether the page has so many elements that those far from the window were left out. */
@@ -39,8 +37,14 @@ export async function lookAt(
   {
     find,
     tellsChanges = false,
+    isGlance = false,
     ...options
-  }: ActOptions & { readonly find?: string | undefined; readonly tellsChanges?: boolean },
+  }: ActOptions & {
+    readonly find?: string | undefined;
+    readonly tellsChanges?: boolean;
+    /** Whether no model is told of it, so that the newest look stays the one before. */
+    readonly isGlance?: boolean;
+  },
 ): Promise<PageLook | undefined> {
   // An act would dismiss the dialog.
   if (browsing.dialog() !== undefined) return undefined;
@@ -52,9 +56,9 @@ export async function lookAt(
       readDocuments(page.mainFrame(), { find, timeoutMs: options.timeoutMs }),
       page.title(),
     ]);
-    const { frame, measure, unseen } = document;
+    const { frame, measure } = document;
     const loadedOver = tellsChanges ? followLoaded(looks, document) : undefined;
-    for (const one of allDocuments(document)) followRedrawn(looks, one, { looked: true });
+    for (const one of allDocuments(document)) followRedrawn(looks, one, { looked: !isGlance });
     const give = (element: Omit<SeenElement, "tab">) => looks.refs.give({ ...element, tab: tab.id });
     const drawn = drawnItems(document.drawn, (element) =>
       give({ ...element, frame, origin: measure.origin, name: "", mark: "" }),
@@ -67,7 +71,6 @@ export async function lookAt(
       title,
       measure,
       items,
-      unseen: unseen.length,
       loadedOver,
       crowded: document.crowded,
     };

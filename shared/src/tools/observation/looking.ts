@@ -4,6 +4,7 @@ import { callIsolated, type IsolatedProgram, isolatedElement } from "../../machi
 import type { SeenElement } from "./elements/refs.ts";
 import * as allWords from "./in-page/all-words.ts";
 import * as drawnElement from "./in-page/drawn-element.ts";
+import * as drawnGrid from "./in-page/drawn-grid.ts";
 import * as elementNumbers from "./in-page/element-numbers.ts";
 import type { SecretOrder, SecretOutcome } from "./in-page/fill-secret.ts";
 import * as fillSecret from "./in-page/fill-secret.ts";
@@ -28,6 +29,7 @@ import * as visibility from "./in-page/visibility.ts";
 const modules: readonly object[] = [
   allWords,
   drawnElement,
+  drawnGrid,
   elementNumbers,
   fillSecret,
   findDrawnElements,

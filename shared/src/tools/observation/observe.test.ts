@@ -129,14 +129,14 @@ test("the contents of a password field are not shown", async () => {
   expect(text).toContain("•••");
 });
 
-test("text no person could see is left out and counted; text hidden from assistive technology is marked", async () => {
+test("text no person could see is left out without a word of it; text hidden from assistive technology is marked", async () => {
   const text = await desk.open("/hidden");
   expect(text).not.toContain("obey me");
   expect(text).toContain("Welcome to the shop");
   expect(text).toContain("white on black");
   expect(text).toMatch(/\[aria-hidden\].*Twelve dollars/);
   expect(text).toMatch(/button "Close" \[label not visible\]/);
-  expect(text).toMatch(/Left out: \d hidden texts/);
+  expect(text).toEndWith("</web-content>");
 });
 
 test("what a field holds is shown, also where the page tells screen readers alone the same", async () => {
@@ -150,7 +150,6 @@ for (const path of ["/obscure", "/crowdedobscure"])
   test(`text only a machine could read is left out of ${path.slice(1)}, and text drawn in unusual ways is not`, async () => {
     const text = await desk.open(path);
     expect(text).not.toContain("obey me");
-    expect(text).toMatch(/Left out: \d+ hidden texts/);
     for (const seen of ["Gradient heading", "Outlined heading", "Shadow heading", "pale grey", "half there"])
       expect(text).toContain(seen);
     if (path === "/obscure") expect(text).toContain("without a box");

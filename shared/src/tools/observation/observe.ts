@@ -2,6 +2,7 @@ import type { ImagePart } from "../../core/model.ts";
 import type { Observation } from "../../core/tools/tool.ts";
 import type { Browsing } from "../../machine/browser/browser.ts";
 import { estimateText } from "../../models/tokens.ts";
+import { passedText } from "./between-acts.ts";
 import { type SnapshotState, type SnapshotStates, untoldNotices } from "./elements/snapshot-state.ts";
 import type { Detail } from "./lines.ts";
 import { lookAt, type PageLook, settle } from "./look.ts";
@@ -9,6 +10,7 @@ import { bodyOf, headerOf, type LookLines, linesOfLook, notesOf } from "./look-t
 import { briefOf, briefOfChanges } from "./page-brief.ts";
 import { changesText, continues, differenceOf, documentOf, toldWith } from "./page-changes.ts";
 import { photograph } from "./photograph.ts";
+import { type PictureCells, showsSame } from "./picture-cells.ts";
 import type { ToldPage } from "./told-page.ts";
 
 /** How to make an observation: whether the model accepts images, and how many tokens there are. */
@@ -34,20 +36,22 @@ const aroundTokens = 120;
 const maxChanged = 0.7;
 /** The same for a page that was loaded anew: then what was told of it before can be folded. */
 const maxLoaded = 0.5;
+/** The same where the whole page would come with a picture that the conversation has. */
+const maxBesidePicture = 2;
 
 /**
  * The active page as a model sees it before it acts: whole when it is new to the conversation,
- * after that what has changed since, also where it was loaded anew. Undefined when nothing has.
- * Rejects as `Browsing.act` does.
+ * after that what has changed since, also where it was loaded anew. What the acts of the turn
+ * changed in between is told too. Undefined when nothing is new. Rejects as `Browsing.act` does.
  */
-export async function observe(
-  browsing: Browsing,
-  { looks: states, vision, tokens = observationTokens, since, about = [], signal }: ObservationOptions,
-): Promise<Observation | undefined> {
+export async function observe(browsing: Browsing, options: ObservationOptions): Promise<Observation | undefined> {
+  const { looks: states, vision, since, about = [], signal } = options;
   const looks = states.of(browsing);
   const base = looks.told.get(since ?? "");
-  const { snapshot } = looks;
+  const { snapshot, between } = looks;
   looks.snapshot = undefined;
+  looks.between = [];
+  looks.changed = false;
   looks.untold = looks.untold.filter((notice) => !base?.notices.includes(notice));
   await settle(browsing, looks, signal);
   const look = await lookAt(browsing, looks, { signal, timeoutMs: lookMs, tellsChanges: true });
@@ -58,14 +62,44 @@ export async function observe(
     const isTold = base !== undefined && looks.toldDialog !== undefined && browsing.dialog() === looks.toldDialog;
     return heldUp(looks, isTold ? { ...told, header: told.header.slice(0, -1) } : told, base && { base, since });
   }
-  const image = vision && isDrawn(look) ? await photograph(browsing, looks, signal) : undefined;
-  const lines = (detail?: Detail) => linesOfLook(look, tokens - aroundTokens, detail);
-  const whole = (shown: LookLines) => [...told.header, ...notesOf(notices), bodyOf(look, shown)].join("\n");
+  const taken = vision && isDrawn(look) ? await photograph(browsing, looks, look.measure.grid, signal) : undefined;
   const page = {
     look,
-    told: image === undefined ? told : { ...told, picture: Bun.hash(image.data).toString(36) },
-    image,
+    told: taken === undefined ? told : { ...told, picture: pictureAfter(base?.picture, taken.cells) },
+    image: taken?.image,
   };
+  const seen = seenOf(looks, page, { ...options, base, snapshot });
+  return withPassed(seen, passedText(look, between, [base?.lines ?? [], snapshot?.lines ?? []]), since);
+}
+
+/** An observation with what a page said in between, which stays when the observation is folded. */
+function withPassed(seen: Observation | undefined, passed: string, since: string | undefined): Observation | undefined {
+  if (passed === "") return seen;
+  if (seen === undefined) return { text: passed, brief: passed, ...(since !== undefined && { since }) };
+  return {
+    ...seen,
+    text: `${seen.text}\n${passed}`,
+    brief: [seen.brief ?? "", passed].filter((part) => part !== "").join("\n"),
+  };
+}
+
+/** A page whole, or what is new of it, since an observation or what a result told whole. */
+function seenOf(
+  looks: SnapshotState,
+  page: Omit<SeenPage, "lines">,
+  {
+    base,
+    snapshot,
+    since,
+    tokens = observationTokens,
+  }: Pick<ObservationOptions, "since" | "tokens"> & {
+    readonly base: ToldPage | undefined;
+    readonly snapshot: ToldPage | undefined;
+  },
+): Observation | undefined {
+  const { look, told, image } = page;
+  const lines = (detail?: Detail) => linesOfLook(look, tokens - aroundTokens, detail);
+  const whole = (shown: LookLines) => [...told.header, ...notesOf(told.notices), bodyOf(look, shown)].join("\n");
   if (snapshot !== undefined && continues(look, snapshot)) {
     const shown = lines(snapshot.detail);
     const known = { ...snapshot, picture: base?.picture };
@@ -74,12 +108,13 @@ export async function observe(
   }
   if (base !== undefined && continues(look, base)) {
     const shown = lines(base.detail);
-    const most = base.document === documentOf(look) ? maxChanged : maxLoaded;
+    const isDrawnAlike = image !== undefined && isSame(base.picture, told.picture);
+    const most = isDrawnAlike ? maxBesidePicture : base.document === documentOf(look) ? maxChanged : maxLoaded;
     const changes = changesOf(looks, { ...page, lines: shown }, { base, since }, most * estimateText(whole(shown)));
     if (changes !== "too many") return changes;
   }
   const shown = lines(base?.document === documentOf(look) ? base.detail : undefined);
-  const mark = remember(looks, toldWith(look, shown, page.told));
+  const mark = remember(looks, toldWith(look, shown, told));
   return { text: whole(shown), mark, brief: briefOf(look), ...(image && { images: [image] }) };
 }
 
@@ -116,7 +151,16 @@ function changeOf({ look, lines, told, image }: SeenPage, base: ToldPage) {
   const difference = differenceOf(look, lines, base);
   const changes = changesText(look, lines, { base, difference, header: told.header });
   const text = [changes, ...notesOf(told.notices)].filter((part) => part !== "").join("\n");
-  return { difference, text, isNew: image !== undefined && told.picture !== base.picture };
+  return { difference, text, isNew: image !== undefined && !isSame(base.picture, told.picture) };
+}
+
+/** What is known of drawings: where something lies over them now, what was there before. */
+function pictureAfter(before: PictureCells | undefined, now: PictureCells | undefined): PictureCells | undefined {
+  return now !== undefined && isSame(before, now) ? new Map([...(before ?? []), ...now]) : now;
+}
+
+function isSame(before: PictureCells | undefined, now: PictureCells | undefined): boolean {
+  return before !== undefined && now !== undefined && showsSame(before, now);
 }
 
 function differs(page: SeenPage, base: ToldPage): boolean {

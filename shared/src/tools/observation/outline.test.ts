@@ -73,7 +73,7 @@ const shown: readonly (readonly [what: string, html: string, ...lines: readonly 
   [
     "a slider of a page",
     "<div role=slider aria-label=Size aria-valuenow=3 tabindex=0 style='width:9px;height:9px'></div>",
-    'slider "Size" [e]: 3',
+    'slider "Size" [e]: 3 (0 to 100; browser_input_text sets it)',
   ],
   [
     "an editor",

@@ -38,7 +38,8 @@ export function briefOfChanges({ url }: PageLook, { lines }: LookLines, { fresh 
   return kept.length === 0 ? "" : asData(originOf(url), kept.map((text) => `+ ${text}`).join("\n"));
 }
 
-function withinBudget(lines: readonly string[], tokens: number): string[] {
+/** The lines that so many tokens have room for; none after the first that has no room. */
+export function withinBudget(lines: readonly string[], tokens: number): string[] {
   let left = tokens;
   return lines.filter((line) => {
     left -= left < 0 ? 0 : estimateText(line) + 1;
@@ -88,7 +89,8 @@ function linesWith(text: string): string[] {
   return line === "" ? [] : [line];
 }
 
-function oneLine(text: string): string {
+/** A text on one line, shortened. */
+export function oneLine(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length <= longestLine ? line : `${line.slice(0, longestLine).toWellFormed()}…`;
 }

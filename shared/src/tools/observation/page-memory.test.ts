@@ -20,7 +20,6 @@ const look = (items: readonly Item[], { above = 0, ...more }: Partial<PageLook> 
     url: "https://a.example/p?q=1",
     title: "T",
     items,
-    unseen: 0,
     crowded: false,
     measure: { origin: 7, width: 1280, height: 800, above, below: 0, elements: 9 },
     ...more,

@@ -34,17 +34,20 @@ async function pictureOf(size: { width: number; height: number } | null, { fails
     },
   } as unknown as Browsing;
   const looks = createSnapshotStates().of(browsing);
-  const image = await photograph(browsing, looks, signal);
+  const taken = await photograph(browsing, looks, { columns: 1, rows: 1, cells: [] }, signal);
+  const image = taken?.image;
   return { image, asked, scale: looks.scale?.page === page ? looks.scale.factor : undefined };
 }
 const jpeg = { type: "image", mediaType: "image/jpeg" } as const;
 
 test("a window of usual size is pictured pixel by pixel, and a larger one smaller, where it is scrolled to", async () => {
   const usual = { type: "jpeg", quality: 50, scale: "css", timeout: 8_000 };
+  // What is compared with the next picture.
+  const exact = { type: "png", scale: "css", timeout: 8_000 };
   for (const size of [{ width: 1_280, height: 800 }, { width: 800, height: 1_280 }, null])
     expect(await pictureOf(size)).toEqual({
       image: { ...jpeg, data: Buffer.from("drawn").toString("base64") },
-      asked: [usual],
+      asked: [usual, exact],
       scale: 1,
     });
   for (const [width, height] of [
@@ -57,6 +60,7 @@ test("a window of usual size is pictured pixel by pixel, and a larger one smalle
         ["Page.getLayoutMetrics", undefined],
         ["Page.captureScreenshot", { format: "jpeg", quality: 50, clip: { x: 5, y: 600, width, height, scale: 0.5 } }],
         "detached",
+        exact,
       ],
       // What a model points at in the picture is twice as far in the window.
       scale: 2,

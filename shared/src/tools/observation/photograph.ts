@@ -2,11 +2,16 @@ import type { Page } from "playwright";
 import type { ImagePart } from "../../core/model.ts";
 import type { Browsing } from "../../machine/browser/browser.ts";
 import type { SnapshotState } from "./elements/snapshot-state.ts";
+import type { DrawnGrid } from "./in-page/drawn-grid.ts";
+import { type PictureCells, picturedCells } from "./picture-cells.ts";
 
 /** The longest side of an image for a model, in pixels. */
 const maxPixels = 1_280;
 const quality = 50;
 const photographMs = 8_000;
+
+/** A picture of the window, and what it shows where something is drawn. */
+export type Photograph = { readonly image: ImagePart; readonly cells: PictureCells | undefined };
 
 /**
  * The window as a JPEG of at most 1280 pixels a side, one pixel for each CSS pixel unless the
@@ -16,13 +21,22 @@ const photographMs = 8_000;
 export async function photograph(
   browsing: Browsing,
   looks: SnapshotState,
+  grid: DrawnGrid,
   signal: AbortSignal,
-): Promise<ImagePart | undefined> {
-  const data = await browsing.act((page) => windowJpeg(page, looks).catch(() => undefined), {
-    signal,
-    timeoutMs: photographMs + 2_000,
-  });
-  return data === undefined ? undefined : { type: "image", mediaType: "image/jpeg", data };
+): Promise<Photograph | undefined> {
+  const taken = await browsing.act(
+    async (page) => {
+      const data = await windowJpeg(page, looks).catch(() => undefined);
+      return data === undefined ? undefined : { data, cells: await cellsOf(page, grid).catch(() => undefined) };
+    },
+    { signal, timeoutMs: 2 * photographMs + 2_000 },
+  );
+  if (taken === undefined) return undefined;
+  return { image: { type: "image", mediaType: "image/jpeg", data: taken.data }, cells: taken.cells };
+}
+
+async function cellsOf(page: Page, grid: DrawnGrid): Promise<PictureCells | undefined> {
+  return picturedCells(await page.screenshot({ type: "png", scale: "css", timeout: photographMs }), grid);
 }
 
 async function windowJpeg(page: Page, looks: SnapshotState): Promise<string> {

@@ -35,9 +35,10 @@ export function toItems(nodes: readonly (string | AriaNode)[], setting: Setting,
   return items.filter((item, index) => !isLabel(item, items[index - 1]) && !isLabel(item, items[index + 1]));
 }
 
-/** Whether a text only names the field beside it. */
-function isLabel({ role, text }: Item, neighbour: Item | undefined): boolean {
-  return role === "text" && neighbour !== undefined && holdsValue(neighbour.role) && neighbour.name === text;
+/** Whether a text, also one that can be clicked, only names the field beside it. */
+function isLabel({ role, text, children }: Item, neighbour: Item | undefined): boolean {
+  const isText = role === "text" || (role === "clickable" && children.length === 0);
+  return isText && neighbour !== undefined && holdsValue(neighbour.role) && neighbour.name === text;
 }
 
 function textItems(value: string, { hider }: Setting, away: number, ref?: string): Item[] {
@@ -64,13 +65,22 @@ function nodeItems(node: AriaNode, setting: Setting, outer: number): Item[] {
   const children = nameSaysAll(node.role) && label.text !== "" ? inner.filter((item) => item.acts) : inner;
   const look =
     acts && label.text === "" && text === "" && children.length === 0 ? setting.lookOf(number ?? 0) : undefined;
+  const states = statesOf(node, label.unseen);
+  if (node.role === "generic" && label.text === "" && text === "" && children.length === 1 && isBox(children[0]))
+    return children;
+  if (node.role === "gridcell" && node.cursor !== "pointer" && label.text === "" && text === "") {
+    const [only, ...others] = children;
+    if (only?.acts === true && others.length === 0)
+      return [{ ...only, states: [...new Set([...states, ...only.states])] }];
+    if (states.length === 0 && children.length > 0 && children.every((item) => item.acts)) return children;
+  }
   if (!acts && ref === undefined && label.text === "" && text === "" && children.length === 0) return [];
   return [
     {
       role: node.role === "generic" ? (node.cursor === "pointer" ? "clickable" : "group") : node.role,
       name: node.role === "row" && children.length > 0 ? "" : label.text,
       text: look ?? (text === label.text ? "" : text),
-      states: statesOf(node, label.unseen),
+      states,
       ref,
       acts,
       away,
@@ -78,6 +88,11 @@ function nodeItems(node: AriaNode, setting: Setting, outer: number): Item[] {
       children,
     },
   ];
+}
+
+/** Whether it is a box to check, which what is around it checks too. */
+function isBox(item: Item | undefined): boolean {
+  return item !== undefined && /^(?:checkbox|radio|switch)$/.test(item.role);
 }
 
 function joinTexts(items: readonly Item[]): string {

@@ -1,5 +1,6 @@
 import type { Detail } from "./lines.ts";
 import type { PlacedLine } from "./page-order.ts";
+import type { PictureCells } from "./picture-cells.ts";
 
 /** What a conversation that has an observation knows of a page. */
 export type ToldPage = {
@@ -16,8 +17,8 @@ export type ToldPage = {
   readonly above: number;
   /** The ref of the element with the focus. */
   readonly focus: string | undefined;
-  /** The hash of the picture that it has. */
-  readonly picture: string | undefined;
+  /** What the picture that it has shows where something is drawn. */
+  readonly picture: PictureCells | undefined;
   /** The notices that the observation told. */
   readonly notices: readonly string[];
 };

@@ -24,7 +24,7 @@ import {
 import type { Identify } from "../../../core/caller.ts";
 import { AppError } from "../../../core/errors.ts";
 import { isTooDeep } from "../../../http/json-text.ts";
-import { lookWhether } from "../../../http/while-counts.ts";
+import { watchValidity } from "../../../http/until-revoked.ts";
 import { AppFailure, FieldViolationsError, toA2AError } from "../../wire-error.ts";
 import { callFacts, type HttpCall } from "../call-context.ts";
 import { checked, requestSchemas } from "../request-schema.ts";
@@ -172,11 +172,11 @@ function unaryCall<Asked>(
 
 function streamingCall<Asked>(deps: GrpcServiceDeps, method: Method<Asked>, work: Work<Asked, Updates>) {
   return async (call: ServerWritableStream<Uint8Array, unknown>): Promise<void> => {
-    let lookNoMore: (() => void) | undefined;
+    let stopWatching: (() => void) | undefined;
     try {
       const { handler, asked, begun } = await opened(deps, method, call);
-      const { stillCounts, signal } = callFacts(begun.context);
-      if (stillCounts) lookNoMore = lookWhether(stillCounts, begun.release);
+      const { isStillValid, signal } = callFacts(begun.context);
+      if (isStillValid) stopWatching = watchValidity(isStillValid, begun.release);
       call.sendMetadata(answerMetadata(begun));
       for await (const update of work(handler, asked, begun.context)) {
         // Updates are pulled only as the reader takes them, so a slow reader holds only a few.
@@ -189,7 +189,7 @@ function streamingCall<Asked>(deps: GrpcServiceDeps, method: Method<Asked>, work
     } catch (error) {
       call.emit("error", failureStatus(toA2AError(error, deps.report)));
     } finally {
-      lookNoMore?.();
+      stopWatching?.();
     }
   };
 }

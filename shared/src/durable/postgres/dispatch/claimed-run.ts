@@ -18,7 +18,7 @@ export function claimedRun(options: ClaimedRunOptions): RunStore {
   const write = commitsOf(options);
   return {
     load: () => journalOf(options),
-    async standing() {
+    async leaseState() {
       const [row] = await database.query<{ canceled: boolean }>(
         "SELECT cancel_requested AS canceled FROM heads WHERE run = $1 AND owner = $2 AND epoch = $3",
         [claim.n, claim.owner, claim.epoch],

@@ -213,9 +213,9 @@ export class Executor {
       this.#held.set(row.id, { execution, n, epoch });
       if (this.#isDraining) execution.drain();
       // News that came before it was held here was for nobody.
-      const standing = await store.standing();
-      if (standing === "lost") execution.lose();
-      else if (standing === "canceled") execution.cancel();
+      const leaseState = await store.leaseState();
+      if (leaseState === "lost") execution.lose();
+      else if (leaseState === "canceled") execution.cancel();
       const version = row.body ?? firstBody;
       const body = bodyOf(definition, version);
       if (body === undefined) execution.pause(versionMissing(definition, version));

@@ -135,24 +135,24 @@ withPostgres((server) =>
         await sql.unsafe("UPDATE heads SET owner = 'me', epoch = 7 WHERE run = $1", [n]);
         const silent = { onCommitted() {}, onCanceled() {}, onParked() {} };
         const store = claimedRun({ claim: { n: String(n), owner: "me", epoch: "7" }, database, ...silent });
-        expect(await store.standing()).toBe("held");
+        expect(await store.leaseState()).toBe("held");
         for (const [owner, epoch] of [
           ["other", 7],
           ["me", 8],
           ["me", 6],
         ]) {
           await sql.unsafe("UPDATE heads SET owner = $2, epoch = $3 WHERE run = $1", [n, owner, epoch]);
-          expect(await store.standing()).toBe("lost");
+          expect(await store.leaseState()).toBe("lost");
         }
         await sql.unsafe("UPDATE heads SET owner = 'me', epoch = 7 WHERE run = $1", [n]);
-        expect(await store.standing()).toBe("held");
+        expect(await store.leaseState()).toBe("held");
         await sql.unsafe("UPDATE heads SET owner = 'other', epoch = 8 WHERE run = $1", [n]);
         await server().stop();
-        const standing = store.standing();
+        const leaseState = store.leaseState();
         // Kept from being reported as nobody's while the server starts.
-        standing.catch(() => undefined);
+        leaseState.catch(() => undefined);
         await server().start();
-        expect(await standing).toBe("lost");
+        expect(await leaseState).toBe("lost");
       } finally {
         await database.close();
       }

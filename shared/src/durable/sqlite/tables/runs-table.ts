@@ -30,7 +30,7 @@ export type RunRow = {
 /** How a run ended: its output and its error as JSON texts, if it has one. */
 export type Result = Pick<RunRow, "status" | "output" | "error">;
 
-type Standing = Pick<RunRow, "n" | "id" | "status" | "last_event">;
+type RunHead = Pick<RunRow, "n" | "id" | "status" | "last_event">;
 
 /** A run to be stored. */
 export type NewRunRow = {
@@ -67,7 +67,7 @@ export function runsTable(db: Database) {
   const worker = db.query<{ id: string }, [string]>("SELECT id FROM workers WHERE id = ?");
   const byId = db.query<RunRow, [string]>("SELECT * FROM runs WHERE id = ?");
   const ofPrincipal = db.query<RunRow, [string, string]>("SELECT * FROM runs WHERE id = ? AND principal = ?");
-  const standing = db.query<Standing, [string]>("SELECT n, id, status, last_event FROM runs WHERE id = ?");
+  const head = db.query<RunHead, [string]>("SELECT n, id, status, last_event FROM runs WHERE id = ?");
   const byKey = db.query<RunRow, [string, string]>("SELECT * FROM runs WHERE principal = ? AND dedupe_key = ?");
   const releaseKey = db.query("UPDATE runs SET dedupe_key = NULL, dedupe_hash = NULL WHERE n = ?");
   return {
@@ -99,7 +99,7 @@ export function runsTable(db: Database) {
     byId: (id: string) => byId.get(id),
     ofPrincipal: (id: string, principal: string) => ofPrincipal.get(id, principal),
     /** The few columns that followers need. */
-    standing: (id: string) => standing.get(id),
+    head: (id: string) => head.get(id),
     byKey: (principal: string, key: string) => byKey.get(principal, key),
     /** Frees a run's dedupe key for another run. */
     releaseKey: (n: number) => void releaseKey.run(n),

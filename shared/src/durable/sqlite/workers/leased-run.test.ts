@@ -63,9 +63,9 @@ const why = { code: "internal", message: "It cannot be stored." } as const;
 
 test("who lost the run writes nothing of it any more, whatever it is", async () => {
   await using at = claimed();
-  expect(await at.run.standing()).toBe("held");
+  expect(await at.run.leaseState()).toBe("held");
   at.takeAway();
-  expect(await at.run.standing()).toBe("lost");
+  expect(await at.run.leaseState()).toBe("lost");
   const writes = [
     () => at.run.record(done, [{ type: "told" }]),
     () => at.run.wait({ begin: [], wanted: () => [], park: { signals: [] } }),
@@ -102,7 +102,7 @@ test.each([
   ] as const) {
     await using at = claimed();
     if (isCanceled) at.cancel();
-    expect(await at.run.standing()).toBe(isCanceled ? "canceled" : "held");
+    expect(await at.run.leaseState()).toBe(isCanceled ? "canceled" : "held");
     await finish(at.run);
     expect(at.row()?.status).toBe(status);
     expect(at.events()).toEqual([status === "paused" ? "run-paused" : "run-ended"]);

@@ -58,7 +58,7 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
 
   return {
     load: () => writer.read((tables) => tables.journal.ofRun(lease.n), { early: true }),
-    async standing() {
+    async leaseState() {
       // Nobody else can know of a run that is still being accepted.
       if (acceptance !== undefined && acceptance.outcome === undefined) return "held";
       const held = await writer.read((tables) => tables.states.held(lease), { early: true });

@@ -270,7 +270,7 @@ export class Worker {
       this.#held.set(id, { execution, ...claim });
       if (this.#draining) execution.drain();
       if (acceptance !== undefined) execution.waitFor(acceptance.settled);
-      else if ((await store.standing()) === "canceled") execution.cancel();
+      else if ((await store.leaseState()) === "canceled") execution.cancel();
       const body = bodyOf(definition, claim.body);
       if (body === undefined) execution.pause(versionMissing(definition, claim.body));
       else execution.start(body, JSON.parse(claim.input));

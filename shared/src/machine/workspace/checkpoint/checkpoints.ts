@@ -68,7 +68,7 @@ export function createWorkspaceCheckpoints({
 
   async function listOf(name: string, checkpoint: string): Promise<Manifest> {
     const stream = await bucket.download(`${keysOf(name)}${checkpoint}.list`);
-    if (stream === undefined) throw unreadable();
+    // One that is gone is no list either.
     const packed = await new Response(stream).bytes();
     try {
       return manifestSchema.parse(JSON.parse(new TextDecoder().decode(Bun.zstdDecompressSync(packed))));
@@ -89,7 +89,7 @@ export function createWorkspaceCheckpoints({
       const staging = await stagingIn(working);
       try {
         const { manifest, seen, pack, isSame } = await packChanges(place(name), old, { staging, maxBytes, user });
-        if (isSame && old?.checkpoint) return;
+        if (isSame) return;
         if (pack !== undefined) await bucket.upload(`${keysOf(name)}${pack.id}.pack`, Bun.file(pack.file));
         const list = join(staging, "list");
         await writeFile(list, Bun.zstdCompressSync(JSON.stringify(manifest)));

@@ -1,13 +1,16 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { chown, link, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { AppError } from "../../../core/errors.ts";
 import { sha256Of } from "../../../core/text/sha256.ts";
 import { s3Credentials, startS3 } from "../../../testing/machine/s3-server.ts";
 import { type Bucket, openBucket } from "../artifacts/bucket.ts";
 import { createWorkspaceCheckpoints } from "./checkpoints.ts";
+import { manifestSchema } from "./manifest.ts";
 import { writePack } from "./pack.ts";
 import { packChanges } from "./pack-changes.ts";
+import { restoreInto } from "./restore.ts";
 
 let base: string;
 beforeEach(async () => {
@@ -65,11 +68,119 @@ test("a folder is the same however its names come, and one without files has wha
   expect(manifest.files.map(({ path }) => path)).toEqual(["meta/a", "meta/b", "meta/c"]);
 });
 
+test("what is stored already counts against the size that a workspace may have", async () => {
+  await mkdir(join(base, "ws/files"), { recursive: true });
+  const pack = async (old: Parameters<typeof packChanges>[1]) => {
+    const staging = await mkdtemp(join(base, "staging-"));
+    return await packChanges(join(base, "ws"), old, { staging, maxBytes: 100, user: undefined });
+  };
+  await writeFile(join(base, "ws/files/a"), new Uint8Array(60));
+  const old = await pack(undefined);
+  await writeFile(join(base, "ws/files/b"), new Uint8Array(41));
+  await expect(pack(old)).rejects.toMatchObject({ code: "too_large" });
+  await writeFile(join(base, "ws/files/b"), new Uint8Array(40));
+  expect((await pack(old)).manifest.files.map(({ size }) => size)).toEqual([60, 40]);
+});
+
+test("a download that breaks off is told as it broke, and one whose files cannot be written ends", async () => {
+  const pack = crypto.randomUUID();
+  const content = crypto.getRandomValues(new Uint8Array(60_000));
+  const packed = Bun.zstdCompressSync(content);
+  const file = { path: "files/a", mode: 0o600, modifiedAt: 1, size: content.length, sha256: "", pack, at: 0 };
+  const folders = [{ path: "files", mode: 0o700 }];
+  const manifest = { version: 1 as const, folders, links: [], files: [file], packs: {} };
+  const ended = Promise.withResolvers<void>();
+  const stream = (then: (stream: ReadableStreamDefaultController) => void) => {
+    let isBegun = false;
+    return new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (isBegun) return then(controller);
+        isBegun = true;
+        controller.enqueue(packed.subarray(0, 30_000));
+      },
+      cancel: () => ended.resolve(),
+    });
+  };
+  const away = new AppError("storage_unavailable", "The store does not answer.");
+  const broken = stream((controller) => controller.error(away));
+  const into = (folder: string, packOf: () => Promise<ReadableStream<Uint8Array>>) =>
+    restoreInto(join(base, folder), manifest, { packOf, user: undefined });
+  await expect(into("one", async () => broken)).rejects.toBe(away);
+  await mkdir(join(base, "two/files/a"), { recursive: true });
+  // More of it never comes.
+  await expect(into("two", async () => stream(() => undefined))).rejects.toMatchObject({
+    code: "storage_unavailable",
+    message: "What was stored of a workspace cannot be written here (EEXIST).",
+  });
+  await ended.promise;
+});
+
+test.each([
+  ["files/a\0b", {}],
+  ["files/..", {}],
+  ["files/a", { version: 2 }],
+  ["files/a", { files: [{ pack: "../../another" }] }],
+])("a list with the path %j that says %j is none of ours", (path, more) => {
+  const pack = crypto.randomUUID();
+  const file = { path, mode: 0o600, modifiedAt: 1, size: 1, sha256: "", pack, at: 0 };
+  const list = { version: 1, folders: [], links: [], packs: {}, ...more };
+  const files = "files" in more ? more.files.map((one) => ({ ...file, ...one })) : [file];
+  expect(manifestSchema.safeParse({ ...list, files }).success).toBe(false);
+  const good = { ...list, version: 1, files: [{ ...file, path: "files/a" }] };
+  expect(manifestSchema.safeParse(good).success).toBe(true);
+});
+
+test("a home without workspaces has none here, and nobody else looks into what is being made", async () => {
+  const mine = homeWith(nothing);
+  expect(await mine.here()).toEqual([]);
+  await mine.adopt(name, 1);
+  await mine.restore(name, 2, null);
+  await mine.adopt("another", 1);
+  const modes = ["../../another", "../../.checkpoints"].map(async (path) => (await stat(join(mine.files, path))).mode);
+  expect((await Promise.all(modes)).map((mode) => mode & 0o777)).toEqual([0o711, 0o700]);
+});
+
+test.each([
+  ["", "workspaces"],
+  ["team", "team-workspaces"],
+  ["team//", "team-workspaces"],
+])("below the prefix %j a workspace is stored in %s", async (prefix, folder) => {
+  const keys: string[] = [];
+  const bucket = { ...nothing, upload: async (key: string) => void keys.push(key) };
+  const mine = homeWith(bucket, prefix);
+  await mkdir(mine.files, { recursive: true });
+  await writeFile(join(mine.files, "a.txt"), "one");
+  await mine.save(name, 1, async () => true);
+  expect(keys.map((key) => key.replace(/[0-9a-f-]{36}/, "ID"))).toEqual([
+    `${folder}/${name}/ID.pack`,
+    `${folder}/${name}/ID.list`,
+  ]);
+});
+
+test.skipIf(process.getuid?.() !== 0)("a file of the tools' own that has two names is stored under both", async () => {
+  const user = { uid: 65_534, gid: 65_534 };
+  await mkdir(join(base, "ws/files"), { recursive: true });
+  await writeFile(join(base, "ws/files/a"), "own");
+  await chown(join(base, "ws/files/a"), user.uid, user.gid);
+  await link(join(base, "ws/files/a"), join(base, "ws/files/b"));
+  const staging = await mkdtemp(join(base, "staging-"));
+  const { manifest } = await packChanges(join(base, "ws"), undefined, { staging, maxBytes: 100, user });
+  expect(manifest.files.map(({ path }) => path)).toEqual(["files/a", "files/b"]);
+});
+
 const name = "0123456789abcdef0123456789abcdef";
 
-function homeWith(bucket: Bucket) {
+/** A bucket that has nothing. */
+const nothing: Bucket = {
+  upload: async () => undefined,
+  download: async () => undefined,
+  async *list() {},
+  remove: async () => undefined,
+};
+
+function homeWith(bucket: Bucket, prefix = "p") {
   const home = join(base, crypto.randomUUID());
-  const options = { home, bucket, prefix: "p", maxBytes: 1_000_000 };
+  const options = { home, bucket, prefix, maxBytes: 1_000_000 };
   return { files: join(home, "workspaces", name, "files"), ...createWorkspaceCheckpoints(options) };
 }
 

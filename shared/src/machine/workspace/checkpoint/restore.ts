@@ -1,8 +1,8 @@
 import { chmod, lchown, mkdir, open, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { Readable } from "node:stream";
+import { pipeline, Readable } from "node:stream";
 import { createZstdDecompress } from "node:zlib";
-import { AppError } from "../../../core/errors.ts";
+import { AppError, errnoOf } from "../../../core/errors.ts";
 import type { Owner } from "../held-folder.ts";
 import type { Manifest, PackedFile } from "./manifest.ts";
 
@@ -38,12 +38,14 @@ export async function restoreInto(
 
 /** Writes the files of one pack, sorted by their places in it. */
 async function unpack(folder: string, packed: ReadableStream<Uint8Array>, files: readonly PackedFile[]): Promise<void> {
-  const bytes = Readable.fromWeb(packed as never).pipe(createZstdDecompress());
+  // A download that breaks off fails the reading below, instead of the process.
+  const bytes = pipeline(Readable.fromWeb(packed as never), createZstdDecompress(), () => undefined);
   const waiting = [...files];
   let at = 0;
-  let writing = await begin(folder, waiting.shift());
+  let writing: Awaited<ReturnType<typeof begin>>;
   try {
-    for await (const chunk of bytes as AsyncIterable<Buffer>) {
+    writing = await begin(folder, waiting.shift());
+    for await (const chunk of readable(bytes)) {
       let from = at;
       at += chunk.byteLength;
       while (writing !== undefined && writing.file.at < at) {
@@ -61,7 +63,17 @@ async function unpack(folder: string, packed: ReadableStream<Uint8Array>, files:
     for (; writing !== undefined; writing = await begin(folder, waiting.shift())) await writing.end();
   } catch (error) {
     await writing?.leave();
+    throw error instanceof AppError ? error : unwritten(error);
+  } finally {
     bytes.destroy();
+  }
+}
+
+/** What is read of a pack; what cannot be read is damaged. */
+async function* readable(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* bytes;
+  } catch (error) {
     throw error instanceof AppError ? error : damaged(error);
   }
 }
@@ -81,13 +93,20 @@ async function begin(folder: string, file: PackedFile | undefined) {
     },
     async end() {
       await handle.close();
-      if (self.written !== file.size || hash.digest("hex") !== file.sha256) throw damaged();
+      if (hash.digest("hex") !== file.sha256) throw damaged();
       await chmod(path, file.mode);
       await utimes(path, file.modifiedAt / 1000, file.modifiedAt / 1000);
     },
     leave: () => handle.close().catch(() => undefined),
   };
   return self;
+}
+
+function unwritten(cause: unknown): AppError {
+  const reason = errnoOf(cause) ?? String(cause);
+  return new AppError("storage_unavailable", `What was stored of a workspace cannot be written here (${reason}).`, {
+    cause,
+  });
 }
 
 function damaged(cause?: unknown): AppError {

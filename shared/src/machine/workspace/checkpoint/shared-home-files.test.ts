@@ -43,6 +43,7 @@ test("old is what is unused here or elsewhere, each once, at most so many, and n
   const { shared } = home({ here: ["a", "b"], stored: ["b", "c", "d", "e"] });
   expect(await shared.oldWorkspaces(1, 9, new Set(["d"]))).toEqual(["a", "b", "c", "e"]);
   expect(await shared.oldWorkspaces(1, 3, new Set(["a"]))).toEqual(["b", "c", "d"]);
+  expect(await shared.oldWorkspaces(1, 2, new Set())).toEqual(["a", "b"]);
 });
 
 test("what is let go is let go in both places, wherever it is", async () => {

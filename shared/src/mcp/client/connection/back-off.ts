@@ -28,34 +28,6 @@ export function createBackOff(now: () => number = () => performance.now()): Back
   };
 }
 
-/** Waits, or rejects with the signal's reason. */
-export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, milliseconds);
-  const abort = () => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    await promise;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", abort);
-  }
-}
-
-/** The value, or the signal's reason as soon as it aborts. The awaited work continues. */
-export async function unlessAborted<T>(value: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([value, promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
-}
-
 /**
  * Throws `unavailable` if the next attempt is too far off to wait for. `reason` is why there is a
  * pause.

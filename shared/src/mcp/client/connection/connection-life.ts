@@ -1,7 +1,9 @@
 import type { Client } from "@modelcontextprotocol/client";
+import { sleep } from "../../../core/async/sleep.ts";
+import { abortable } from "../../../core/async/within.ts";
 import { AppError } from "../../../core/errors.ts";
 import type { ServerConfig } from "../servers/server-config.ts";
-import { createBackOff, pause, refuseLongWait, unlessAborted } from "./back-off.ts";
+import { createBackOff, refuseLongWait } from "./back-off.ts";
 import { type ConnectDeps, type ConnectedClient, connect } from "./connect.ts";
 import { serverFailure } from "./failure-words.ts";
 
@@ -81,11 +83,11 @@ export function createLife(server: ServerConfig, deps: ConnectDeps, { ready, cha
       if (current === undefined) {
         const waitMs = backOff.waitMs();
         refuseLongWait(server.name, waitMs, health.error);
-        await pause(waitMs, signal);
+        await sleep(waitMs, signal);
         current ??= open();
         current.catch(() => undefined);
       }
-      return unlessAborted(current, signal);
+      return abortable(current, signal);
     },
     worked: backOff.worked,
     leave(one) {

@@ -7,8 +7,8 @@ import {
   SdkHttpError,
   type Tool,
 } from "@modelcontextprotocol/client";
+import { abortable } from "../../../core/async/within.ts";
 import { isProgram, type ServerConfig } from "../servers/server-config.ts";
-import { unlessAborted } from "./back-off.ts";
 import type { ConnectDeps } from "./connect.ts";
 import { type ConnectionHealth, createLife } from "./connection-life.ts";
 import { serverFailure } from "./failure-words.ts";
@@ -86,7 +86,7 @@ export function createConnection(server: ServerConfig, deps: ConnectDeps): Serve
     (await client.listTools({}, { timeout: listMs, signal: life.signal })).tools;
   return {
     server,
-    tools: (signal) => unlessAborted(listed.get(), signal),
+    tools: (signal) => abortable(listed.get(), signal),
     use,
     health: life.health,
     waitMs: life.waitMs,

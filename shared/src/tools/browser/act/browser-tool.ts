@@ -7,6 +7,7 @@ import type { ToolContext, ToolResult } from "../../../core/tools/tool.ts";
 import { onInput } from "../../../core/tools/tool-input.ts";
 import type { Browsers, Browsing } from "../../../machine/browser/browser.ts";
 import type { Secrets } from "../../../machine/secrets/secrets.ts";
+import { noteBetween } from "../../observation/between-acts.ts";
 import type { SnapshotState, SnapshotStates } from "../../observation/elements/snapshot-state.ts";
 import type { Judgement, Situation } from "../../risk/acts.ts";
 import type { PageTool } from "../../risk/page-tool.ts";
@@ -64,7 +65,9 @@ export function browserTool<Input extends z.ZodObject>(
     async run(input, context) {
       const browsing = await browsers.open(context.workspace, context.signal);
       if (secrets !== undefined) await keepAtItsSites(browsing, secrets);
-      return await spec.run(input, { browsing, looks: looks.of(browsing), context, secrets });
+      const call = { browsing, looks: looks.of(browsing), context, secrets };
+      if (spec.effect !== "pure") await noteBetween(browsing, call.looks, context.signal);
+      return await spec.run(input, call);
     },
   });
   const act = judge && onInput(spec.name, spec.input, judge, Promise.resolve({}));

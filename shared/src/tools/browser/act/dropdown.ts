@@ -1,6 +1,4 @@
-import type { Frame } from "playwright";
 import * as z from "zod";
-import { AppError } from "../../../core/errors.ts";
 import { counted } from "../../../core/text/counted.ts";
 import type { Tool } from "../../../core/tools/tool.ts";
 import type { FoundElement } from "../../observation/elements/find-element.ts";
@@ -10,6 +8,7 @@ import { heldUp } from "../../observation/look.ts";
 import { asData } from "../../page/as-data.ts";
 import { judgeChoice } from "../../risk/acts.ts";
 import { type BrowserDeps, browserTool } from "./browser-tool.ts";
+import { chooseDrawn, drawnOptions } from "./choose-drawn.ts";
 import { ref } from "./input.ts";
 import { actMs, perform } from "./perform.ts";
 import { chooseOption } from "./set-field.ts";
@@ -63,29 +62,4 @@ async function optionsText({ handle, self, seen, label }: FoundElement): Promise
   });
   if (options.length > lines.length) lines.push(`… ${options.length - lines.length} more`);
   return `${label} has ${counted(options.length, "entry", "entries")}:\n${asData(seen.frame.url(), lines.join("\n"))}`;
-}
-
-async function drawnOptions(frame: Frame): Promise<{ text: string; selected: boolean; disabled: boolean }[]> {
-  const texts = await frame.getByRole("option").filter({ visible: true }).allInnerTexts();
-  return texts.map((text) => ({ text: text.trim(), selected: false, disabled: false }));
-}
-
-/** Opens a dropdown that is built from other elements and clicks its entry. */
-async function chooseDrawn({ handle, seen, label }: FoundElement, text: string): Promise<string> {
-  const entries = ["option", "menuitem", "menuitemradio", "treeitem"].map((role) =>
-    seen.frame.getByRole(role as "option", { name: text, exact: true }).filter({ visible: true }),
-  );
-  const found = entries.reduce((all, one) => all.or(one)).first();
-  if ((await found.count()) === 0) await handle.click({ timeout: actMs });
-  try {
-    await found.click({ timeout: 2_000 });
-  } catch (error) {
-    const shown = (await drawnOptions(seen.frame)).slice(0, 30).map((option) => JSON.stringify(option.text));
-    const list =
-      shown.length === 0
-        ? "Look at the page: it may be open now, and can be clicked."
-        : `It shows:\n${asData(seen.frame.url(), shown.join(", "))}`;
-    throw new AppError("not_found", `${label} has no entry ${JSON.stringify(text)}. ${list}`, { cause: error });
-  }
-  return text;
 }

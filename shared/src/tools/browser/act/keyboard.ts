@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tools/tool.ts";
+import { untilMore } from "../../observation/in-page/wait-for-quiet.ts";
 import { judgeForm, judgeInput, judgeKeys } from "../../risk/acts.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { ref } from "./input.ts";
@@ -9,6 +10,9 @@ import { evenIfSlow } from "./press.ts";
 import { addText, setField, setText } from "./set-field.ts";
 
 const longestText = 100_000;
+const suggesting = /^(?:combobox|searchbox)$/;
+/** How long a page may take to suggest what fits a text. */
+const suggestMs = 900;
 
 /** The keyboard: `browser_input_text`, `browser_fill_form`, `browser_send_keys`. */
 export function keyboardTools(deps: BrowserDeps): Tool[] {
@@ -34,6 +38,7 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
             if (clear) say(`Wrote into ${await setText(element, text)}${submit ? ", and pressed Enter" : ""}.`);
             else await addText(element, text);
             if (submit) await evenIfSlow(element.handle.press("Enter", { timeout: actMs }));
+            else if (suggesting.test(element.seen.role)) await element.handle.evaluate(untilMore, suggestMs);
           },
         ),
     }),

@@ -45,7 +45,7 @@ export async function perform(
   const acting = browsing.act(
     async (page) => {
       const frame = looks.refs.get(refs[0] ?? "")?.frame ?? page.mainFrame();
-      const watching = watched ? startWatch(frame) : undefined;
+      const watching = watched ? startWatch(page, frame) : undefined;
       const elements = await findElements(call, refs).catch((error: unknown) => {
         void watching?.then((stop) => stop?.());
         throw error;
@@ -72,6 +72,7 @@ export async function perform(
     { signal: context.signal, timeoutMs: timeoutMs + 8_000 },
   );
   const changes = await tellLoading(call, acting);
+  looks.changed ||= watched && changes?.changed === true;
   return [said, ...(await followUp(call, before, changes))].join(" ");
 }
 
@@ -84,26 +85,48 @@ async function findElements({ browsing, looks }: BrowserCall, refs: readonly str
 /** A document that is gone, or opened a tab, counts as changed. */
 const gone: Changes = { changed: true, copied: false, said: [] };
 
+const maxWatched = 6;
+
 /**
- * Starts watching a document; returns a function that ends the watch and returns its outcome, once
- * something has changed or what the page asked for, which may change it, has been answered.
+ * Starts watching a page, the frame that is acted on first; returns a function that ends the watch
+ * and returns its outcome, once something has changed or what the page asked for, which may change
+ * it, has been answered.
  */
-async function startWatch(frame: Frame): Promise<((asked?: AskedFor) => Promise<Changes>) | undefined> {
+async function startWatch(page: Page, frame: Frame): Promise<((asked?: AskedFor) => Promise<Changes>) | undefined> {
   const begun = performance.now();
-  const watch = await frame.evaluateHandle(watchChanges).catch(() => undefined);
-  if (watch === undefined) return undefined;
+  const frames = [...new Set([frame, ...page.frames()])].slice(0, maxWatched);
+  const started = await Promise.all(frames.map((one) => one.evaluateHandle(watchChanges).catch(() => undefined)));
+  if (started[0] === undefined) return undefined;
+  const watches = started.filter((watch) => watch !== undefined);
   const withinMs = Math.min(Math.max((performance.now() - begun) * watchedAnswers, shortestWatchMs), longestWatchMs);
+  const hasChanged = () => anyOf(watches.map((watch) => watch.evaluate(untilChanged, withinMs)));
   return async (asked) => {
     try {
       const until = performance.now() + answersMs;
       do await asked?.answered(until - performance.now());
-      while (!(await watch.evaluate(untilChanged, withinMs)) && asked?.isOpen() && performance.now() < until);
-      return await watch.evaluate(endWatch);
+      while (!(await hasChanged()) && asked?.isOpen() && performance.now() < until);
+      return together(await Promise.all(watches.map((watch) => watch.evaluate(endWatch))));
     } catch {
       return gone;
     } finally {
-      void watch.dispose().catch(() => undefined);
+      for (const watch of watches) void watch.dispose().catch(() => undefined);
     }
+  };
+}
+
+/** Whether one of these is true, as soon as one is; rejects if one does before that. */
+async function anyOf(asked: readonly Promise<boolean>[]): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  for (const one of asked) void one.then((is) => is && resolve(true)).catch(() => undefined);
+  return await Promise.race([promise, Promise.all(asked).then((all) => all.some(Boolean))]);
+}
+
+function together(all: readonly Changes[]): Changes {
+  const changed = all.map((one) => one.changed);
+  return {
+    changed: changed.includes(true) || (changed.includes("styles") && "styles"),
+    copied: all.some(({ copied }) => copied),
+    said: all.flatMap(({ said }) => said).slice(0, 10),
   };
 }
 
@@ -114,6 +137,11 @@ const reasons: readonly (readonly [pattern: RegExp, code: "conflict" | "invalid_
     "is no longer valid: it left the page meanwhile. Look again and use the new refs",
   ],
   [/element is not enabled|is disabled/, "conflict", "is disabled. Do first what enables it"],
+  [
+    /element is inert/,
+    "conflict",
+    "cannot be used while something else is open, such as a dialog. Finish or close that",
+  ],
   [/element is not visible/, "conflict", "is not visible. Open or scroll to what holds it, then look again"],
   [/outside of the viewport/, "conflict", "cannot be scrolled into view"],
   [/element is not stable/, "conflict", "does not stop moving. Wait, then try again"],

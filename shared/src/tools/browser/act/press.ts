@@ -1,5 +1,5 @@
 import type { ElementHandle, Page } from "playwright";
-import { bringNear, type Near } from "../../observation/in-page/bring-near.ts";
+import { bringNear, labelNumbered, type Near } from "../../observation/in-page/bring-near.ts";
 import { describeCover } from "../../observation/in-page/describe-cover.ts";
 import type { Point } from "./input.ts";
 import { actMs } from "./perform.ts";
@@ -16,7 +16,8 @@ const restMs = 1_500;
  */
 export async function press(page: Page, handle: ElementHandle, how: Press): Promise<void> {
   const { position, modifiers } = how;
-  const { moves, box } = await handle.evaluate(bringNear);
+  const { moves, box, label } = await handle.evaluate(bringNear);
+  if (label >= 0) return await evenIfSlow((await labelOf(handle, label)).click({ ...how, timeout: actMs }));
   if (!moves) {
     const at = middleOf(box ?? (await handle.boundingBox()), position);
     try {
@@ -30,6 +31,16 @@ export async function press(page: Page, handle: ElementHandle, how: Press): Prom
   }
   const rests = await moveOnto(handle, { ...(position && { position }), ...(modifiers && { modifiers }) });
   await evenIfSlow(handle.click({ ...how, force: !rests, timeout: actMs - restMs }));
+}
+
+/** Checks or unchecks a box, by its label where it cannot be clicked itself. */
+export async function setChecked(handle: ElementHandle, checked: boolean): Promise<void> {
+  const { label } = await handle.evaluate(bringNear);
+  await (label >= 0 ? await labelOf(handle, label) : handle).setChecked(checked, { timeout: actMs });
+}
+
+async function labelOf(handle: ElementHandle, index: number): Promise<ElementHandle> {
+  return (await handle.evaluateHandle(labelNumbered, index)).asElement() ?? handle;
 }
 
 /** An act that is done once only the page it has asked for is waited for: that one may be slow. */

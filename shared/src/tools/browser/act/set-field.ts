@@ -1,18 +1,55 @@
 import { AppError } from "../../../core/errors.ts";
+import { firstOf } from "../../../core/text/counted.ts";
 import type { FoundElement } from "../../observation/elements/find-element.ts";
-import { endTyping, type FieldOption, readOptions } from "../../observation/in-page/outline/read-field.ts";
+import { endTyping, type FieldOption, readOptions, readSlider } from "../../observation/in-page/outline/read-field.ts";
 import { fieldFormats } from "../../observation/in-page/outline/states.ts";
 import { asData } from "../../page/as-data.ts";
 import { actMs } from "./perform.ts";
+import { setChecked } from "./press.ts";
+
+/** The keys that move a slider up and down, by much and by little. */
+const sliderKeys = [
+  ["PageUp", "PageDown"],
+  ["ArrowRight", "ArrowLeft"],
+] as const;
+const mostPresses = 200;
+
+/** Moves a slider that a page draws itself as near to a number as its keys go. */
+async function setSlider({ handle, label }: FoundElement, text: string): Promise<string> {
+  const goal = Number(text);
+  if (text.trim() === "" || Number.isNaN(goal))
+    throw new AppError("invalid_input", `${label} is a slider; its value is a number.`);
+  await handle.focus();
+  const before = await handle.evaluate(readSlider);
+  let now = before;
+  for (const [up, down] of sliderKeys)
+    for (let presses = 0; presses < mostPresses && now !== goal; presses++) {
+      const [there, back] = goal > now ? [up, down] : [down, up];
+      await handle.press(there, { timeout: actMs });
+      const next = await handle.evaluate(readSlider);
+      const isNearer = Math.abs(goal - next) < Math.abs(goal - now);
+      if (!isNearer && next !== now) await handle.press(back, { timeout: actMs });
+      if (!isNearer) break;
+      now = next;
+    }
+  if (now === goal) return label;
+  if (now === before)
+    throw new AppError("conflict", `${label} does not move by keys. Drag its handle with browser_drag.`);
+  return `${label}, which holds "${now}" now`;
+}
 
 /**
  * Replaces the text of a text field. A key is released in it at the end, because the suggestions of
  * some pages wait for that.
  */
-export async function setText({ handle, self, label }: FoundElement, text: string): Promise<string> {
+export async function setText(element: FoundElement, text: string): Promise<string> {
+  const { handle, self, label, seen } = element;
+  if (seen.role === "slider" && self.tag !== "input") return await setSlider(element, text);
   await handle.fill(text, { timeout: actMs });
   const now = await handle.evaluate(endTyping);
-  if (now === text || self.type === "password") return label;
+  // An editor makes paragraphs of lines.
+  const isSame = now === text || (self.type === "" && now.replace(/\s+/g, " ") === text.trim().replace(/\s+/g, " "));
+  if (isSame || self.type === "password") return label;
   if (now === "")
     throw new AppError("invalid_input", `${label} does not take ${JSON.stringify(text)}${formatOf(self.type)}.`);
   return `${label}, which holds ${JSON.stringify(now.slice(0, 200))} now`;
@@ -44,7 +81,7 @@ export async function setField(element: FoundElement, value: string | boolean): 
   const checked = /^(?:true|on|yes|checked)$/i.test(String(value));
   if (!checked && !/^(?:false|off|no|unchecked|)$/i.test(String(value)))
     throw new AppError("invalid_input", `${label} is a ${seen.role}; its value is true or false.`);
-  await handle.setChecked(checked, { timeout: actMs });
+  await setChecked(handle, checked);
   return `${label} to ${checked ? "checked" : "unchecked"}`;
 }
 
@@ -66,7 +103,6 @@ export async function chooseOption({ handle, label, seen }: FoundElement, text: 
 }
 
 function listed(options: readonly FieldOption[], url: string): string {
-  const some = options.slice(0, 30).map(({ text }) => JSON.stringify(text));
-  const more = options.length > some.length ? ` and ${options.length - some.length} more` : "";
-  return `It has:\n${asData(url, `${some.join(", ")}${more}`)}`;
+  const texts = options.map(({ text }) => JSON.stringify(text));
+  return `It has:\n${asData(url, firstOf(texts, 30))}`;
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
+import { firstOf } from "../../../core/text/counted.ts";
 import { defineTool } from "../../../core/tools/define-tool.ts";
 import type { Tool, ToolContext } from "../../../core/tools/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
@@ -80,8 +81,7 @@ const namedFiles = 8;
 
 function touched(changes: readonly FileDifference[]): string {
   const names = changes.map(({ path, before, after }) => `${before ? (after ? "M" : "D") : "A"} ${path}`);
-  const more = names.length - namedFiles;
-  return names.slice(0, namedFiles).join(", ") + (more > 0 ? ` and ${more} more` : "");
+  return firstOf(names, namedFiles);
 }
 
 async function stateOf(

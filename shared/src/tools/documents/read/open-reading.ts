@@ -30,7 +30,7 @@ export async function openReading(bytes: Uint8Array, options: ReadOptions): Prom
   if (kind === "unknown")
     throw new AppError(
       "unsupported",
-      "This kind of file is not read. Known are PDF, docx, pptx, xlsx, xlsb, xls, ods, odt, epub, eml, mbox, html, zip, images and text; convert it first.",
+      "This kind of file is not read. Known are PDF, docx, pptx, xlsx, xlsb, xls, ods, odt, epub, eml, mbox, html, zip, images and text. unpack opens an archive; convert anything else first.",
     );
   return readers[kind](bytes, options);
 }

@@ -118,7 +118,7 @@ test("a day that the calendar has is a date, and everything else is what it was 
     [day("2024-02-29"), "2024-02-29"],
     ["2023-02-29", "2024-04-31"],
     ["2024-13-01", "on 2024-02-29"],
-    [null, "=1+1"],
+    [2, "=1+1"],
     ["=", "'"],
     [true, 0],
   ]);
@@ -139,7 +139,7 @@ test("an amount is a number in its own format, or that of its cell or column; wh
   ];
   const written = await writtenAs(rows, false, { B3: "0.0%", B4: "0.00 EUR", A: "@" });
   expect(written.rows?.map((row) => row[1])).toEqual([
-    ...["1,234.50 €", 1234.5, 0.12, null, new Date("2026-03-01T14:30Z"), "1,234 €", "12 %"],
+    ...["1,234.50 €", 1234.5, 0.12, 617.25, new Date("2026-03-01T14:30Z"), "1,234 €", "12 %"],
   ]);
   expect(written.styles).toMatchObject({
     "1,1": '#,##0.00" €"',
@@ -149,7 +149,7 @@ test("an amount is a number in its own format, or that of its cell or column; wh
     "6,0": "@",
   });
   expect(written.told).toBe(
-    '"S" (7 rows, 1 formula; of its texts became 1 date, 2 numbers). Texts, not numbers or dates: S!B6.',
+    '"S" (7 rows, 1 formula; of its texts became 1 date, 2 numbers). Texts, not numbers or dates: S!B6. Formulas give S!B4 = 617.25 EUR.',
   );
   const column = await writtenAs([["n"], [5], ["12 %"], ["1,234.50 €"]], false, { A: "0.0 €" });
   expect(column.styles).toMatchObject({ "1,0": "0.0 €", "2,0": "0 %", "3,0": "0.0 €" });

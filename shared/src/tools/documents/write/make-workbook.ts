@@ -1,8 +1,9 @@
 import { type Cell, type CellValue, colToLetter, readXlsx, writeXlsx } from "hucre/xlsx";
 import { AppError } from "../../../core/errors.ts";
-import { counted } from "../../../core/text/counted.ts";
-import { circleIn, type PlacedFormula } from "./circular-formulas.ts";
+import { counted, firstOf } from "../../../core/text/counted.ts";
 import { columnWidths, isWrapped } from "./column-widths.ts";
+import { computedFormulas, computedNote } from "./computed-formulas.ts";
+import { circleIn, type PlacedFormula } from "./formula-dependencies.ts";
 import { safeFormula } from "./safe-formula.ts";
 import { areDrawn, sheetCharts } from "./sheet-charts/sheet-charts.ts";
 import { looksTyped, quotedFormat, suits, typedValue } from "./typed-value.ts";
@@ -32,10 +33,11 @@ const maxRows = 1_048_576;
 /**
  * A workbook (.xlsx) of these sheets: the columns' names, and titles above them, bold and kept in
  * view, columns as wide as their content, texts that begin with `=` as formulas, days and amounts
- * as `typedValue` reads them, and charts of their cells. Reads it back and returns what it holds.
- * Rejects with `forbidden` for a formula that does more than compute, `invalid_input` for formulas
- * that depend on themselves and for charts of nothing, `too_large`, and `internal` when what was
- * written is not what was asked for.
+ * as `typedValue` reads them, and charts of their cells. What formulas give is stored with them, as
+ * far as it can be computed here. Reads it back and returns what it holds. Rejects with `forbidden`
+ * for a formula that does more than compute, `invalid_input` for formulas that depend on themselves
+ * and for charts of nothing, `too_large`, and `internal` when what was written is not what was
+ * asked for.
  */
 export async function makeWorkbook(
   sheets: readonly SheetToWrite[],
@@ -45,9 +47,16 @@ export async function makeWorkbook(
   const long = sheets.find(({ rows }) => rows.length > maxRows);
   if (long !== undefined)
     throw new AppError("too_large", `A sheet may have ${maxRows} rows; ${long.name} has ${long.rows.length}.`);
-  refuseCircles(sheets);
+  const formulas = formulasOf(sheets);
+  refuseCircles(formulas);
   const written = sheets.map(sheetOf);
   const cellsOf = written.map(({ sheet }) => sheet);
+  const computed = await computedFormulas(cellsOf, formulas);
+  for (const { name, cells } of cellsOf)
+    for (const [place, cell] of cells ?? []) {
+      const result = computed.get(`${name}!${place}`);
+      if (result !== undefined && "value" in result) cell.formulaResult = result.value;
+    }
   const charts = cellsOf.map((sheet, at) => sheetCharts(sheets[at]?.charts ?? [], sheet, cellsOf));
   const content = await writeXlsx({
     sheets: cellsOf.map((sheet, at) => ({ ...sheet, charts: charts[at]?.map(({ chart }) => chart) ?? [] })),
@@ -72,10 +81,9 @@ export async function makeWorkbook(
     ];
     return `${JSON.stringify(sheet.name)} (${parts.join("; ")})`;
   });
-  return { content, told: `${told.join(", ")}.${textsNote(written.flatMap(({ texts }) => texts))}` };
+  const notes = [textsNote(written.flatMap(({ texts }) => texts)), computedNote(formulas, computed, cellsOf)];
+  return { content, told: `${told.join(", ")}.${notes.join("")}` };
 }
-
-const maxNamed = 4;
 
 function becameNotes({ dates, numbers }: Became = { dates: 0, numbers: 0 }): readonly string[] {
   const parts = [...(dates > 0 ? [counted(dates, "date")] : []), ...(numbers > 0 ? [counted(numbers, "number")] : [])];
@@ -85,8 +93,7 @@ function becameNotes({ dates, numbers }: Became = { dates: 0, numbers: 0 }): rea
 /** The cells whose text a reader takes for a value, and a formula does not. */
 function textsNote(texts: readonly string[]): string {
   if (texts.length === 0) return "";
-  const more = texts.length > maxNamed ? ` and ${texts.length - maxNamed} more` : "";
-  return ` Texts, not numbers or dates: ${texts.slice(0, maxNamed).join(", ")}${more}.`;
+  return ` Texts, not numbers or dates: ${firstOf(texts, 4)}.`;
 }
 
 /** How many texts have become values. */
@@ -188,9 +195,8 @@ function unquoted(value: WrittenValue, plain: boolean): WrittenValue {
   return !plain && typeof value === "string" && value.startsWith("'") ? value.slice(1) : value;
 }
 
-/** A spreadsheet shows 0 or an error where formulas depend on themselves. */
-function refuseCircles(sheets: readonly SheetToWrite[]): void {
-  const formulas = sheets.flatMap(({ name, rows, plain }) =>
+function formulasOf(sheets: readonly SheetToWrite[]): readonly PlacedFormula[] {
+  return sheets.flatMap(({ name, rows, plain }) =>
     plain
       ? []
       : rows.flatMap((row, top) =>
@@ -199,6 +205,10 @@ function refuseCircles(sheets: readonly SheetToWrite[]): void {
           ),
         ),
   );
+}
+
+/** A spreadsheet shows 0 or an error where formulas depend on themselves. */
+function refuseCircles(formulas: readonly PlacedFormula[]): void {
   const circle = circleIn(formulas);
   if (circle === undefined) return;
   const shown = circle.length > 8 ? [...circle.slice(0, 7), "…", ...circle.slice(-1)] : circle;

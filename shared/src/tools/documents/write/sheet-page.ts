@@ -12,7 +12,7 @@ const maxCharacters = 100;
 const pageWidth = 560;
 
 /** What the page of a workbook shows, in words. */
-export const sheetPageShows = `of its cells as read back, as tables (at most ${maxRows} rows and ${maxColumns} columns of the first ${maxSheets} sheets; long cells are cut, formulas not computed, charts not drawn); a spreadsheet program draws them in its own way`;
+export const sheetPageShows = `of its cells as read back, as tables (at most ${maxRows} rows and ${maxColumns} columns of the first ${maxSheets} sheets; long cells are cut, charts not drawn); a spreadsheet program draws them in its own way`;
 
 /** The first cells of a workbook's first sheets as a page of tables, read from what was written. */
 export async function sheetPage(content: Uint8Array): Promise<string> {
@@ -42,11 +42,18 @@ table { margin: 0; }
 th, td { overflow: hidden; padding: 1px 4px; text-overflow: ellipsis; white-space: nowrap; }
 </style>`;
 
+/** As many digits as a spreadsheet keeps. */
+const rounded = (value: CellValue) => (typeof value === "number" ? Number(value.toPrecision(12)) : value);
+
 function cellHtml(value: CellValue, cell: Cell | undefined, columns: number): string {
   const format = cell?.style?.numFmt;
-  const isFormatted = format !== undefined && cell?.formula === undefined && value !== null;
-  const text = isFormatted ? formatValue(value, format) : cellText(value, cell);
-  const isNumber = typeof value === "number";
+  const result = cell?.formulaResult ?? value;
+  const isKnown = result !== null && result !== "";
+  const text =
+    isKnown && format !== undefined
+      ? formatValue(result, format)
+      : cellText(rounded(result), isKnown ? undefined : cell);
+  const isNumber = typeof result === "number";
   const style = `max-width: ${Math.floor(pageWidth / columns)}px${cell?.style?.font?.bold === true ? "; font-weight: bold" : ""}`;
   const shown = escapeHtml(text.slice(0, maxCharacters).toWellFormed());
   return `<td${isNumber ? ' class="number"' : ""} style="${style}">${shown}</td>`;

@@ -1,8 +1,9 @@
 import type { ElementHandle } from "playwright";
 import { AppError } from "../../../core/errors.ts";
 import type { Browsing } from "../../../machine/browser/browser.ts";
-import { markOf } from "../aria-node.ts";
+import { markOf, nodeText } from "../aria-node.ts";
 import type { ElementSelf } from "../in-page/start-looking.ts";
+import { holdsValue } from "../item.ts";
 import { numberedElement } from "../looking.ts";
 import { followNow } from "./follow-redrawn.ts";
 import type { SeenElement } from "./refs.ts";
@@ -75,7 +76,10 @@ function stale(ref: string, { role, name }: SeenElement, why: string): AppError 
   return new AppError("conflict", `${ref} (${what}) is no longer valid: ${why}. Look again and use the new refs.`);
 }
 
-function labelOf(ref: string, { role, name }: SeenElement, { tag }: ElementSelf): string {
+/** What a person would call an element: its name, its words, or the name of what it is in. */
+function labelOf(ref: string, { role, name }: SeenElement, { tag, node, within = "" }: ElementSelf): string {
   const kind = role === "generic" || role === "text" ? tag : role;
-  return name === "" ? `${kind} [${ref}]` : `${kind} "${name.slice(0, 80)}" [${ref}]`;
+  const words = name !== "" || node === undefined || holdsValue(role) ? name : nodeText(node);
+  if (words !== "" && !role.includes(words)) return `${kind} "${words.slice(0, 80).toWellFormed()}" [${ref}]`;
+  return within === "" || words !== "" ? `${kind} [${ref}]` : `${kind} in "${within}" [${ref}]`;
 }

@@ -24,6 +24,10 @@ export type SnapshotState = {
   toldDialog: OpenDialog | undefined;
   /** Whether an act followed the newest look, so that the page may still be about to change. */
   restless: boolean;
+  /** Whether an act since the newest look has changed what is on the page. */
+  changed: boolean;
+  /** What pages said between the acts since the newest observation, each at its address. */
+  between: readonly { readonly place: string; readonly texts: readonly string[] }[];
   /** The newest outline of each document. */
   readonly outlines: WeakMap<Frame, SeenOutline>;
   /** A page where this system answered instead of the site, and its address then. */
@@ -55,6 +59,8 @@ export function createSnapshotStates(): SnapshotStates {
         outlines: new WeakMap(),
         toldDialog: undefined,
         restless: false,
+        changed: false,
+        between: [],
         refused: undefined,
         scale: undefined,
       };

@@ -60,6 +60,7 @@ export interface PageElement extends PageNode {
   readonly innerText?: string;
   readonly type?: string;
   readonly value?: unknown;
+  readonly files?: ArrayLike<{ readonly name: string }> | null;
   readonly validationMessage?: string;
   readonly href?: string;
   readonly checked?: boolean;

@@ -40,6 +40,23 @@ export function isInside(reader: Reader, element: PageElement): boolean {
 }
 
 /**
+ * Runs in the page: what an element, or the nearest of the few around it, is called by an attribute
+ * or, in a drawing, by its title.
+ */
+export function nameAround(reader: Reader, element: PageElement): string {
+  let at: PageElement | undefined = element;
+  for (let level = 0; at !== undefined && level < 4; level++, at = reader.parent(at)) {
+    const told = ["aria-label", "title", "alt"].map((name) => (at && reader.attribute(at, name)) ?? "");
+    const title = Array.from(reader.children(at)).find(
+      (child) => child.nodeType === 1 && reader.tag(child as PageElement) === "TITLE",
+    );
+    const name = [...told, title === undefined ? "" : reader.text(title)].find((text) => text.trim() !== "");
+    if (name !== undefined) return name.replace(/\s+/g, " ").trim().slice(0, 60);
+  }
+  return "";
+}
+
+/**
  * Runs in the page: an element's tag and marks, and those of the first element in it that has any:
  * `button#del i.icon.trash`.
  */

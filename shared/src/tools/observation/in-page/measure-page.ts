@@ -1,4 +1,5 @@
 import type { PageDocument, PageElement, PageRect, PageWindow } from "./dom.ts";
+import { type DrawnGrid, drawnGrid } from "./drawn-grid.ts";
 import type { Reader } from "./reader.ts";
 
 declare const document: PageDocument;
@@ -21,6 +22,8 @@ export type PageMeasure = {
    * Whether something larger than an icon is drawn in the window without words that describe it.
    */
   readonly isDrawn: boolean;
+  /** Where in the window that is. */
+  readonly grid: DrawnGrid;
 };
 
 /** Runs in the page. */
@@ -29,10 +32,15 @@ export function measurePage(reader: Reader, origin: number): PageMeasure {
   const passwords = Array.from(reader.all("input[type=password]"), ({ value }) => String(value));
   const isInView = ({ left, top, right, bottom, width, height }: PageRect, least: number) =>
     width * height >= least && right > 0 && bottom > 0 && left < window.innerWidth && top < window.innerHeight;
-  const holdsDrawing = (selector: string, least: number) =>
+  const drawings = (selector: string, least: number) =>
     Array.from(reader.all(selector))
       .slice(0, 200)
-      .some((element) => isInView(reader.box(element), least));
+      .filter((element) => isInView(reader.box(element), least));
+  const drawn = [
+    ...drawings("canvas,video,object,embed", 2_500),
+    ...drawings("svg:not([aria-label],[aria-labelledby],:has(>title),a *,button *)", 2_500),
+    ...drawings("img:not([alt]),img[alt='']", 10_000),
+  ];
   return {
     origin,
     elements: reader.all("*").length,
@@ -41,9 +49,10 @@ export function measurePage(reader: Reader, origin: number): PageMeasure {
     above: Math.round(window.scrollY),
     below: Math.max(0, Math.round(root.scrollHeight - window.innerHeight - window.scrollY)),
     passwords: passwords.filter((value) => value !== ""),
-    isDrawn:
-      holdsDrawing("canvas,video,object,embed", 2_500) ||
-      holdsDrawing("svg:not([aria-label],[aria-labelledby],:has(>title),a *,button *)", 2_500) ||
-      holdsDrawing("img:not([alt]),img[alt='']", 10_000),
+    isDrawn: drawn.length > 0,
+    grid: drawnGrid(
+      drawn,
+      drawn.map((element) => reader.box(element)),
+    ),
   };
 }

@@ -11,7 +11,7 @@ export type ScrollResult = { readonly moved: number; readonly above: number; rea
 
 /**
  * Runs in the page: scrolls the page or, when the page has nothing to scroll, the scrollable part
- * in the window's middle.
+ * in the window's middle, or else the largest in view.
  */
 export function scrollWindow({ amount, sign }: ScrollOrder): ScrollResult {
   const root: PageElement = document.scrollingElement ?? document.documentElement;
@@ -22,7 +22,16 @@ export function scrollWindow({ amount, sign }: ScrollOrder): ScrollResult {
   if (root.scrollHeight <= root.clientHeight + 1) {
     let at = document.elementFromPoint(window.innerWidth / 2, window.innerHeight / 2);
     while (at !== null && !scrolls(at)) at = at.parentElement;
-    target = at ?? root;
+    target = at ?? largestPart(scrolls) ?? root;
+  }
+  function largestPart(scrolls: (element: PageElement) => boolean): PageElement | undefined {
+    const areaOf = ({ clientWidth, clientHeight }: PageElement) => clientWidth * clientHeight;
+    const isInView = (element: PageElement) => {
+      const { top, bottom } = element.getBoundingClientRect();
+      return bottom > 0 && top < window.innerHeight && areaOf(element) > 0;
+    };
+    const parts = Array.from(document.querySelectorAll("*")).filter((one) => scrolls(one) && isInView(one));
+    return parts.toSorted((one, other) => areaOf(other) - areaOf(one))[0];
   }
   const before = target.scrollTop;
   target.scrollBy({ top: sign * (amount ?? target.clientHeight), behavior: "instant" });

@@ -1,6 +1,7 @@
 import type { AriaNode } from "../aria-node.ts";
 import { allWords } from "./all-words.ts";
 import type { PageElement } from "./dom.ts";
+import { nameAround } from "./drawn-element.ts";
 import { openNumbers } from "./element-numbers.ts";
 import { fillSecret, type SecretOrder, type SecretOutcome } from "./fill-secret.ts";
 import { type DrawnElement, findDrawnElements } from "./find-drawn-elements.ts";
@@ -42,6 +43,8 @@ export type ElementSelf = {
   readonly type: string;
   /** As an outline has it; undefined for an element that none has. */
   readonly node?: AriaNode | undefined;
+  /** What the nearest element around it is called; "" when none near has a name. */
+  readonly within?: string;
 };
 
 /**
@@ -88,7 +91,7 @@ export function startLooking(formats: Readonly<Record<string, string>>) {
       const node = nodes.find((one) => typeof one === "object" && one.ref === number);
       const tag = reader.tag(element).toLowerCase();
       const type = String(element.type ?? "").toLowerCase();
-      return { origin, tag, type, ...(typeof node === "object" && { node }) };
+      return { origin, tag, type, ...(typeof node === "object" && { node }), within: nameAround(reader, element) };
     },
     element: (number: number) => numbers.at(number)?.element,
     /** Fills a field of this very document with a secret. */

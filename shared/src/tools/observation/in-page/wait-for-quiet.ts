@@ -27,3 +27,17 @@ export function waitForQuiet({ quietMs, maxMs }: QuietPage): Promise<void> {
     observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   });
 }
+
+/** Runs in the page, on a field: resolves once elements were added to it, or after so many ms. */
+export function untilMore(_: unknown, maxMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = () => {
+      observer.disconnect();
+      clearTimeout(last);
+      resolve();
+    };
+    const last = setTimeout(finish, maxMs);
+    const observer = new MutationObserver(finish);
+    observer.observe(document, { subtree: true, childList: true, attributes: false, characterData: false });
+  });
+}

@@ -1,4 +1,4 @@
-import type { PageDocument, PageElement, PageObserver } from "./dom.ts";
+import type { PageDocument, PageElement, PageObserver, PageRoot } from "./dom.ts";
 
 declare const document: PageDocument & {
   addEventListener(kind: string, listener: (event: { readonly target: unknown }) => void, options: object): void;
@@ -51,20 +51,22 @@ export function watchChanges(): ChangeWatch {
     watch.noticed();
   };
   const isMore = ({ attributeName }: { readonly attributeName: string | null }) =>
-    attributeName !== "style" && attributeName !== "class";
+    !/^(?:style|class)$/.test(`${attributeName}`);
   const observer = new MutationObserver((records) => {
     note(records.some(isMore));
     watch.noticed();
   });
-  observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  // An observer of a document sees nothing of its shadow trees.
+  const observe = (root: PageRoot) => {
+    observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+    for (const { shadowRoot } of Array.from(root.querySelectorAll("*"))) if (shadowRoot !== null) observe(shadowRoot);
+  };
+  observe(document);
   const options = { capture: true, passive: true, signal: ended.signal };
   for (const kind of ["input", "change", "scroll", "toggle", "submit", "select"])
     document.addEventListener(kind, change, options);
-  document.addEventListener(
-    "selectionchange",
-    () => document.getSelection()?.isCollapsed === false && change(),
-    options,
-  );
+  const selected = () => document.getSelection()?.isCollapsed === false && change();
+  document.addEventListener("selectionchange", selected, options);
   const copy = () => {
     watch.copied = true;
     watch.noticed();

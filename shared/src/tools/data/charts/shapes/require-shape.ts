@@ -1,4 +1,5 @@
 import { AppError } from "../../../../core/errors.ts";
+import { firstOf } from "../../../../core/text/counted.ts";
 import type { ChartKind, Plot } from "../chart-roles.ts";
 import { cycleIn, flowsOf } from "./sankey.ts";
 import { countriesMissing } from "./world-map.ts";
@@ -66,8 +67,10 @@ function requireDegrees({ columns, rows, roles: { measures } }: Plot): void {
 }
 
 function list(names: readonly string[]): string {
-  const shown = names.slice(0, maxNamed).map((name) => JSON.stringify(name));
-  return names.length > maxNamed ? `${shown.join(", ")} and ${names.length - maxNamed} more` : shown.join(", ");
+  return firstOf(
+    names.map((name) => JSON.stringify(name)),
+    maxNamed,
+  );
 }
 
 function refuse(problem: string): never {

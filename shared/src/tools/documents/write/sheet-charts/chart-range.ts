@@ -11,7 +11,7 @@ export type ChartRange = {
   readonly isRow: boolean;
 };
 
-/** What a cell holds; undefined for a formula's, which is not known. */
+/** What a cell holds; undefined for a formula's that is not known. */
 export type ChartValue = CellValue | undefined;
 
 /**
@@ -78,5 +78,6 @@ export function referenceTo({ sheet, cells: { left, right, top, bottom } }: Char
 }
 
 function valueAt({ rows, cells }: WriteSheet, row: number, column: number): ChartValue {
-  return cells?.get(`${row},${column}`)?.formula === undefined ? (rows?.[row]?.[column] ?? null) : undefined;
+  const cell = cells?.get(`${row},${column}`);
+  return cell?.formula === undefined ? (rows?.[row]?.[column] ?? null) : cell.formulaResult;
 }

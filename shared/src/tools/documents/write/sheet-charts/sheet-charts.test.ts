@@ -54,7 +54,7 @@ test.each(["column", "bar", "line"] as const)(
       ["Anchors", "'Sales'!$A$2:$A$4", "'Sales'!$C$2:$C$4"],
     ]);
     expect(told).toBe(
-      `"Sales" (4 rows, 1 formula; of its texts became 2 numbers; ${kind} chart "Sales & <more>" of B2:B4, C2:C4 (1 text drawn as 0)).`,
+      `"Sales" (4 rows, 1 formula; of its texts became 2 numbers; ${kind} chart "Sales & <more>" of B2:B4, C2:C4 (1 text drawn as 0)). Formulas give Sales!B3 = 2469.`,
     );
   },
 );

@@ -197,6 +197,14 @@ export function nativeName(naming: Naming, element: PageElement, way: Way): stri
       return child("CAPTION") || told("summary") || undefined;
     case "SVG":
       return child("TITLE") || undefined;
+    case "G":
+    case "CIRCLE":
+    case "ELLIPSE":
+    case "PATH":
+    case "POLYGON":
+    case "RECT":
+      // A chart names each of its points; what can be clicked is found by its name.
+      return (reader.style(element).cursor === "pointer" && child("TITLE")) || undefined;
     case "IMG":
     case "AREA":
       return told("alt") || told("title");

@@ -57,7 +57,8 @@ export function finishedNode(node: AriaNode, content: NodeContent): OutlineChild
     if (role === "generic" && name === around && !active) return [];
   }
   const says = isContent && !isIdentified(role) && sayAll(children) ? "" : name;
-  const text = children.length === 0 ? value : typeof only === "string" ? only : undefined;
+  const isSlider = role === "slider" && typeof only !== "object";
+  const text = children.length === 0 || isSlider ? value : typeof only === "string" ? only : undefined;
   if (text !== undefined) return [{ ...node, name: says, ...(text !== "" && text !== says && { text }) }];
   return [{ ...node, name: says, ...(children.length > 0 && { children }) }];
 }

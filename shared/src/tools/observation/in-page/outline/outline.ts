@@ -5,7 +5,7 @@ import type { Reader } from "../reader.ts";
 import { addedText, type Names } from "./names.ts";
 import { finishedNode, mergedTexts, type OutlineChild, withoutInnerPointers } from "./outline-node.ts";
 import type { Roles } from "./roles.ts";
-import type { States } from "./states.ts";
+import { chosenFiles, type States } from "./states.ts";
 
 declare const window: PageWindow;
 
@@ -87,6 +87,7 @@ export function addElement(walk: Walk, element: PageElement, out: OutlineChild[]
   }
   visited.add(element);
   const tag = reader.tag(element);
+  if (tag === "INPUT" && !reader.isRendered(element)) out.push(hiddenFiles(element));
   if (/^(?:SCRIPT|STYLE|NOSCRIPT|TEMPLATE|HEAD|TITLE|META|LINK)$/.test(tag)) return;
   const style = reader.style(element);
   const { display } = style;
@@ -147,7 +148,12 @@ export function addContent(
   isShown: boolean,
   inside: Inside,
 ): void {
-  const { reader } = walk;
+  const { reader, visited } = walk;
+  const control = reader.tag(element) === "LABEL" ? element.control : undefined;
+  if (control && !visited.has(control) && !reader.isRendered(control)) {
+    visited.add(control);
+    out.push(hiddenFiles(control));
+  }
   const isFolded = reader.tag(element) === "DETAILS" && reader.attribute(element, "open") === null;
   if (isShown) out.push(addedText(element, "::before"));
   const children = reader.children(element);
@@ -160,6 +166,15 @@ export function addContent(
   }
   for (const owned of reader.named(element, "aria-owns")) addElement(walk, owned, out, inside);
   if (isShown) out.push(addedText(element, "::after"));
+}
+
+/**
+ * Runs in the page: the files given to a field that is not drawn, as those behind a label or a
+ * button are.
+ */
+export function hiddenFiles(field: PageElement): string {
+  const files = chosenFiles(field);
+  return files === "" ? "" : ` (chosen: ${files}) `;
 }
 
 /** Runs in the page. */

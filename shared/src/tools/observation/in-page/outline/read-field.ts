@@ -9,9 +9,18 @@ declare const KeyboardEvent: new (kind: string, options: { readonly key: string;
 export function endTyping(element: PageElement): string {
   element.removeAttribute("data-manyhands-covered");
   element.style?.removeProperty("-webkit-text-security");
-  const text = element.isContentEditable === true ? (element.textContent ?? "") : String(element.value ?? "");
+  // biome-ignore lint/performance/useDomNodeTextContent: the lines of an editor are those that are drawn.
+  const text = element.isContentEditable === true ? (element.innerText ?? "").trimEnd() : String(element.value ?? "");
   element.dispatchEvent(new KeyboardEvent("keyup", { key: text.slice(-1), bubbles: true }));
   return text;
+}
+
+/** Runs in the page, on a slider that it draws itself: its value, once it had the time to move. */
+export async function readSlider(element: PageElement): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  setTimeout(resolve, 20);
+  await promise;
+  return Number(element.getAttribute("aria-valuenow"));
 }
 
 /** An entry of a dropdown. */

@@ -100,6 +100,8 @@ export function roleByTag(reader: Reader, tables: RoleTables, element: PageEleme
       const [list] = role === undefined || role === "searchbox" ? reader.named(element, "list") : [];
       return list === undefined ? (role ?? "textbox") : "combobox";
     }
+    case "LABEL":
+      return hiddenBox(reader, element) === undefined ? "" : String(element.control?.type);
     case "SELECT":
       return element.multiple === true || Number(reader.attribute(element, "size") ?? 0) > 1 ? "listbox" : "combobox";
     case "SUMMARY": {
@@ -116,6 +118,13 @@ export function roleByTag(reader: Reader, tables: RoleTables, element: PageEleme
     default:
       return tables.ofTag.get(tag) ?? "";
   }
+}
+
+/** Runs in the page: the checkbox or radio button that a label stands for, as that is not drawn. */
+export function hiddenBox(reader: Reader, element: PageElement): PageElement | undefined {
+  const control = reader.tag(element) === "LABEL" ? element.control : undefined;
+  if (!control || !/^(?:checkbox|radio)$/.test(String(control.type))) return undefined;
+  return reader.isRendered(control) && reader.style(control).visibility === "visible" ? undefined : control;
 }
 
 /** Runs in the page: whether an attribute names it. */

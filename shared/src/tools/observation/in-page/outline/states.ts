@@ -1,6 +1,7 @@
 import type { AriaState } from "../../aria-node.ts";
 import type { PageElement } from "../dom.ts";
 import type { Reader } from "../reader.ts";
+import { hiddenBox } from "./roles.ts";
 
 /** Knows what is chosen, written and allowed in elements. Exists in the page, for one look. */
 export type States = {
@@ -43,11 +44,13 @@ export function openStates(reader: Reader, formats: Readonly<Record<string, stri
       if (tag === "INPUT" || tag === "TEXTAREA") {
         const value = fieldValue(element, formats);
         // A person typed here, perhaps a secret: that there is something is all that is told.
-        return value && reader.attribute(element, "data-manyhands-covered") !== null ? "•••" : value;
+        const isCovered = value && reader.attribute(element, "data-manyhands-covered") !== null;
+        return role === "slider" && !isCovered ? sliderText(reader, element, value) : isCovered ? "•••" : value;
       }
       if (!roles.fillable.has(role) && role !== "progressbar" && role !== "meter") return undefined;
-      const value = reader.attribute(element, "aria-valuetext") ?? reader.attribute(element, "aria-valuenow");
-      return value?.replace(/[\s\u200b]+/g, " ").trim();
+      const told = reader.attribute(element, "aria-valuetext") ?? reader.attribute(element, "aria-valuenow");
+      const value = told?.replace(/[\s\u200b]+/g, " ").trim();
+      return role === "slider" ? sliderText(reader, element, value) : value;
     },
   };
 }
@@ -72,15 +75,26 @@ export function stateRoles() {
   };
 }
 
+/** Runs in the page: where a slider stands, between which values, and what sets it. */
+export function sliderText(reader: Reader, element: PageElement, value = ""): string {
+  const [from, to] = ["min", "max"].map(
+    (end) => reader.attribute(element, end) ?? reader.attribute(element, `aria-value${end}`),
+  );
+  return `${value} (${from ?? 0} to ${to ?? 100}; browser_input_text sets it)`.trim();
+}
+
 /** Runs in the page: whether a checkbox or radio button of the browser is checked. */
 export function boxState(reader: Reader, element: PageElement): true | "mixed" | undefined {
-  if (reader.tag(element) !== "INPUT" || !/^(?:checkbox|radio)$/.test(String(element.type))) return undefined;
-  return element.indeterminate === true ? "mixed" : element.checked === true || undefined;
+  const box = hiddenBox(reader, element) ?? element;
+  if (reader.tag(box) !== "INPUT" || !/^(?:checkbox|radio)$/.test(String(box.type))) return undefined;
+  return box.indeterminate === true ? "mixed" : box.checked === true || undefined;
 }
 
 /** Runs in the page. */
 export function isDisabled(reader: Reader, element: PageElement): boolean {
   const canBe = /^(?:BUTTON|FIELDSET|INPUT|OPTGROUP|OPTION|SELECT|TEXTAREA)$/.test(reader.tag(element));
+  const box = hiddenBox(reader, element);
+  if (box !== undefined && reader.matches(box, ":disabled")) return true;
   return (canBe && reader.matches(element, ":disabled")) || reader.closest(element, "[aria-disabled=true]") !== null;
 }
 
@@ -120,12 +134,22 @@ export function isTyped(type: string): boolean {
  */
 export function fieldValue(element: PageElement, formats: Readonly<Record<string, string>>): string | undefined {
   const type = String(element.type ?? "");
-  if (/^(?:checkbox|radio|file|button|submit|reset|image|hidden)$/.test(type)) return undefined;
+  if (type === "file") return chosenFiles(element);
+  if (/^(?:checkbox|radio|button|submit|reset|image|hidden)$/.test(type)) return undefined;
   const value = String(element.value ?? "");
   if (type === "password") return value === "" ? "" : "•••";
   if (value === "" && formats[type] !== undefined) return `(empty, written like ${formats[type]})`;
   if (isTyped(type) && /^\s|\s$/.test(value)) return JSON.stringify(value.slice(0, 2_000));
   return value.replace(/[\s\u200b]+/g, " ").trim();
+}
+
+/**
+ * Runs in the page: the names of the files that a field was given; "" if it is no field for files.
+ */
+export function chosenFiles(element: PageElement): string {
+  return Array.from(element.files ?? [], ({ name }) => name)
+    .join(", ")
+    .slice(0, 300);
 }
 
 /** How to write the fields that accept only one format, by their type. */

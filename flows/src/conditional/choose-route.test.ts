@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { AppError } from "manyhands";
 import { paperAnswer, paperFile, paperFlow } from "../testing/paper-flow.ts";
-import { chooseWay } from "./choose-way.ts";
+import { chooseRoute } from "./choose-route.ts";
 import { conditional } from "./conditional.ts";
+import type { Route } from "./route.ts";
 import { rule } from "./rule.ts";
-import type { Way } from "./way.ts";
 
-const ways: readonly Way[] = [
+const routes: readonly Route[] = [
   { name: "code", when: "Bugs", agent: "one", rules: ["crash", "bug"].map((one) => rule.parse({ keywords: [one] })) },
   { name: "data", when: "", agent: "two", rules: [rule.parse({ keywords: ["table"] })] },
   { name: "Big-rest", when: "All else", agent: "two", rules: [] },
@@ -16,9 +16,9 @@ const model = (branch: string, confidence = 0.5) => ({ branch, confidence, reaso
 
 type Changes = Parameters<typeof paperFlow>[0];
 
-/** Chooses a way for this goal by what the model decides and the person answers, in turn. */
+/** Chooses a route for this goal by what the model decides and the person answers, in turn. */
 async function chosen(
-  options: Partial<Parameters<typeof chooseWay>[2]>,
+  options: Partial<Parameters<typeof chooseRoute>[2]>,
   {
     goal = "Hm",
     decided = [] as readonly object[],
@@ -39,9 +39,9 @@ async function chosen(
     },
     { decided },
   );
-  const choice = await chooseWay(flow, ways, { ...usual, ...options }).catch((error: unknown) => error as AppError);
-  const way = "way" in choice ? { ...choice, way: choice.way.name } : { code: (choice as AppError).code };
-  return { choice: way, error: choice, questions, decisions: shown.decisions };
+  const choice = await chooseRoute(flow, routes, { ...usual, ...options }).catch((error: unknown) => error as AppError);
+  const route = "route" in choice ? { ...choice, route: choice.route.name } : { code: (choice as AppError).code };
+  return { choice: route, error: choice, questions, decisions: shown.decisions };
 }
 
 test.each([
@@ -50,22 +50,22 @@ test.each([
   ["rules", "a bug", "code", "rule", 0],
   ["model", "a table", "Big-rest", "model", 1],
   ["both", "a poem", "Big-rest", "model", 1],
-] as const)("by %s, %j is for %s", async (classify, goal, way, by, decisions) => {
+] as const)("by %s, %j is for %s", async (classify, goal, route, by, decisions) => {
   const made = await chosen({ classify }, { goal, decided: [model("Big-rest")] });
-  expect(made.choice).toMatchObject({ way, by });
+  expect(made.choice).toMatchObject({ route, by });
   expect(made.decisions).toHaveLength(decisions);
 });
 
-test("a run that goes on takes the way that a rule chose before, whatever the rules say now", async () => {
+test("a run that goes on takes the route that a rule chose before, whatever the rules say now", async () => {
   const recorded = { index: 1, reason: "It said so." };
   const step = async (name: string, work: () => unknown) => (name === "apply rules" ? recorded : work());
   const made = await chosen({}, { goal: "a crash", run: { id: "r", step } as never });
-  expect(made.choice).toMatchObject({ way: "data", by: "rule", reason: "It said so." });
+  expect(made.choice).toMatchObject({ route: "data", by: "rule", reason: "It said so." });
 });
 
 test("where no rule holds and rules alone decide, the default is taken, or nothing", async () => {
   expect((await chosen({ classify: "rules", default: "data" })).choice).toEqual({
-    way: "data",
+    route: "data",
     by: "default",
     reason: "No rule holds.",
   });
@@ -78,9 +78,9 @@ test.each([
   [0.49, "data", "default"],
 ] as const)(
   "a model that is sure to %p has its choice where half is enough, or the default is taken",
-  async (confidence, way, by) => {
+  async (confidence, route, by) => {
     const made = await chosen({ default: "data" }, { decided: [model("code", confidence)] });
-    expect(made.choice).toMatchObject({ way, by });
+    expect(made.choice).toMatchObject({ route, by });
     expect("confidence" in made.choice).toBe(by === "model");
   },
 );
@@ -103,7 +103,7 @@ test("the model sees the branches, the task with its files and data as what it s
     `${list}${task}${asked}the sums\nare off`,
   ]);
   expect(choice).toEqual({
-    ...{ way: "data", by: "person", reason: "The answer was: are off", said: ["the sums", "are off"] },
+    ...{ route: "data", by: "person", reason: "The answer was: are off", said: ["the sums", "are off"] },
   } as never);
   expect(questions[0]).toBe(
     "Which way should this task go? it is none\n\n1. code: Bugs\n2. data\n3. Big-rest: All else\n\nAnswer with a number or a name.",
@@ -116,10 +116,10 @@ test.each([
   [" 1. ", "code"],
   ['"big rest".', "Big-rest"],
   ["BIG_REST!", "Big-rest"],
-])("a person who answers %j means %s", async (answer, way) => {
+])("a person who answers %j means %s", async (answer, route) => {
   const { choice, decisions } = await chosen({ classify: "rules", unsure: "ask" }, { said: [answer] });
   expect([choice, decisions.length]).toEqual([
-    { way, by: "person", reason: `The answer was: ${answer.trim()}`, said: [] } as never,
+    { route, by: "person", reason: `The answer was: ${answer.trim()}`, said: [] } as never,
     0,
   ]);
 });
@@ -129,15 +129,15 @@ test("what the model makes of a person's words needs the same confidence", async
   const unsure = model("data", 0.8);
   const said = ["the sums", "those", "them"];
   const made = await chosen(options, { said, decided: [unsure, unsure, unsure, unsure] });
-  expect(made.choice).toMatchObject({ way: "code", by: "default" });
+  expect(made.choice).toMatchObject({ route: "code", by: "default" });
   expect((await chosen(options, { said, decided: [unsure, model("data", 0.9)] })).choice).toMatchObject({
-    ...{ way: "data", by: "person" },
+    ...{ route: "data", by: "person" },
   });
 });
 
 test("a person who says nothing has said nothing of the task", async () => {
   const { choice } = await chosen({ classify: "rules", unsure: "ask" }, { said: [" ", "the sums", "2"] });
-  expect(choice).toMatchObject({ way: "data", said: ["the sums"] });
+  expect(choice).toMatchObject({ route: "data", said: ["the sums"] });
 });
 
 test.each(["0", "4", "", "1 or 2"])(
@@ -145,7 +145,7 @@ test.each(["0", "4", "", "1 or 2"])(
   async (answer) => {
     const options = { classify: "rules", unsure: "ask", default: "code" } as const;
     const { choice, questions } = await chosen(options, { said: [answer, answer, answer, "2"] });
-    expect(choice).toEqual({ way: "code", by: "default", reason: "No rule holds. No answer named a branch." });
+    expect(choice).toEqual({ route: "code", by: "default", reason: "No rule holds. No answer named a branch." });
     expect(questions).toHaveLength(3);
     expect((await chosen({ ...options, default: undefined }, { said: [answer] })).choice).toEqual({ code: "rejected" });
   },
@@ -154,7 +154,7 @@ test.each(["0", "4", "", "1 or 2"])(
 test("a model without a usable answer is unsure; a limit that is reached, or a bug, ends the flow", async () => {
   const failing = (error: Error) => chosen({ default: "data" }, { decide: () => Promise.reject(error) });
   expect((await failing(new AppError("task_failed", "No answer."))).choice).toEqual({
-    way: "data",
+    route: "data",
     by: "default",
     reason: "No answer.",
   });
@@ -181,7 +181,9 @@ async function run(asked: Parameters<typeof paperAnswer>[1], changes: Changes = 
     },
     { asked: [paperAnswer("done", asked)] },
   );
-  const branches = ways.slice(0, 1).map((way) => ({ ...way, rules: [...way.rules], deadlineMs: 700, settings }));
+  const branches = routes
+    .slice(0, 1)
+    .map((route) => ({ ...route, rules: [...route.rules], deadlineMs: 700, settings }));
   const end = await conditional.perform(flow, { ...usual, branches } as never).catch((error: unknown) => error);
   return { end, handedOn, reached, expected, asks: shown.asks, told: shown.told };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { circleIn, type PlacedFormula } from "./circular-formulas.ts";
+import { circleIn, type PlacedFormula } from "./formula-dependencies.ts";
 
 const cells = (formulas: Readonly<Record<string, string>>): PlacedFormula[] =>
   Object.entries(formulas).map(([place, formula]) => {

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
-import { standingOf } from "./standing.ts";
+import { createLeaseCheck } from "./lease-check.ts";
 
 /** A store whose answers come when they are given, to the questions in order. */
 function answering() {
   const asked: ((answer: "held" | "lost") => void)[] = [];
-  const standing = () =>
+  const leaseState = () =>
     new Promise<"held" | "lost">((resolve) => {
       asked.push(resolve);
     });
-  return { asked, standing };
+  return { asked, leaseState };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -16,7 +16,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 test("an answer from before this process hung is not believed: others may have taken over since", async () => {
   const store = answering();
   let now = 0;
-  const ours = standingOf(store, () => now)();
+  const ours = createLeaseCheck(store, () => now)();
   await turn();
   now += 20_000;
   store.asked[0]?.("held");
@@ -29,7 +29,7 @@ test("an answer from before this process hung is not believed: others may have t
 test("a store that is slow each time is believed in the end", async () => {
   const store = answering();
   let now = 0;
-  const ours = standingOf(store, () => now)();
+  const ours = createLeaseCheck(store, () => now)();
   let isKnown = false;
   void ours.then(() => {
     isKnown = true;
@@ -51,7 +51,7 @@ test("a run is held where the store cannot say, and each later question is asked
     async () => "held" as const,
   ];
   let asked = 0;
-  const ours = standingOf({ standing: () => (answers[asked++] ?? fail)() });
+  const ours = createLeaseCheck({ leaseState: () => (answers[asked++] ?? fail)() });
   expect([await ours(), await ours(), await ours()]).toEqual(["held", "canceled", "held"]);
   expect(asked).toBe(3);
 });

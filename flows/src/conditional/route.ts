@@ -2,8 +2,8 @@ import type * as z from "zod";
 import type { assignment } from "../assignment.ts";
 import type { Rule } from "./rule.ts";
 
-/** One of the ways a task can go. */
-export type Way = {
+/** A route that a task can take; callers list them as `branches`. */
+export type Route = {
   readonly name: string;
   /** Which tasks it is for, in words for the model and for people. */
   readonly when: string;
@@ -20,9 +20,9 @@ export type Way = {
  */
 type ChosenBy = "rule" | "model" | "person" | "default";
 
-/** The way chosen, by whom and why. */
+/** The route chosen, by whom and why. */
 export type Choice = {
-  readonly way: Way;
+  readonly route: Route;
   readonly by: ChosenBy;
   readonly reason: string;
   /** The model's, from 0 to 1. */
@@ -31,5 +31,5 @@ export type Choice = {
   readonly said?: readonly string[];
 };
 
-/** Why no way could be chosen. */
+/** Why no route could be chosen. */
 export type Unsure = { readonly unsure: string };

@@ -27,7 +27,7 @@ export type Argument = HandedOver & {
 export type Absence = { readonly round: number; readonly debater: Debater; readonly reason: string };
 
 /** The debate so far. */
-export type Course = {
+export type DebateState = {
   /** What is debated, with the user's later additions. */
   readonly question: string;
   readonly debaters: readonly Debater[];
@@ -38,7 +38,7 @@ export type Course = {
 };
 
 /** The debaters that are still asked: all but those absent in the last two rounds. */
-export function presentDebaters({ debaters, absences, round }: Course): readonly Debater[] {
+export function presentDebaters({ debaters, absences, round }: DebateState): readonly Debater[] {
   const missed = (debater: Debater, missedRound: number) =>
     absences.some((absence) => absence.round === missedRound && absence.debater === debater);
   return debaters.filter((debater) => !missed(debater, round) || !missed(debater, round - 1));

@@ -11,7 +11,7 @@ export type PlacedFormula = {
   readonly formula: string;
 };
 
-/** More comparisons of a range with the cells of formulas are not made: then no circle is found. */
+/** More comparisons of a range with the cells of formulas are not made: then nothing is found. */
 const maxComparisons = 20_000_000;
 
 /**
@@ -54,6 +54,38 @@ export function circleIn(formulas: readonly PlacedFormula[]): readonly string[] 
   return undefined;
 }
 
+/** The formulas whose results no other formula reads: what the sheets come to. */
+export function lastFormulas(formulas: readonly PlacedFormula[]): readonly PlacedFormula[] {
+  const at = new Map(formulas.map((one) => [keyOf(one.sheet, one.column, one.row), one]));
+  const ranges = new Map(formulas.flatMap(rangesIn).map((range) => [JSON.stringify(range), range]));
+  const last = new Set(formulas);
+  let comparisons = 0;
+  for (const range of ranges.values()) {
+    if (range.left === range.right && range.top === range.bottom) {
+      const one = at.get(keyOf(range.sheet, range.left, range.top));
+      if (one !== undefined) last.delete(one);
+      continue;
+    }
+    comparisons += last.size;
+    if (comparisons > maxComparisons) return [];
+    const sheet = range.sheet.toLowerCase();
+    for (const one of last) if (one.sheet.toLowerCase() === sheet && covers(range, one)) last.delete(one);
+  }
+  return [...last];
+}
+
+/**
+ * How many cells the formulas read, a cell once for each that reads it; `rows` are those of each
+ * sheet that are used, by its name in small letters.
+ */
+export function areaRead(formulas: readonly PlacedFormula[], rows: ReadonlyMap<string, number>): number {
+  const areas = formulas.flatMap(rangesIn).map(({ sheet, left, right, top, bottom }) => {
+    const last = Math.min(bottom, rows.get(sheet.toLowerCase()) ?? 0);
+    return (right - left + 1) * Math.max(1, last - top + 1);
+  });
+  return areas.reduce((sum, area) => sum + area, 0);
+}
+
 type Range = {
   readonly sheet: string;
   readonly left: number;
@@ -92,6 +124,7 @@ function keyOf(sheet: string, column: number, row: number): string {
   return `${sheet.toLowerCase()}!${column},${row}`;
 }
 
-function nameOf({ sheet, column, row }: PlacedFormula): string {
+/** A formula's cell, such as `Costs!B4`. */
+export function nameOf({ sheet, column, row }: PlacedFormula): string {
   return `${sheet}!${colToLetter(column - 1)}${row}`;
 }

@@ -1,6 +1,6 @@
 import type { RunStore } from "./run-store.ts";
 
-type Standing = Awaited<ReturnType<RunStore["standing"]>>;
+type LeaseState = Awaited<ReturnType<RunStore["leaseState"]>>;
 
 /**
  * A process that waits longer for an answer may have hung meanwhile, and the answer be of before.
@@ -14,17 +14,17 @@ const maxQuestions = 4;
  * after the other. So steps begin in the order in which they asked, though a store of another
  * process may answer in any order. A store that cannot say counts as `held`: the next write tells.
  */
-export function standingOf(
-  store: Pick<RunStore, "standing">,
+export function createLeaseCheck(
+  store: Pick<RunStore, "leaseState">,
   now: () => number = () => performance.now(),
-): () => Promise<Standing> {
-  let newest: Promise<Standing> = Promise.resolve("held");
-  let next: Promise<Standing> | undefined;
+): () => Promise<LeaseState> {
+  let newest: Promise<LeaseState> = Promise.resolve("held");
+  let next: Promise<LeaseState> | undefined;
   const ask = async () => {
     for (let questions = 1; ; questions++) {
       const asked = now();
-      const standing = await store.standing().catch(() => "held" as const);
-      if (standing !== "held" || now() - asked < freshMs || questions === maxQuestions) return standing;
+      const leaseState = await store.leaseState().catch(() => "held" as const);
+      if (leaseState !== "held" || now() - asked < freshMs || questions === maxQuestions) return leaseState;
     }
   };
   return () => {

@@ -1,0 +1,57 @@
+import type { Browsing } from "../../machine/browser/browser.ts";
+import { asData, originOf } from "../page/as-data.ts";
+import type { SnapshotState } from "./elements/snapshot-state.ts";
+import { linesOf } from "./lines.ts";
+import { lookAt, type PageLook, settle } from "./look.ts";
+import { oneLine, withinBudget } from "./page-brief.ts";
+import { withoutRefs } from "./page-changes.ts";
+
+const glanceMs = 3_000;
+const maxGlances = 12;
+/** Tokens that what a page showed in between may take. */
+const passedTokens = 120;
+
+/**
+ * Before another act of a turn: notes what the page says after the one before, since the next
+ * observation only finds what both left. Never fails, as the act does not need it.
+ */
+export async function noteBetween(browsing: Browsing, looks: SnapshotState, signal: AbortSignal): Promise<void> {
+  if (!looks.changed) return;
+  looks.changed = false;
+  try {
+    await settle(browsing, looks, signal);
+    const look = await lookAt(browsing, looks, { signal, timeoutMs: glanceMs, isGlance: true });
+    if (look !== undefined) looks.between = [...looks.between, textsOf(look)].slice(-maxGlances);
+  } catch {
+    signal.throwIfAborted();
+  }
+}
+
+/**
+ * What a page said between the acts of a turn and is neither on it now nor known; empty if nothing.
+ */
+export function passedText(
+  look: PageLook,
+  between: SnapshotState["between"],
+  known: readonly (readonly string[])[],
+): string {
+  if (between.length === 0) return "";
+  const all = linesOf(look.items, { allRefs: false, collapsed: false }).map(({ text }) => text);
+  const told = new Set([...all, ...known.flat()].map(withoutRefs));
+  const place = placeOf(look.url);
+  const passed = between.flatMap((one) => (one.place === place ? one.texts : [])).filter((text) => !told.has(text));
+  const kept = withinBudget([...new Set(passed)].map(oneLine), passedTokens);
+  return kept.length === 0 ? "" : `Between your acts it also said:\n${asData(originOf(look.url), kept.join("\n"))}`;
+}
+
+/** What stands on a page, without what can be operated and what is only drawn. */
+function textsOf({ url, items }: PageLook): SnapshotState["between"][number] {
+  const written = items.filter(({ role }) => !role.startsWith("icons and shapes"));
+  const lines = linesOf(written, { allRefs: false, collapsed: true });
+  const texts = lines.filter(({ text, acts }) => !acts && !text.startsWith("… ")).map(({ text }) => withoutRefs(text));
+  return { place: placeOf(url), texts };
+}
+
+function placeOf(url: string): string {
+  return url.replace(/[?#].*$/s, "");
+}
