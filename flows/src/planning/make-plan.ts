@@ -1,5 +1,5 @@
 import { AppError } from "manyhands";
-import { type AgentEntry, agentText, type Flow } from "manyhands/flows";
+import { type AgentEntry, agentText, cut, type Flow } from "manyhands/flows";
 import { marked } from "../prompt-text.ts";
 import { unowned } from "./deliverables.ts";
 import { planDraft, planRevision } from "./plan-draft.ts";
@@ -110,7 +110,10 @@ function namesOf({ files }: Flow): string {
 }
 
 const maxFiles = 50;
-const maxCharacters = 400;
+/** How much of the files is shown in all, and of one at least and at most. */
+const maxOfAll = 4_000;
+const leastOfOne = 400;
+const maxOfOne = 1_200;
 
 /**
  * The files that came with the task, with type, size and, where they can be read, their beginnings,
@@ -119,8 +122,9 @@ const maxCharacters = 400;
 export async function lookAtFiles(flow: Flow): Promise<string> {
   const files = flow.files.filter((part) => part.type === "file");
   const excerpts = await flow.excerpts(files);
+  const room = Math.max(leastOfOne, Math.min(maxOfOne, Math.floor(maxOfAll / files.length)));
   const lines = files.slice(0, maxFiles).map(({ name, mediaType, size }, index) => {
-    const begins = (excerpts[index]?.text ?? "").slice(0, maxCharacters).trim();
+    const begins = cut((excerpts[index]?.text ?? "").trim(), room);
     return `\n- ${name} (${mediaType}, ${size} bytes)${begins === "" ? "" : `\n${marked("file", begins, { name })}`}`;
   });
   const more = files.length > maxFiles ? `\n- … ${files.length - maxFiles} more` : "";

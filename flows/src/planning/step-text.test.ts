@@ -20,12 +20,18 @@ const done = (id: string, contextId: string, goal = "the task"): StepResult => (
 });
 const own = done("a", "c1");
 const another = done("b", "c2");
-const first = { goal: "the task", inputs: [another], isRetry: false, reason: "" };
+const first = { goal: "the task", isWhole: false, inputs: [another], isRetry: false, reason: "" };
 
 test("a step in a new conversation is told the task, its step and what came of those before", () => {
   const text = stepText(step("c"), first);
   for (const told of ["Your step: do c", "It is done when: c is seen", "the task", "b reports"])
     expect(text).toContain(told);
+});
+
+test("the only step of a plan is the task itself, and no part of a larger one", () => {
+  expect(stepText(step("c"), { ...first, inputs: [], isWhole: true })).toBe(
+    "The task:\nthe task\n\nYour step: do c\nIt is done when: c is seen",
+  );
 });
 
 test("a step that goes on in a conversation is told what that does not have: neither the task nor its own reports", () => {

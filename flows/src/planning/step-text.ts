@@ -5,6 +5,8 @@ import type { TaskStep } from "./task-plan.ts";
 export type StepBackground = {
   /** The task, with later additions. */
   readonly goal: string;
+  /** Whether the step is the only one, and so has to do the whole task. */
+  readonly isWhole: boolean;
   /** The results of the steps it depends on. */
   readonly inputs: readonly StepResult[];
   /** The conversation that it goes on in and still knows, and the task as it was told there. */
@@ -23,7 +25,7 @@ const order = "Do this step and no more, then report what you did and found.";
  * does not have. An agent that may have forgotten the conversation is told everything again.
  */
 export function stepText({ text, expected, delivers }: TaskStep, background: StepBackground): string {
-  const { goal, known, forgotten, reason } = background;
+  const { goal, isWhole, known, forgotten, reason } = background;
   const isTold = known?.goal === goal;
   const step = [
     `Your step: ${text}`,
@@ -31,12 +33,17 @@ export function stepText({ text, expected, delivers }: TaskStep, background: Ste
     ...(delivers.length === 0 ? [] : [`It delivers: ${delivers.join(", ")}`]),
   ].join("\n");
   const others = unknownInputs(background);
+  const told = isTold
+    ? [step, `This step belongs to the same task and builds on what you did in this conversation. ${order}`]
+    : isWhole
+      ? [`The task:\n${goal}`, step]
+      : [
+          `You do one step of a larger task. ${order}`,
+          step,
+          `The whole task, so that you know what it is for:\n${goal}`,
+        ];
   return [
-    ...(isTold ? [] : [`You do one step of a larger task. ${order}`]),
-    step,
-    ...(isTold
-      ? [`This step belongs to the same task and builds on what you did in this conversation. ${order}`]
-      : [`The whole task, so that you know what it is for:\n${goal}`]),
+    ...told,
     ...(others.length === 0
       ? []
       : [

@@ -48,7 +48,7 @@ export async function workStep(
       const conversation = [isRetry ? last : before].find((earlier) => (earlier?.contextId ?? "") !== "");
       const known = conversation?.remembers ? conversation : undefined;
       const forgotten = isRetry && known === undefined ? last : undefined;
-      const background = { goal, inputs, known, forgotten, isRetry, reason };
+      const background = { goal, isWhole: options.isWhole, inputs, known, forgotten, isRetry, reason };
       const asked = await flow.ask(
         step.agent,
         { text: stepText(step, background), parts: partsOf(flow, background) },

@@ -1,7 +1,7 @@
 import { Hono, type MiddlewareHandler } from "hono";
 import { type Identify, requireScope, type Scope } from "manyhands/internal/core/caller";
 import { AppError } from "manyhands/internal/core/errors";
-import { JsonTextError, parseJsonBytes } from "manyhands/internal/http/json-text";
+import { requireJsonBytes } from "manyhands/internal/http/json-text";
 import { limitedBody } from "manyhands/internal/http/request-body";
 import { untilRevoked } from "manyhands/internal/http/until-revoked";
 import type { RestEndpoint, RestEnv } from "./endpoint.ts";
@@ -41,11 +41,6 @@ const jsonBody: MiddlewareHandler = async (c, next) => {
   const type = c.req.header("Content-Type") ?? "";
   if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type))
     throw new AppError("unsupported", "Send JSON, with Content-Type: application/json.");
-  try {
-    parseJsonBytes(new Uint8Array(await c.req.arrayBuffer()));
-  } catch (error) {
-    if (error instanceof JsonTextError) throw new AppError("invalid_input", `${error.message}.`);
-    throw error;
-  }
+  requireJsonBytes(new Uint8Array(await c.req.arrayBuffer()));
   await next();
 };

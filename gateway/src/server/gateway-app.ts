@@ -13,6 +13,7 @@ import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { auditRefusals, protectedResource, type ReportRefusal } from "manyhands/internal/http/challenge";
 import { crossOrigin } from "manyhands/internal/http/cross-origin";
+import { headRequests } from "manyhands/internal/http/head-requests";
 import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guard";
 import { createMetrics, routeOf } from "manyhands/internal/http/metrics";
 import { otherMethods } from "manyhands/internal/http/other-methods";
@@ -154,6 +155,7 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
     await next();
     metrics.answered(routeOf(c), c.res.status);
   });
+  app.use(headRequests);
   if (options.refused) app.use(auditRefusals(options.refused));
   if (options.issuer !== undefined) app.route("/", protectedResource(publicUrl, options.issuer));
   app.use(secureHeaders({ crossOriginResourcePolicy: "same-site", strictTransportSecurity: false }));

@@ -6,7 +6,10 @@ import { AppError } from "manyhands/internal/core/errors";
 import { type KeptText, madeOnce } from "manyhands/internal/core/text/kept-text";
 import { limitedBody } from "manyhands/internal/http/request-body";
 
-/** The path of push callbacks below the gateway's address. */
+/**
+ * The path of push callbacks below the gateway's address, by the name that agents elsewhere were
+ * given: they call it back for as long as their tasks last.
+ */
 const pushCallbackPath = "/doorbell";
 
 /**

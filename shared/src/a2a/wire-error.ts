@@ -104,6 +104,7 @@ const statusNames: Readonly<Record<number, string>> = {
   404: "NOT_FOUND",
   409: "ABORTED",
   413: "RESOURCE_EXHAUSTED",
+  415: "UNIMPLEMENTED",
   429: "RESOURCE_EXHAUSTED",
   503: "UNAVAILABLE",
   504: "DEADLINE_EXCEEDED",

@@ -48,8 +48,21 @@ test("the beginnings and ends of eight files are read and recorded once, and all
 });
 
 test("half a character where a file is cut is left out", async () => {
-  const { texts } = await shown({ a: `${"x".repeat(2_999)}é${"-".repeat(900)}é${"y".repeat(999)}` });
-  expect(texts).toEqual([`${"x".repeat(2_999)}\n[902 bytes left out]\n${"y".repeat(999)}`]);
+  const { texts } = await shown({ a: `${"x".repeat(6_999)}é${"-".repeat(900)}é${"y".repeat(999)}` });
+  expect(texts).toEqual([`${"x".repeat(6_999)}\n[902 bytes left out]\n${"y".repeat(999)}`]);
+});
+
+test("the fewer the files, the more is shown of each", async () => {
+  const sizes = async (count: number) => {
+    const names = Array.from({ length: count }, (_, at) => [`${at}`, "x".repeat(9_000)]);
+    const { texts } = await shown(Object.fromEntries(names));
+    return new Set(texts.map((text) => text?.replace(/\n\[.*\]\n/, "").length));
+  };
+  expect([await sizes(1), await sizes(4), await sizes(8)]).toEqual([
+    new Set([8_000]),
+    new Set([6_000]),
+    new Set([4_000]),
+  ]);
 });
 
 test("of a document is shown what it says, as far as there is room, and of a picture nothing", async () => {

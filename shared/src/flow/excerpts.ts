@@ -4,12 +4,15 @@ import type { Run } from "../core/runs/run.ts";
 import { sanitize } from "../core/text/sanitize.ts";
 import type { ArtifactStore, StoredFile } from "../core/workspace.ts";
 
-/**
- * How many files are opened, and how many bytes of a text or characters of a document are read of
- * each: of a longer text so many of its end.
- */
+/** How many files are opened. */
 const maxFiles = 8;
-const maxShown = 4_000;
+/**
+ * How many bytes of texts or characters of documents are read of all together, and of one at least
+ * and at most; of a longer text so many of its end.
+ */
+const maxOfAll = 24_000;
+const leastOfOne = 4_000;
+const maxOfOne = 8_000;
 const bytesOfEnd = 1_000;
 /** A document that is larger or takes longer to read is only named. */
 const maxBytes = 20 * 2 ** 20;
@@ -37,9 +40,10 @@ export async function readExcerpts(
   if (files.length === 0) return [];
   const read = async () => {
     const excerpts: Excerpt[] = [];
+    const room = Math.max(leastOfOne, Math.min(maxOfOne, Math.floor(maxOfAll / files.length)));
     // One after another: each document has a process of its own.
     for (const [index, file] of files.entries()) {
-      const text = index < maxFiles ? await beginning(file, deps, run.abortSignal) : undefined;
+      const text = index < maxFiles ? await beginning(file, room, deps, run.abortSignal) : undefined;
       excerpts.push({ name: file.name, size: file.size, ...(text !== undefined && { text }) });
     }
     return excerpts;
@@ -49,17 +53,18 @@ export async function readExcerpts(
 
 async function beginning(
   file: StoredFile,
+  room: number,
   { artifacts, readDocument }: ExcerptDeps,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const content = await artifacts.get(file.sha256);
   if (content === undefined) return undefined;
-  const isLong = content.size > maxShown;
-  const begins = await content.slice(0, isLong ? maxShown - bytesOfEnd : maxShown).bytes();
+  const isLong = content.size > room;
+  const begins = await content.slice(0, isLong ? room - bytesOfEnd : room).bytes();
   const ends = isLong ? await content.slice(-bytesOfEnd).bytes() : new Uint8Array();
-  if (isText(begins, file) && !ends.includes(0)) return textOf(begins, ends, content.size - maxShown);
+  if (isText(begins, file) && !ends.includes(0)) return textOf(begins, ends, content.size - room);
   if (file.mediaType.startsWith("image/") || content.size > maxBytes) return undefined;
-  return readDocument && documentText(readDocument, file, content, signal);
+  return readDocument && documentText(readDocument, file, content, room, signal);
 }
 
 /** Whether the bytes of a file are what a person reads of it. */
@@ -80,10 +85,11 @@ async function documentText(
   read: ReadDocument,
   { name }: StoredFile,
   content: Blob,
+  room: number,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(documentMs)]);
-  const request = { name, from: 0, characters: maxShown, scans: "name" } as const;
+  const request = { name, from: 0, characters: room, scans: "name" } as const;
   try {
     const { about, text, next } = await read(content, request, bounded);
     return `(${about})\n${sanitize(text)}${next === undefined ? "" : "\n[cut off]"}`;

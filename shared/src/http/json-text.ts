@@ -1,3 +1,5 @@
+import { AppError } from "../core/errors.ts";
+
 const deepest = 100;
 
 /** Why bytes are not acceptable JSON: `syntax` for invalid JSON, `depth` for nesting beyond 100. */
@@ -21,6 +23,16 @@ export function parseJsonBytes(bytes: Uint8Array): unknown {
     return JSON.parse(text);
   } catch {
     throw new JsonTextError("syntax", "The body is not valid JSON");
+  }
+}
+
+/** The same, for a request of ours: throws `invalid_input` with what is wrong. */
+export function requireJsonBytes(bytes: Uint8Array): unknown {
+  try {
+    return parseJsonBytes(bytes);
+  } catch (error) {
+    if (error instanceof JsonTextError) throw new AppError("invalid_input", `${error.message}.`);
+    throw error;
   }
 }
 

@@ -34,6 +34,12 @@ test("a body of 10 MB is read, one byte more is refused, whether or not its leng
   expect(await post("/limited", stream(longestBody + 1))).toBe("too_large");
 });
 
+test("a packed body is refused as such, whatever packs it", async () => {
+  const packed = (coding: string) => post("/limited", Bun.gzipSync("{}"), { "Content-Encoding": coding });
+  for (const coding of ["gzip", "br", "identity, gzip"]) expect(await packed(coding)).toBe("unsupported");
+  expect(await post("/limited", "{}", { "Content-Encoding": "Identity" })).toBe("2");
+});
+
 test("a length beside pieces of unknown length counts for nothing", async () => {
   const headers = { "Content-Length": "5", "Transfer-Encoding": "chunked" };
   expect(await post("/limited", stream(longestBody + 1), headers)).toBe("too_large");

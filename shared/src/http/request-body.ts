@@ -19,9 +19,13 @@ export function limitedBody(): MiddlewareHandler {
 
 const measured = bodyLimit({ maxSize: longestBody, onError: tooLarge });
 
-/** The body of a request, refused as by `limitedBody`; Hono keeps it for whoever reads it again. */
+/**
+ * The body of a request, refused as by `limitedBody`, or if it is packed; Hono keeps it for whoever
+ * reads it again.
+ */
 export async function bodyOf(c: Context): Promise<ArrayBuffer> {
   const { headers } = c.req.raw;
+  refusePacked(headers);
   const length = headers.has("Transfer-Encoding") ? null : headers.get("Content-Length");
   if (length !== null && Number(length) > longestBody) tooLarge();
   try {
@@ -33,6 +37,12 @@ export async function bodyOf(c: Context): Promise<ArrayBuffer> {
     refuseBrokenOff(error);
     throw error;
   }
+}
+
+/** Throws `unsupported` for a body that is packed. */
+export function refusePacked(headers: Headers): void {
+  if ((headers.get("Content-Encoding") ?? "identity").toLowerCase() !== "identity")
+    throw new AppError("unsupported", "Send the body as it is, without a Content-Encoding");
 }
 
 /** Throws `too_large`, for a request above `longestBody`. */

@@ -109,6 +109,10 @@ test("the shipped skills are in a prompt once the user's words call for one, tho
   for (const [said, isThere] of [
     ["Compare the kettles.", false],
     ["Say something about charts.", false],
+    // Short words, and those of every task, call for nothing.
+    ["Sort cups and charts.", false],
+    ["Write a list with charts.", false],
+    ["A REPORT WITH CHARTS.", true],
     ["I need charts and a table.", true],
     ["Summarise it as a docx report.", true],
     ["Which skills have you?", true],
@@ -216,6 +220,9 @@ test("approvals that cannot be read approve nothing", async () => {
 });
 
 test("the prompt has few words of many skills", async () => {
+  await write("shipped/a-whole/SKILL.md", text("a-whole", "y".repeat(160)));
+  expect((await toolOf(library))?.description).toEndWith(`\n- a-whole: ${"y".repeat(160)}`);
+  await rm(join(home, "shipped"), { recursive: true });
   for (let at = 0; at < 100; at++) await write(`shipped/skill-${at}/SKILL.md`, text(`skill-${at}`, "x".repeat(1_000)));
   const lines = (await toolOf(library))?.description.split("\n").slice(1) ?? [];
   expect(lines.join("\n").length).toBeLessThanOrEqual(2_400);

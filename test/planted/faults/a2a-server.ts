@@ -83,6 +83,14 @@ export const a2aServerFaults: readonly Fault[] = [
     tests: ["test/a2a/push"],
   },
   {
+    id: "redirect-tried-for-a-day",
+    file: "shared/src/machine/egress/fetch-within.ts",
+    find: 'request.maxRedirects === 0 ? "invalid_input" : "unavailable"',
+    becomes: '"unavailable"',
+    harm: "A receiver that has moved is sent the same notification for a day, and then given up.",
+    tests: ["shared/src/a2a/push/webhooks"],
+  },
+  {
     id: "patience-of-all-refusals",
     file: "shared/src/a2a/push/push-run.ts",
     find: " || told.after > after",
@@ -654,8 +662,8 @@ export const a2aServerFaults: readonly Fault[] = [
   {
     id: "view-takes-any-body",
     file: "shared/src/a2a/server/live-route.ts",
-    find: "jsonOf(await bodyOf(c))",
-    becomes: "jsonOf(await c.req.arrayBuffer())",
+    find: "new Uint8Array(await bodyOf(c))",
+    becomes: "new Uint8Array(await c.req.arrayBuffer())",
     harm: "Whoever may use a page fills the memory of the server with one order.",
     tests: ["shared/src/a2a/server/live-route"],
   },

@@ -1124,6 +1124,22 @@ export const machineFaults: readonly Fault[] = [
     tests: ["shared/src/machine/workspace/read-workspace"],
   },
   {
+    id: "download-that-breaks-off",
+    file: "shared/src/machine/workspace/checkpoint/restore.ts",
+    find: "pipeline(Readable.fromWeb(packed as never), createZstdDecompress(), () => undefined)",
+    becomes: "Readable.fromWeb(packed as never).pipe(createZstdDecompress())",
+    harm: "An object store that stops in the middle of a workspace ends the server that fetches it.",
+    tests: ["shared/src/machine/workspace/checkpoint/packs"],
+  },
+  {
+    id: "stored-before-not-counted",
+    file: "shared/src/machine/workspace/checkpoint/pack-changes.ts",
+    find: "      bytes += about.size;\n",
+    becomes: "",
+    harm: "A workspace grows past its bound, a little with each task.",
+    tests: ["shared/src/machine/workspace/checkpoint/packs"],
+  },
+  {
     id: "stored-for-nothing-takes-all",
     file: "shared/src/machine/workspace/checkpoint/checkpoints.ts",
     find: "return await tidy(name, { checkpoint, manifest }, old?.manifest)",

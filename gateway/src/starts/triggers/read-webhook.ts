@@ -1,7 +1,6 @@
 import type { TriggerConfig } from "manyhands/internal/config/triggers/trigger-config";
-import { AppError } from "manyhands/internal/core/errors";
 import type { Json } from "manyhands/internal/core/json";
-import { JsonTextError, parseJsonBytes } from "manyhands/internal/http/json-text";
+import { requireJsonBytes } from "manyhands/internal/http/json-text";
 import * as z from "zod";
 import type { RawWebhook } from "./check-signature.ts";
 
@@ -75,17 +74,9 @@ function dotted(event: string, action: string | undefined): string {
 
 /** JSON, or a form: of its fields, or with the JSON in its field `payload`. */
 function payloadOf(headers: Headers, body: Uint8Array): Json {
-  if (!headers.get("content-type")?.startsWith("application/x-www-form-urlencoded")) return json(body);
+  if (!headers.get("content-type")?.startsWith("application/x-www-form-urlencoded"))
+    return requireJsonBytes(body) as Json;
   const fields = new URLSearchParams(new TextDecoder().decode(body));
   const whole = fields.get("payload");
-  return whole === null ? Object.fromEntries(fields) : json(new TextEncoder().encode(whole));
-}
-
-function json(bytes: Uint8Array): Json {
-  try {
-    return parseJsonBytes(bytes) as Json;
-  } catch (error) {
-    if (error instanceof JsonTextError) throw new AppError("invalid_input", `${error.message}.`);
-    throw error;
-  }
+  return whole === null ? Object.fromEntries(fields) : (requireJsonBytes(new TextEncoder().encode(whole)) as Json);
 }

@@ -104,6 +104,8 @@ test("a wrong, missing or stale signature starts nothing, whichever way the send
   await using one = await open();
   const other = `whsec_${Buffer.from("ffffffffffffffffffff").toString("base64")}`;
   const stale = `${Date.parse(at) / 1000 - 301}`;
+  const nameless = standard(issue);
+  nameless.headers.delete("webhook-id");
   const ownHeaders = (time: string, of: string) => new Headers({ "X-Own-Time": time, "X-Own-Signature": hex(of) });
   const refused = [
     ["hub", hub(issue, { "x-hub-signature-256": `sha256=${hex(issue, "another secret")}` })],
@@ -119,6 +121,7 @@ test("a wrong, missing or stale signature starts nothing, whichever way the send
     ["chat", slack(issue, { time: stale })],
     ["chat", slack(issue, { time: "1e9" })],
     ["any", standard(issue, { key: other })],
+    ["any", nameless],
     ["any", standard(issue, { time: stale })],
     ["any", standard(issue, { time: `${Date.parse(at) / 1000 + 301}` })],
     ["own", { headers: ownHeaders(seconds, issue), body: bytes(issue) }],
@@ -129,6 +132,27 @@ test("a wrong, missing or stale signature starts nothing, whichever way the send
   expect(await one.told()).toEqual([]);
   expect(one.warned).toEqual(refused.map(() => "A webhook was refused."));
   await expect(one.triggers.receive("nobody", hub(issue))).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("a signed webhook that cannot be read starts nothing", async () => {
+  await using one = await open();
+  for (const body of ["It breaks.", '{"action":']) {
+    const code = "invalid_input";
+    await expect(one.triggers.receive("hub", hub(body))).rejects.toMatchObject({ code });
+  }
+  expect(await one.told()).toEqual([]);
+});
+
+test("a webhook whose sender names neither it nor its event is listed by its time and its run alone", async () => {
+  await using one = await open();
+  const signed = `${seconds}.{"what":"x"}`;
+  const headers = new Headers({ "X-Own-Time": seconds, "X-Own-Signature": hex(signed) });
+  const received = await one.triggers.receive("own", { headers, body: bytes('{"what":"x"}') });
+  const runId = received.state === "started" ? received.runId : "";
+  const time = Date.parse(at);
+  expect((await one.triggers.get("own", "local")).firings).toEqual([
+    { due: time, at: time, outcome: "started", runId },
+  ]);
 });
 
 test("GitLab's token, its signature, Slack's, the standard's and one of your own count", async () => {

@@ -21,13 +21,13 @@ test("a call that begins in one step and ends in another is one call, with its o
 
 test("of a long result the start and the end are kept, on one line", () => {
   const resultOf = (text: string) => seenCall({ ...ended("a"), text })?.ended?.result;
-  const whole = "y".repeat(240);
+  const whole = "y".repeat(400);
   expect([resultOf(whole), resultOf("What follows…")]).toEqual([whole, "What follows…"]);
   const cut = resultOf(`exit code 1\n${"x ".repeat(5_000)}\n3 passed,\n1 failed`) ?? "";
   expect(cut).toStartWith("exit code 1 x x");
   expect(cut).toContain(" x…  x x");
   expect(cut).toEndWith("x x 3 passed, 1 failed");
-  expect(cut).toHaveLength(240);
+  expect(cut).toHaveLength(400);
   expect(resultOf(`${"x".repeat(500)}😀${"z".repeat(138)}`)?.isWellFormed()).toBe(true);
 });
 

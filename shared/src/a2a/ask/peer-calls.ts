@@ -15,8 +15,8 @@ export type SeenCall = {
 
 const longestArguments = 240;
 /** A longer result is cut to its beginning and end: a command's outcome is in its last lines. */
-const longestResult = 240;
-const resultStart = 100;
+const longestResult = 400;
+const resultStart = 200;
 /** Most calls that are kept of a task: the first and the last of them. */
 const keptFirst = 20;
 const keptLast = 40;

@@ -10,6 +10,7 @@ import type { FlowSettings } from "../../core/runs/task.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { auditRefusals, protectedResource, type ReportRefusal } from "../../http/challenge.ts";
 import { crossOrigin } from "../../http/cross-origin.ts";
+import { headRequests } from "../../http/head-requests.ts";
 import { isLoopback, loopbackGuard } from "../../http/loopback-guard.ts";
 import { createMetrics, type MoreMetrics, routeOf } from "../../http/metrics.ts";
 import { otherMethods } from "../../http/other-methods.ts";
@@ -147,6 +148,7 @@ export function agentApp(deps: AgentAppDeps): AgentApp {
     await next();
     metrics.answered(routeOf(c), c.res.status);
   });
+  app.use(headRequests);
   if (deps.refused) app.use(auditRefusals(deps.refused));
   if (deps.issuer !== undefined) app.route("/", protectedResource(publicUrl, deps.issuer));
   app.use(secureHeaders(pageHeaders));

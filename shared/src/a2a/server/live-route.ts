@@ -4,7 +4,7 @@ import { checkInput } from "../../core/check-input.ts";
 import { AppError, errorCodes, publicError } from "../../core/errors.ts";
 import { type LivePage, type LiveScreen, liveOrder, liveScreens } from "../../core/live-page.ts";
 import { type Engine, type RunRecord, terminalStatuses } from "../../core/runs/engine.ts";
-import { parseJsonBytes } from "../../http/json-text.ts";
+import { requireJsonBytes } from "../../http/json-text.ts";
 import { bodyOf } from "../../http/request-body.ts";
 import { type SseFrame, sseAnswer } from "../../http/sse.ts";
 import { untilRevoked } from "../../http/until-revoked.ts";
@@ -54,7 +54,7 @@ export function liveApp(deps: LiveDeps): Hono {
     // A form of another site cannot send this type without being asked first.
     if (!/^application\/json\s*(?:;|$)/i.test(c.req.header("Content-Type") ?? ""))
       throw new AppError("unsupported", "Send JSON, with Content-Type: application/json.");
-    const order = checkInput(liveOrder, jsonOf(await bodyOf(c)), "body");
+    const order = checkInput(liveOrder, requireJsonBytes(new Uint8Array(await bodyOf(c))), "body");
     if (hasEnded(run)) throw new AppError("conflict", "The task has ended.");
     const page = await deps.pageOf(run, screenOf(c.req.queries("screen")));
     if (page === undefined) throw new AppError("conflict", "No page is open.");
@@ -62,14 +62,6 @@ export function liveApp(deps: LiveDeps): Hono {
     return c.json({ done: true });
   });
   return app;
-}
-
-function jsonOf(body: ArrayBuffer): unknown {
-  try {
-    return parseJsonBytes(new Uint8Array(body));
-  } catch {
-    throw new AppError("invalid_input", "The body is not JSON.");
-  }
 }
 
 function screenOf(asked = ["browser"]): LiveScreen {

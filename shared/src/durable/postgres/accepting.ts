@@ -70,9 +70,14 @@ export function accepting({
   };
 }
 
-/** Throws `invalid_input` for names that PostgreSQL does not store: those with U+0000. */
+/**
+ * Throws `invalid_input` for names that PostgreSQL does not store: those with U+0000 or half of a
+ * surrogate pair.
+ */
 export function assertStorable(...names: readonly (string | undefined)[]): void {
-  if (names.some((name) => name?.includes("\0"))) throw new AppError("invalid_input", "A name holds U+0000.");
+  for (const name of names)
+    if (name?.includes("\0") || name?.isWellFormed() === false)
+      throw new AppError("invalid_input", "A name holds U+0000 or half of a character.");
 }
 
 function conflict(): AppError {

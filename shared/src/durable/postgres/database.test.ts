@@ -46,6 +46,15 @@ withPostgres((server) => {
     expect([at.database.health(), at.said]).toEqual([{ ok: true }, []]);
   }, 60_000);
 
+  test("what no text in it can hold is the fault of whoever asks for it", async () => {
+    await using at = await open();
+    const asked = at.database.query("SELECT $1::text", ["a\0b"]);
+    await expect(asked).rejects.toMatchObject({ code: "invalid_input", message: expect.stringContaining("U+0000") });
+    const within = at.database.transaction((run) => run("SELECT $1::text", ["a\0b"]));
+    await expect(within).rejects.toMatchObject({ code: "invalid_input" });
+    expect([at.database.health(), at.said]).toEqual([{ ok: true }, []]);
+  }, 60_000);
+
   test("a server that stops, is full, broken or only reads is a store that is away: said once, until it works again", async () => {
     await using at = await open();
     for (const state of ["08006", "53300", "57P01", "58030", "25006"])

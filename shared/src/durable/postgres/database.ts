@@ -83,7 +83,7 @@ export class Database {
       } catch (error) {
         this.#assertOpen();
         const state = stateOf(error);
-        if (state !== undefined && !isOfStorage(state) && !isHindrance(state)) throw error;
+        if (state !== undefined && !isOfStorage(state) && !isHindrance(state)) throw asAsked(error, state);
         if (state === undefined || isOfStorage(state)) {
           this.#failed(error);
           if (!keep) throw this.#unavailable(error);
@@ -104,7 +104,7 @@ export class Database {
       const state = stateOf(error);
       if (error instanceof SQL.SQLError && (state === undefined || isOfStorage(state) || isHindrance(state)))
         throw this.#unavailable(error);
-      throw error;
+      throw asAsked(error, state);
     }
   }
 
@@ -159,6 +159,12 @@ export function stateOf(error: unknown): string | undefined {
   return error instanceof SQL.PostgresError && typeof errno === "string" && /^[0-9A-Z]{5}$/.test(errno)
     ? errno
     : undefined;
+}
+
+/** No text holds U+0000, so nothing is stored under a name that does. */
+function asAsked(error: unknown, state: string | undefined): unknown {
+  if (state !== "22021") return error;
+  return new AppError("invalid_input", "A name holds U+0000, which is stored nowhere.", { cause: error });
 }
 
 /** The connection broke, the server stops or is out of something, or it only reads. */

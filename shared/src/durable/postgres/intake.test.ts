@@ -155,16 +155,18 @@ test("a cancellation reaches the body that is executed here, once, and a run tha
   ]);
 });
 
-test("names that the database cannot store are refused before it is asked, whichever they are", async () => {
-  const at = outside({});
-  const bad = "a\0b";
-  const starts = [{ id: bad }, { kind: bad }, { principal: bad }, { contextId: bad }, { dedupe: { key: bad } }];
-  const refused = [
-    ...[...starts, { dedupe: { key: "k", hash: bad } }].map((over) => at.calls.start({ ...request, ...over })),
-    at.calls.deliver("r", bad, null),
-    at.calls.deliver("r", "go", null, { id: bad }),
-    at.calls.watch("r", { after: 0, watcher: "w", signal: bad }),
-  ];
-  for (const one of refused) await expect(one).rejects.toMatchObject({ code: "invalid_input" });
-  expect([at.asked, at.told]).toEqual([[], []]);
-});
+test.each(["a\0b", "a\ud800b"])(
+  "a name %j that the database cannot store is refused before it is asked",
+  async (bad) => {
+    const at = outside({});
+    const starts = [{ id: bad }, { kind: bad }, { principal: bad }, { contextId: bad }, { dedupe: { key: bad } }];
+    const refused = [
+      ...[...starts, { dedupe: { key: "k", hash: bad } }].map((over) => at.calls.start({ ...request, ...over })),
+      at.calls.deliver("r", bad, null),
+      at.calls.deliver("r", "go", null, { id: bad }),
+      at.calls.watch("r", { after: 0, watcher: "w", signal: bad }),
+    ];
+    for (const one of refused) await expect(one).rejects.toMatchObject({ code: "invalid_input" });
+    expect([at.asked, at.told]).toEqual([[], []]);
+  },
+);

@@ -111,6 +111,17 @@ test("news wakes the followers of its runs alone; a connection that is new may h
   await news.close();
 });
 
+test.each(["junk", "", "null", '{"runIds":5}', '{"runIds":["r"],"isClaimable":true,"followed":{}}'])(
+  "%j, which is no news of this release, may be of any run",
+  async (text) => {
+    const { news, heard, followed, at } = newsForTest();
+    await news.listen();
+    at.hear(text);
+    expect([heard.slice(1), followed]).toEqual([[{ runIds: "any", isClaimable: true }], []]);
+    await news.close();
+  },
+);
+
 test("without a connection a process says so, looks for itself, and asks for one again", async () => {
   const { news, heard, warned, at } = newsForTest({ pollMs: 5, refusals: 1 });
   await news.listen();

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { jsonOf } from "../../core/json.ts";
 import type { Log } from "../../core/runs/engine.ts";
 import type { Live } from "../live.ts";
 import type { Database } from "./database.ts";
@@ -108,15 +109,21 @@ export class News {
   async #listen(): Promise<void> {
     const listening = await this.#database.sql.listen(
       this.#channel,
-      (text: string) => {
-        const { followed, ...changed } = message.parse(JSON.parse(text));
-        if (followed === undefined) this.#notify(changed);
-        else this.#onFollowed(followed);
-      },
+      (text: string) => this.#hear(text),
       () => this.#notify(anything),
     );
     this.#stopListening = () => listening.unlisten();
     if (this.#isClosed) await this.#stopListening();
+  }
+
+  /**
+   * What this release does not understand may be news of any run: everybody in the database may
+   * speak on the channel, and what throws here ends the process.
+   */
+  #hear(text: string): void {
+    const { data } = message.safeParse(jsonOf(text));
+    if (data?.followed === undefined) this.#notify(data ?? anything);
+    else this.#onFollowed(data.followed);
   }
 
   #notify(changed: Changed): void {

@@ -238,6 +238,7 @@ test("what another process shows is shown here, unless the run is executed here 
   const item = (runId: string, after: unknown = 2) => ({ runId, after, event: { type: "text-delta", text: "t" } });
   at.hear(JSON.stringify([item("own"), item("r")]));
   at.hear(JSON.stringify([item("r", "2")]));
+  for (const text of ["junk", "", "null"]) at.hear(text);
   follower.reached(3);
   at.hear(JSON.stringify([item("r")]));
   expect(follower.takeProgress(9)).toEqual([{ kind: "progress", event: { type: "text-delta", text: "t" } }]);

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { jsonOf } from "../../core/json.ts";
 import type { RunEvent } from "../../core/runs/run.ts";
 import type { Live } from "../live.ts";
 import type { Database } from "./database.ts";
@@ -128,7 +129,7 @@ export class SharedProgress {
 
   #received(text: string): void {
     if (this.#isClosed) return;
-    const items = z.array(sentSchema).safeParse(JSON.parse(text)).data ?? [];
+    const items = z.array(sentSchema).safeParse(jsonOf(text)).data ?? [];
     for (const { runId, after, event } of items) {
       if (!this.#options.isHere(runId)) this.#options.live.progress(runId, event as RunEvent, after);
     }

@@ -523,6 +523,24 @@ test("a request has ten megabytes at most, and names its conversation in a few c
   });
 });
 
+test("what a client sends wrong is told to the client, and is no bug of ours", async () => {
+  const { adapter, reported } = served();
+  const modern = { "mcp-protocol-version": "2026-07-28" };
+  for (const [body, headers, status] of [
+    [ping, { "content-type": "text/plain" }, 415],
+    [ping, { ...modern, "content-type": "" }, 415],
+    ["{", modern, 400],
+    [[], modern, 400],
+    [{ ...ping, id: { a: 1 } }, modern, 400],
+    [{ ...ping, jsonrpc: "1.0" }, modern, 400],
+    [{ ...ping, method: "tools/nothing" }, { "mcp-protocol-version": "1999-01-01" }, 400],
+  ] as const)
+    expect([headers, (await adapter(post(body, headers))).status]).toEqual([headers, status]);
+  const packed = adapter(post(ping, { "content-encoding": "gzip" }));
+  await expect(packed).rejects.toMatchObject({ code: "unsupported" });
+  expect(reported).toEqual([]);
+});
+
 test("a session is its principal's: another one is not let in, though it knows the id", async () => {
   const { adapter, all } = served();
   const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } };

@@ -6,7 +6,7 @@ import {
   readRequestBody,
 } from "@modelcontextprotocol/server";
 import { type Caller, type Identify, requireScope, type Scope } from "../../core/caller.ts";
-import { longestBody, refuseBrokenOff, tooLarge } from "../../http/request-body.ts";
+import { longestBody, refuseBrokenOff, refusePacked, tooLarge } from "../../http/request-body.ts";
 import { untilRevoked } from "../../http/until-revoked.ts";
 import { contextNamed } from "./call-run.ts";
 import { mcpServer } from "./mcp-server.ts";
@@ -85,7 +85,7 @@ function isCall(message: unknown): boolean {
 
 /** A client's mistake is reported to the client, not as a bug. */
 function isClients(error: Error): boolean {
-  return error instanceof ProtocolError || error.message.startsWith("Rejected inbound request");
+  return error instanceof ProtocolError || /^(?:Rejected|Unsupported Media Type)/.test(error.message);
 }
 
 /**
@@ -94,6 +94,7 @@ function isClients(error: Error): boolean {
  */
 async function read(request: Request): Promise<{ request: Request; body: unknown }> {
   if (request.method !== "POST") return { request, body: undefined };
+  refusePacked(request.headers);
   const read = await readRequestBody(request, longestBody).catch((error: unknown) => {
     refuseBrokenOff(error);
     throw error;

@@ -1,4 +1,4 @@
-import { createPeers, type PeerAddress, type PeersOptions } from "../../a2a/ask/peers.ts";
+import { createPeers, type PeersOptions } from "../../a2a/ask/peers.ts";
 import { authorizedFetch } from "../../a2a/client/credentials.ts";
 import { insideAddress } from "../../a2a/client/server-address.ts";
 import { missingCredentials } from "../../a2a/client/wanted-credentials.ts";
@@ -35,18 +35,17 @@ export function openPeers(
     const { url, credentials, isOwn } = agentNamed({ agents }, name);
     return { name, url, credentials, isOwn, fetch: authorizedFetch(fetch, credentials, inside(url)) };
   });
-  const find = (address: PeerAddress) => addressed.find(({ name }) => name === address.name);
+  const known = (called: string) => addressed.find(({ name }) => name === called);
   const admit: CardPolicy = async (card, agent) => {
     await options.admit?.(card, agent);
-    const missing = missingCredentials(card, find(agent)?.credentials);
+    const missing = missingCredentials(card, known(agent.name)?.credentials);
     if (missing !== undefined) throw new AppError("forbidden", `${agent.name} cannot be asked: ${missing}`);
   };
-  const known = (name: string) => addressed.find((address) => address.name === name);
   const peers = createPeers({
     ...options,
     admit,
-    fetch: (address) => find(address)?.fetch ?? fetch,
-    isOwn: (address) => find(address)?.isOwn === true,
+    fetch: ({ name }) => known(name)?.fetch ?? fetch,
+    isOwn: ({ name }) => known(name)?.isOwn === true,
     known,
     inside,
   });

@@ -123,13 +123,20 @@ test("a Word document is seen as read back, with its chart; what is hostile in i
   const asked = { path: "seen.docx", title: "Report", markdown: `${markdown}\n\n${hostile}` };
   const { text, images } = await write(asked, browser);
   expect(text).toMatch(
-    /^Written and read back: seen\.docx, 2 headings, 1 table, 1 picture, \d+ characters; printed here: PDF, (?:1 page\. You see the first page|2 pages\. You see the first 2 pages) of its content as read back and printed here; alignment, styles, fonts, sizes and pages as Word makes them may differ\.$/,
+    /^Written and read back: seen\.docx, 2 headings, 1 table, 1 picture, \d+ characters; printed here: PDF, (?:1 page\. You see the first page|2 pages, \d+ lines? on the second\. You see the first 2 pages) of its content as read back and printed here; alignment, styles, fonts, sizes and pages as Word makes them may differ\.$/,
   );
   expect(images?.[0]?.mediaType).toBe("image/jpeg");
   for (const piece of ["# Report", "Lamp", "<script>", "evil.example/a.png"]) expect(printed[0]?.text).toContain(piece);
   expect(printed[0]?.html).toMatch(/<th>(?:(?!<t[dh]>).)*Item.*<td>(?:(?!<t[dh]>).)*Lamp/);
   expect(printed[0]?.pictures).toBe(1);
   expect(passed()).toEqual([]);
+});
+
+test("what goes over one page by little is told in lines", async () => {
+  const pages = async (lines: number) =>
+    (await write({ path: "memo.pdf", markdown: "Words\n\n".repeat(lines) }, browsers.browsers)).text;
+  expect(await pages(10)).toContain("memo.pdf (PDF, 1 page).");
+  expect(await pages(45)).toMatch(/memo\.pdf \(PDF, 2 pages, \d+ lines? on the second\)\./);
 });
 
 test("of a workbook the first cells are seen in their formats, with what formulas give; what is hostile in it loads nothing", async () => {

@@ -64,11 +64,12 @@ async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContex
       {
         argv: ["bash", "-c", `cd -- "$1" && eval "$2"`, "bash", folder, command],
         workspace: workspace.root,
-        env: { CI: "1", NO_COLOR: "1", PYTHONDONTWRITEBYTECODE: "1" },
+        env: { CI: "1", NO_COLOR: "1", PYTHONDONTWRITEBYTECODE: "1", PYTHONNODEBUGRANGES: "1" },
         limits: { wallMs: given.timeout * 1000, cpuSeconds: Math.ceil(given.timeout) * 2 },
       },
       { signal, onOutput: output.listen },
     );
+    const inWorkspace = (text: string) => text.replaceAll(`${workspace.root}/`, "");
     const report = readTestReport(Bun.stripANSI(`${stdout}\n${stderr}`));
     const { failures } = report;
     const left = failures.length - maxFailures;
@@ -78,8 +79,8 @@ async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContex
       note,
       ...failures.slice(0, maxFailures).map((name) => `- ${name.slice(0, 300)}`),
       ...(left > 0 ? [`- and ${left} more`] : []),
-      clipped(shortenTap(withoutProgress(Bun.stripANSI(await output.text())))),
-      `[${limit === undefined ? "" : `stopped at its limit: ${limit}, `}exit code ${exitCode}, command: ${command}]`,
+      clipped(inWorkspace(shortenTap(withoutProgress(Bun.stripANSI(await output.text()))))),
+      `[${limit === undefined ? "" : `stopped at its limit: ${limit}, `}exit code ${exitCode}${given.command === undefined ? `, command: ${chosenCommand(command, stdout)}` : ""}]`,
     ];
     const made = limit === undefined && (exitCode === 0 || report.passed !== undefined);
     return { text: text.filter((line) => line !== "").join("\n"), isError: !made };
@@ -164,7 +165,15 @@ async function pythonTests(tests: readonly string[], has: (name: string) => Prom
   const apart =
     /^[\w-]+$/.test(top) && tests.every((path) => path.startsWith(`${top}/`)) && !(await has(`${top}/__init__.py`));
   const unittest = `python3 -m unittest discover${apart ? ` -s ${top}` : ""}`;
-  return `export PYTHONPATH="$PWD/src:$PWD"; if python3 -c 'import pytest' 2>/dev/null; then python3 -m pytest -q -p no:cacheprovider; else echo 'pytest is not installed here: only tests written for unittest are run.'; ${unittest}; fi`;
+  return `export PYTHONPATH="$PWD/src:$PWD"; if python3 -c 'import pytest' 2>/dev/null; then python3 -m pytest -q -p no:cacheprovider; else echo '${noPytest}'; ${unittest}; fi`;
+}
+
+const noPytest = "pytest is not installed here: only tests written for unittest are run.";
+
+/** Of the command that leaves the choice to the shell, what was run. */
+function chosenCommand(command: string, stdout: string): string {
+  const [, pytest, unittest] = /; then (.*); else echo '.*'; (.*); fi$/.exec(command) ?? [];
+  return (stdout.includes(noPytest) ? unittest : pytest) ?? command;
 }
 
 async function fileText(workspace: Workspace, path: string): Promise<string> {

@@ -78,13 +78,26 @@ function readForm(lines: readonly string[]): TestReport {
 
 const unittestSum = /^Ran (\d+) tests? in [\d.]+s$/;
 
+/**
+ * Where a test's own name stands at the end of its whole one, as in `test_a (sums.Sums.test_a)`,
+ * the whole one.
+ */
+function withoutDouble(name: string): string {
+  const [, own, whole] = /^(\S+) \((\S+)\)$/.exec(name) ?? [];
+  return whole?.endsWith(`.${own}`) ? whole : name;
+}
+
 function readUnittest(lines: readonly string[]): TestReport | undefined {
   const [ran] = found(lines, unittestSum);
   if (ran === undefined) return undefined;
   const ending = lines.filter((line) => /^(?:FAILED|OK) \(.*\)$/.test(line)).slice(-1);
   const failed = total(ending, /(?:failures|errors)=(\d+)/g);
   const skipped = total(ending, /skipped=(\d+)/g);
-  return { passed: Number(ran) - failed - skipped, failed, failures: found(lines, /^(?:FAIL|ERROR): (.+)$/) };
+  return {
+    passed: Number(ran) - failed - skipped,
+    failed,
+    failures: found(lines, /^(?:FAIL|ERROR): (.+)$/).map(withoutDouble),
+  };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { AppError } from "../../../core/errors.ts";
 import type { ImagePart } from "../../../core/model.ts";
+import { counted } from "../../../core/text/counted.ts";
 import type { ToolContext } from "../../../core/tools/tool.ts";
 import type { BrowserHost } from "../../../machine/browser/browser.ts";
 import { extractDocument } from "../extract-document.ts";
@@ -15,7 +16,10 @@ export type Printer = Pick<BrowserHost, "print"> | undefined;
 
 /** What looking at a document gave. */
 export type Look = {
-  /** What it is when it is printed, such as `PDF, 3 pages`; undefined where that is not known. */
+  /**
+   * What it is when it is printed, such as `PDF, 2 pages, 3 lines on the second`; undefined where
+   * that is not known.
+   */
   readonly about: string | undefined;
   readonly images: readonly ImagePart[];
   /** Which pages the model sees, and what they are; or why it sees none. */
@@ -37,7 +41,12 @@ export async function lookAtPdf(pdf: Uint8Array, as: string, { signal, vision }:
   const scans = vision === false ? "name" : "draw";
   const request = { name: "printed.pdf", part: `1-${shownPages}`, from: 0, characters: 100_000, scans } as const;
   try {
-    const { about, pictures } = await extractDocument(new Blob([pdf as Uint8Array<ArrayBuffer>]), request, signal);
+    const {
+      about: kind,
+      text,
+      pictures,
+    } = await extractDocument(new Blob([pdf as Uint8Array<ArrayBuffer>]), request, signal);
+    const about = withSecondPage(kind, text);
     if (vision === false) return { ...unseen(blind), about };
     if (pictures.length === 0) return { ...unseen("its first pages are empty"), about };
     const pages = pictures.length === 1 ? "page" : `${pictures.length} pages`;
@@ -46,6 +55,14 @@ export async function lookAtPdf(pdf: Uint8Array, as: string, { signal, vision }:
   } catch (error) {
     return failed(error, signal);
   }
+}
+
+/** How much stands on the second page of two: what is to fit one page may be over it by little. */
+function withSecondPage(about: string, text: string): string {
+  const [, second] = /\n\[page 2\]\n([\s\S]*)$/.exec(text) ?? [];
+  if (second === undefined || !about.endsWith(" 2 pages")) return about;
+  const lines = second.split("\n").filter((line) => line.trim() !== "").length;
+  return `${about}, ${counted(lines, "line")} on the second`;
 }
 
 /** The same of HTML, which is made and printed only where its pages can be seen. */
