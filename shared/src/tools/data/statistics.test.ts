@@ -212,6 +212,11 @@ test("missing values are left out and counted, and what cannot be tested is refu
   await scene.write("holes.csv", "place,value,note\na,1,x\na,2,x\nb,,x\nb,4,y\nb,6,y\n,7,y\n");
   const request = { test: "t_test", from: "holes.csv", y: ["value"], x: ["place"] };
   expect(await said(request)).toContain("Rows left out because a value is missing: 2.");
+  const nan =
+    "SELECT i AS v, CASE WHEN i < 3 THEN 'NaN'::DOUBLE WHEN i = 3 THEN 'inf'::DOUBLE ELSE i END AS w FROM range(30) t(i)";
+  expect(await said({ test: "correlation", from: nan, y: ["v", "w"] })).toContain(
+    "Rows left out because a value is missing: 4.",
+  );
   const refusals: [object, string][] = [
     [{ ...request, y: ["note"] }, 'note holds "x", which is not a number. Convert it in a SELECT: TRY_CAST'],
     [{ ...request, y: ["values"] }, 'Referenced column "values" not found'],

@@ -277,7 +277,8 @@ async function readRows(databases: Databases, { from, y, x }: Input, context: To
     const isNumber = /^(?:DECIMAL|U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|UINTEGER|FLOAT|DOUBLE)/.test(
       kinds.get(name) ?? "",
     );
-    return isNumber ? `CAST(${column} AS DOUBLE) AS ${column}` : column;
+    const value = `CAST(${column} AS DOUBLE)`;
+    return isNumber ? `CASE WHEN isfinite(${value}) THEN ${value} END AS ${column}` : column;
   });
   const { rows, total, notes, files } = await databases.query(
     workspace,

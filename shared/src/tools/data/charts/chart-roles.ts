@@ -204,9 +204,13 @@ function hasRepeats({ rows }: Pick<ChartTable, "columns" | "rows">, places: read
 
 const howTo = `Name them in the item: {"csvFilePath": "…", "chartTitle": "…", "chart": "line", "x": "month", "y": "sales", "series": "year", "aggregate": "sum"}; leave out what does not apply.`;
 
+const maxNamed = 40;
+
 function columnsText({ columns }: ChartTable): string {
   const words = { number: "numbers", time: "times", order: "an order", name: "names" };
-  return `The columns: ${columns.map(({ name, kind }) => `${name} (${words[kind]})`).join(", ")}.`;
+  const named = columns.slice(0, maxNamed).map(({ name, kind }) => `${name} (${words[kind]})`);
+  const more = columns.length > maxNamed ? ` and ${columns.length - maxNamed} more` : "";
+  return `The columns: ${named.join(", ")}${more}.`;
 }
 
 function exampleOf({ rows }: ChartTable, index: number): string {

@@ -49,13 +49,16 @@ test.each<[ChartTable, ChartKind, ChartRoles, string]>([
 });
 
 test("twelve series are named, and columns that are not drawn", () => {
-  const many = (count: number) =>
+  const many = (count: number, unused = ["a", "b"]) =>
     drawnText(
       { ...table("d s n", ...Array.from({ length: count }, (_, at) => ["1", `s${at}`, at])), roles: roles(0, [2], 1) },
-      { kind: "line", unused: ["a", "b"] },
+      { kind: "line", unused },
     );
+  const columns = (count: number) => Array.from({ length: count }, (_, at) => `c${at}`);
   const one = drawnText({ ...parted, roles: roles(0, [2]) }, { kind: "bar", unused: ["shop"] });
   expect(one).toEndWith("; not drawn: column shop.");
   expect(many(12)).toContain("12 series by s (s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11), 12 points;");
   expect(many(13)).toContain("s10, s11, …), 13 points; not drawn: column a, b.");
+  expect(many(1, columns(20))).toEndWith("c18, c19.");
+  expect(many(1, columns(21))).toEndWith("c10, c11 and 9 more.");
 });

@@ -3,6 +3,8 @@ import type { ChartKind, Plot } from "./chart-roles.ts";
 import { flowsOf } from "./shapes/sankey.ts";
 
 const maxNamed = 12;
+/** So many columns that are not drawn are all named. */
+const maxUnused = 20;
 
 /**
  * What a chart shows of its file, in a sentence: kind, columns, series and points, and what it
@@ -13,7 +15,10 @@ export function drawnText(
   { kind, unused }: { readonly kind: ChartKind; readonly unused: readonly string[] },
 ): string {
   const told = shapeText(plot, kind) ?? axesText(plot, kind);
-  return `Drawn: ${told.join(", ")}; not drawn: ${unused.length === 0 ? "nothing" : `column ${unused.join(", ")}`}.`;
+  const named = unused.length > maxUnused ? unused.slice(0, maxNamed) : unused;
+  const rest = unused.length > named.length ? ` and ${unused.length - named.length} more` : "";
+  const left = unused.length === 0 ? "nothing" : `column ${named.join(", ")}${rest}`;
+  return `Drawn: ${told.join(", ")}; not drawn: ${left}.`;
 }
 
 /** The parts of the sentence for kinds that have no axes. */

@@ -45,6 +45,8 @@ export function finishedSpec(
     config: {
       font,
       axis: { labelLimit: 240, labelOverlap: "greedy" },
+      // The estimated width of labels with a minus sign is too small.
+      axisY: { titlePadding: 10 },
       axisQuantitative: { tickCount: 8 },
       axisTemporal: { tickCount: 8 },
       legend: { titleLimit: 320, labelLimit: 240 },
