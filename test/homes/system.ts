@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
 import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
+import { bundledEntry } from "../servers/bundled-entry.ts";
 import { type ReadyProcess, startReady } from "../servers/ready-process.ts";
 import { type Play, startPlay } from "./play.ts";
 import type { Names } from "./store.ts";
@@ -60,7 +61,8 @@ export async function startSystem(checkout: string, { hold, names = {} }: System
   const env = { ...bareEnvironment(), NO_COLOR: "1", COLUMNS: "100", TZ: "UTC" };
   const running = new Map<ServerName, ReadyProcess>();
   const start = async (name: ServerName) => {
-    running.set(name, await startReady([process.execPath, join(checkout, entries[name])], { cwd: folder, env }));
+    const entry = bundledEntry(join(checkout, entries[name]));
+    running.set(name, await startReady([process.execPath, entry], { cwd: folder, env }));
   };
   const kill = async (...some: readonly ServerName[]) => {
     await Promise.all(some.map((name) => running.get(name)?.stop("SIGKILL")));
@@ -85,7 +87,7 @@ export async function startSystem(checkout: string, { hold, names = {} }: System
     kill,
     startAll: async () => void (await Promise.all(servers.map(start))),
     async cli(...args) {
-      const command = [process.execPath, join(checkout, "gateway/src/cli/main.ts"), ...args];
+      const command = [process.execPath, bundledEntry(join(checkout, "gateway/src/cli/main.ts")), ...args];
       const child = Bun.spawn(command, { cwd: folder, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
       const [out, said] = await Promise.all([child.stdout.text(), child.stderr.text()]);
       return out + said;
