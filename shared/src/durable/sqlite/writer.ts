@@ -5,7 +5,7 @@ import { LogCheckpoints } from "./disk/checkpoints.ts";
 import { openConnection, type StoreConnection } from "./disk/connection.ts";
 import { type CrashPoint, crash } from "./disk/crash-point.ts";
 import { DiskSync } from "./disk/disk-sync.ts";
-import type { SyncFile } from "./disk/file-sync.ts";
+import { createFileSync, type SyncFile } from "./disk/file-sync.ts";
 import { isBusy, storageFailure } from "./disk/storage-error.ts";
 import { busyPatienceMs, firstRetryMs, StorageWatch } from "./disk/storage-watch.ts";
 import type { Tables } from "./tables/tables.ts";
@@ -46,6 +46,7 @@ export class Writer {
     (error) => this.#storage.failed(error),
   );
   readonly #checkpoints: LogCheckpoints;
+  readonly #syncFile = createFileSync(() => this.#checkpoints.isInThread);
   #transactions = 0;
   /** The data version before which everything is on disk. */
   #syncedVersion: number | undefined;
@@ -233,7 +234,7 @@ export class Writer {
   #open(): StoreConnection {
     if (this.#closed) throw new AppError("unavailable", "This engine is closed.");
     if (this.#connection !== undefined) return this.#connection;
-    const connection = openConnection(this.#options.path, this.#options.syncFile);
+    const connection = openConnection(this.#options.path, this.#options.syncFile ?? this.#syncFile);
     try {
       this.#options.onOpened?.(connection.tables);
     } catch (error) {

@@ -7,7 +7,7 @@ const pagesPerCommit = 8;
 /** See `busyMs`. */
 const defaultBusyMs = 5_000;
 /** How long the event loop may stand still. */
-const quickMs = 40;
+const quickMs = 3;
 /** By what factor the expected duration shrinks with each checkpoint in the other thread. */
 const decay = 15 / 16;
 
@@ -17,16 +17,16 @@ export type LogCheckpointsOptions = {
   /** Brings it in on this thread; after the other one only what is left, which is little. */
   readonly checkpoint: () => void;
   /**
-   * If `checkpointPages` are written within this time and the disk is slow, a thread brings it in,
-   * which stays as long after it. Milliseconds; 5 s if left out.
+   * If `checkpointPages` are written within this time and bringing them in takes long, a thread does
+   * it, which stays as long after it. Milliseconds; 5 s if left out.
    */
   readonly busyMs?: number;
 };
 
 /**
  * Brings the log into the store's file before SQLite would, which does it within a commit. The
- * event loop does it, which costs less than two threads that sync one disk. While much is written,
- * a thread does nearly all of it for a while after one that kept the event loop waiting.
+ * event loop does it; while much is written, a thread does nearly all of it for a while after one
+ * that kept the event loop waiting.
  */
 export class LogCheckpoints {
   readonly #options: LogCheckpointsOptions;
@@ -60,6 +60,11 @@ export class LogCheckpoints {
     const begun = performance.now();
     this.#options.checkpoint();
     this.#expectedMs = performance.now() - begun;
+  }
+
+  /** Whether another thread writes and syncs the store's file. */
+  get isInThread(): boolean {
+    return this.#underWay !== undefined;
   }
 
   /** Resolves once no thread uses the store any more. */

@@ -13,13 +13,14 @@ const inThreadPool: SyncFile = promisify(fdatasync);
 
 /**
  * Syncs on this thread while the disk answers at once, and off it for a while after a sync that
- * kept the event loop waiting.
+ * kept the event loop waiting, and while something else syncs the disk.
  */
-export function createFileSync(): SyncFile {
+export function createFileSync(isDiskInUse: () => boolean = () => false): SyncFile {
   let expectedMs = 0;
   return async (file) => {
-    if (expectedMs > quickMs) {
-      expectedMs *= decay;
+    const isInUse = isDiskInUse();
+    if (isInUse || expectedMs > quickMs) {
+      if (!isInUse) expectedMs *= decay;
       return await inThreadPool(file);
     }
     const begun = performance.now();
