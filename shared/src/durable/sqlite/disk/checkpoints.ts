@@ -17,8 +17,8 @@ export type LogCheckpointsOptions = {
   /** Brings it in on this thread; after the other one only what is left, which is little. */
   readonly checkpoint: () => void;
   /**
-   * If `checkpointPages` are written within this time and bringing them in takes long, a thread does
-   * it, which stays as long after it. Milliseconds; 5 s if left out.
+   * If `checkpointPages` are written within this time and bringing them in takes long, a thread
+   * does it, which stays as long after it. Milliseconds; 5 s if left out.
    */
   readonly busyMs?: number;
 };
