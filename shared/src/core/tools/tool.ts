@@ -219,9 +219,7 @@ export interface Tool {
    * it was called. Must be fast and deterministic.
    */
   readonly neededFor?: (text: string, from: "user" | "result") => boolean;
-  /**
-   * Whether a call may be repeated after a crash; may depend on the input, which may be invalid.
-   */
+  /** Whether a call may be repeated after a crash, by its input, which may be invalid. */
   effect(input: unknown): Effect;
   /**
    * Whether a call may run at the same time as others of its turn; otherwise the calls of a turn
