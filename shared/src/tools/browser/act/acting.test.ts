@@ -27,7 +27,7 @@ const desk = await startDesk({
     <div ondragover="event.preventDefault()" ondrop="document.title = 'dropped ' + event.dataTransfer.getData('text')" role=region aria-label=Bin style="height:80px">bin</div>
     <canvas width=100 height=100 onmousedown="document.title = 'down'" onmouseup="document.title += ' up ' + event.offsetX"></canvas>
     <button onmouseenter="tip.hidden = false">Hint</button><p id=tip hidden>A tip</p>`,
-  "/restless": `<style>@keyframes sway { to { transform: translateX(60px) } } .sway { animation: sway 0.7s alternate infinite linear }
+  "/restless": `<style>@keyframes sway { to { transform: translateX(60px) } } .sway { animation: sway 3s alternate infinite linear }
     #icon { display: inline-block } #icon:hover { content: url(/slow.svg) }</style>
     <button class=sway onclick="document.title += ' caught'">Sway</button><p><span id=icon tabindex=0 aria-label=Icon role=button onclick="document.title += ' icon'">...</span></p>
     <div style="position:relative"><button class=sway>Under</button><div style="position:absolute;inset:0;background:#fff">A lid</div></div>`,
