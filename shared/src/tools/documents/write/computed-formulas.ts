@@ -1,3 +1,4 @@
+import type { Model } from "@ironcalc/wasm";
 import { formatValue } from "hucre";
 import { type CellValue, colToLetter, type WriteSheet } from "hucre/xlsx";
 import { firstOf } from "../../../core/text/counted.ts";
@@ -35,8 +36,9 @@ export async function computedFormulas(
   const cells = sheets.reduce((sum, { rows = [] }) => sum + rows.reduce((all, { length }) => all + length, 0), 0);
   const used = new Map(sheets.map(({ name, rows = [] }) => [name.toLowerCase(), rows.length]));
   if (formulas.length === 0 || cells > maxCells || areaRead(formulas, used) > maxRead) return computed;
+  const { Model } = await loadEngine();
   try {
-    for (const [at, result] of (await resultsOf(sheets, formulas)).entries()) {
+    for (const [at, result] of resultsOf(new Model("Workbook", "en", "UTC", "en"), sheets, formulas).entries()) {
       const one = formulas[at];
       if (one !== undefined && result !== undefined) computed.set(placeOf(one), result);
     }
@@ -46,11 +48,12 @@ export async function computedFormulas(
   return computed;
 }
 
-async function resultsOf(
+function resultsOf(
+  model: Model,
   sheets: readonly WriteSheet[],
   formulas: readonly PlacedFormula[],
-): Promise<(Computed | undefined)[]> {
-  const model = await openModel(sheets);
+): (Computed | undefined)[] {
+  enter(model, sheets);
   const places = new Map(sheets.map(({ name }, at) => [name, at]));
   const texts = sheets.length;
   model.newSheet();
@@ -67,10 +70,13 @@ async function resultsOf(
   });
 }
 
-async function openModel(sheets: readonly WriteSheet[]) {
-  const { initSync, Model } = await import("@ironcalc/wasm");
-  initSync({ module: await Bun.file(new URL(import.meta.resolve("@ironcalc/wasm/wasm_bg.wasm"))).bytes() });
-  const model = new Model("Workbook", "en", "UTC", "en");
+async function loadEngine() {
+  const engine = await import("@ironcalc/wasm");
+  engine.initSync({ module: await Bun.file(new URL(import.meta.resolve("@ironcalc/wasm/wasm_bg.wasm"))).bytes() });
+  return engine;
+}
+
+function enter(model: Model, sheets: readonly WriteSheet[]): void {
   model.pauseEvaluation();
   for (const [at, { name, rows = [], cells }] of sheets.entries()) {
     if (at > 0) model.newSheet();
@@ -82,7 +88,6 @@ async function openModel(sheets: readonly WriteSheet[]) {
         if (entered !== undefined) model.setUserInput(at, top + 1, left + 1, entered);
       }
   }
-  return model;
 }
 
 /** A value as a person would type it; undefined for an empty cell. */
