@@ -123,13 +123,14 @@ withBwrap("a weaker tier than the machine has is not remembered", async () => {
   await sandbox.close();
 });
 
-/** A start while so many programs are refused for want of files, and its pauses. */
-async function startWhileShort(refused: number) {
+/**
+ * A start while programs are refused for want of files, until it has paused so often; its pauses.
+ */
+async function startWhileShort(pauses: number) {
   const { spawn, sleep } = Bun;
   const waited: number[] = [];
-  let tries = 0;
   using _ = spyOn(Bun, "spawn").mockImplementation(((...given: Parameters<typeof spawn>) => {
-    if (++tries > refused) return spawn(...given);
+    if (waited.length >= pauses) return spawn(...given);
     throw Object.assign(new Error("EMFILE: too many open files, socketpair"), { code: "EMFILE" });
   }) as never);
   using __ = spyOn(Bun, "sleep").mockImplementation(async (ms) => {
