@@ -46,8 +46,10 @@ async function pathsIn(folder: string): Promise<string[]> {
 
 /** None where git is missing, or the folder is no checkout of it or left out of it. */
 async function pathsOfGit(folder: string): Promise<string[]> {
-  // A checkout may name a program for git to ask about changed files; none is run.
-  const command = ["git", "-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+  // A checkout may name a program for git to ask about changed files; none is run, so that git can
+  // read one that belongs to somebody else too.
+  const settings = ["-c", "core.fsmonitor=false", "-c", "safe.directory=*"];
+  const command = ["git", ...settings, "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
   try {
     const git = Bun.spawn(command, { cwd: folder, stdin: "ignore", stdout: "pipe", stderr: "ignore", timeout: 60_000 });
     const listed = await new Response(git.stdout).text();

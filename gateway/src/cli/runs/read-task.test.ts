@@ -101,6 +101,17 @@ test("a folder is sent as one archive, without what is installed or leads elsewh
   expect((await packed("tool/src")).found).toEqual(["src/main.py"]);
 });
 
+test.if(process.getuid?.() === 0)(
+  "what a checkout leaves out stays out in one that belongs to somebody else",
+  async () => {
+    await Bun.write(join(cwd, "lent/.gitignore"), ".env\n");
+    await Bun.write(join(cwd, "lent/.env"), "SECRET=1");
+    expect(Bun.spawnSync(["git", "init", "-q", join(cwd, "lent")]).exitCode).toBe(0);
+    expect(Bun.spawnSync(["chown", "-R", "65534", join(cwd, "lent")]).exitCode).toBe(0);
+    expect((await packed("lent")).found).toEqual(["lent/.gitignore"]);
+  },
+);
+
 test("a folder that has nothing to send, or too much, is refused", async () => {
   await Bun.write(join(cwd, "installed/node_modules/a"), "1");
   await expect(readFiles(["installed"], cwd)).rejects.toMatchObject({

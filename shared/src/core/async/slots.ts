@@ -1,6 +1,6 @@
 /**
- * Slots for a limited number of concurrent branches, given out in the order of the requests. In
- * memory only; replay requests them again.
+ * Slots for work of which only so much is done at once, given out in the order of the requests. In
+ * memory only; a replay requests them again.
  */
 export type Slots = {
   /** Does the work once a slot is free. Rejects with the signal's reason if it aborts before. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
+import { firstOf } from "../../../core/text/counted.ts";
 import { quoted } from "../database/table-of.ts";
 import { writtenNumbers } from "../database/written-numbers.ts";
 import { type ChartTable, isNumeric } from "./chart-table.ts";
@@ -208,9 +209,8 @@ const maxNamed = 40;
 
 function columnsText({ columns }: ChartTable): string {
   const words = { number: "numbers", time: "times", order: "an order", name: "names" };
-  const named = columns.slice(0, maxNamed).map(({ name, kind }) => `${name} (${words[kind]})`);
-  const more = columns.length > maxNamed ? ` and ${columns.length - maxNamed} more` : "";
-  return `The columns: ${named.join(", ")}${more}.`;
+  const named = columns.map(({ name, kind }) => `${name} (${words[kind]})`);
+  return `The columns: ${firstOf(named, maxNamed)}.`;
 }
 
 function exampleOf({ rows }: ChartTable, index: number): string {

@@ -1,4 +1,4 @@
-import { counted } from "../../../core/text/counted.ts";
+import { counted, firstOf } from "../../../core/text/counted.ts";
 import type { ChartKind, Plot } from "./chart-roles.ts";
 import { flowsOf } from "./shapes/sankey.ts";
 
@@ -15,9 +15,8 @@ export function drawnText(
   { kind, unused }: { readonly kind: ChartKind; readonly unused: readonly string[] },
 ): string {
   const told = shapeText(plot, kind) ?? axesText(plot, kind);
-  const named = unused.length > maxUnused ? unused.slice(0, maxNamed) : unused;
-  const rest = unused.length > named.length ? ` and ${unused.length - named.length} more` : "";
-  const left = unused.length === 0 ? "nothing" : `column ${named.join(", ")}${rest}`;
+  const named = firstOf(unused, unused.length > maxUnused ? maxNamed : maxUnused);
+  const left = unused.length === 0 ? "nothing" : `column ${named}`;
   return `Drawn: ${told.join(", ")}; not drawn: ${left}.`;
 }
 
