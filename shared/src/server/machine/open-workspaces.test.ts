@@ -187,7 +187,8 @@ else {
     other.work();
     expect(await all.ended(await all.start({}))).toMatchObject({ home: one.home, found: "by one" });
     all.s3.failNone();
-    await until(() => [...all.s3.objects.keys()].some((key) => key.endsWith(".list")));
+    await using sql = new Bun.SQL({ url: one.url, max: 1, connection: { search_path: "manyhands" } });
+    await until(async () => (await sql`SELECT FROM conversations WHERE holder IS NOT NULL`).length === 0);
     await one.engine.close();
     expect(await all.ended(await all.start({}))).toEqual({ home: other.home, found: "by one", notice: null });
   }, 60_000);
