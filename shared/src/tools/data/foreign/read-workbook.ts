@@ -1,18 +1,18 @@
-import { type CellValue, readXlsx, streamXlsxRows } from "hucre/xlsx";
+import { type CellValue, readXlsx, type SheetFilterInfo, streamXlsxRows } from "hucre/xlsx";
 import { calculateFirst, uncalculatedIn, uncalculatedNote } from "../../documents/read/office/uncalculated.ts";
 import { checkCells, columnNames, type ForeignTable, type ForeignValue, textCounter } from "./foreign-table.ts";
 
 const maxTitles = 5;
 
-/** The names of a workbook's sheets, in order. */
-export async function sheetNames(content: Uint8Array): Promise<string[]> {
-  const names: string[] = [];
-  const note = ({ name }: { readonly name: string }) => {
-    names.push(name);
+/** A workbook's sheets, in order, and which of them nobody is shown. */
+export async function sheetsOf(content: Uint8Array): Promise<{ readonly name: string; readonly hidden: boolean }[]> {
+  const sheets: { name: string; hidden: boolean }[] = [];
+  const note = ({ name, hidden = false, veryHidden = false }: SheetFilterInfo) => {
+    sheets.push({ name, hidden: hidden || veryHidden });
     return false;
   };
   await readXlsx(content, { sheets: note });
-  return names;
+  return sheets;
 }
 
 /**
