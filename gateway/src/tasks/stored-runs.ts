@@ -59,7 +59,8 @@ export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind?: stri
     async list({ limit, status }) {
       const runs = await newest(engine, {
         limit,
-        // What a run asked of an agent is a part of that run; among an agent's own it is one of them.
+        // What a run asked of an agent is a part of that run; among an agent's own it is one of
+        // them.
         filter: {
           ...(kind === undefined ? { asked: false } : { kind }),
           ...(status !== undefined && { statuses: storedStatuses([status]) }),
