@@ -12,7 +12,7 @@ import { answerSchema } from "../core/tools/answer-schema.ts";
 import { writtenObject } from "../models/arguments.ts";
 import { createFlow, type FlowVerbDeps } from "./create-flow.ts";
 import { earlierFlowTasks } from "./earlier.ts";
-import { chooseAgents } from "./find-agent.ts";
+import { chooseAgents } from "./choose-agents.ts";
 import { flowRequest } from "./flow-request.ts";
 import { type FlowLimits, type FlowState, newState, type StartedFlow } from "./flow-state.ts";
 

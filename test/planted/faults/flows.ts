@@ -412,7 +412,7 @@ export const flowsFaults: readonly Fault[] = [
   },
   {
     id: "two-strangers-of-one-name",
-    file: "shared/src/flow/find-agent.ts",
+    file: "shared/src/flow/choose-agents.ts",
     find: "ownName(agent, [...chosen, ...known])",
     becomes: "ownName(agent, known)",
     harm: "Of two agents given by their addresses that have the same name, one gets the work of both.",
