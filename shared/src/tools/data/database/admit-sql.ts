@@ -1,7 +1,6 @@
 import { AppError } from "../../../core/errors.ts";
 import type { Workspace } from "../../../core/workspace.ts";
-import { isProtected } from "../../../machine/workspace/protected-names.ts";
-import { workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
+import { admitAttached, admitCopied } from "./admit-file.ts";
 
 /** The first words of statements that work on data. */
 const dataWork = new Set(
@@ -23,7 +22,7 @@ const pragmas = new Set([
 /**
  * Admits SQL whose statements work on data. Rejects with `rejected` when a statement changes how
  * the database itself works (its settings, its logs, extensions, prepared statements), and when a
- * file is written under a name that is not a plain string literal, or that other programs obey.
+ * file is written that is not one file under a plain name, or that other programs obey.
  */
 export async function admitSql(workspace: Workspace, sql: string): Promise<void> {
   const statements = sqlStatements(sql);
@@ -39,8 +38,9 @@ async function admitStatement(workspace: Workspace, tokens: readonly SqlToken[])
   const isVariable = (verb === "set" || verb === "reset") && second?.text === "variable" && third?.kind === "word";
   const isLook = verb === "pragma" && pragmas.has(second?.text ?? "");
   if (first?.kind === "literal" || !(dataWork.has(verb) || isVariable || isLook)) throw notDataWork(verb);
-  if (verb === "copy") await admitTarget(workspace, afterTo(tokens));
-  if (verb === "attach") await admitTarget(workspace, afterAttach(tokens));
+  const copied = verb === "copy" ? afterTo(tokens) : undefined;
+  if (copied !== undefined) await admitCopied(workspace, copied);
+  if (verb === "attach") await admitAttached(workspace, afterAttach(tokens));
 }
 
 function notDataWork(verb: string): AppError {
@@ -77,32 +77,6 @@ function afterTo(tokens: readonly SqlToken[]): readonly SqlToken[] | undefined {
 function afterAttach(tokens: readonly SqlToken[]): readonly SqlToken[] {
   const words = new Set(["attach", "database", "or", "replace", "if", "not", "exists"]);
   return tokens.slice(tokens.findIndex(({ kind, text }) => kind !== "word" || !words.has(text)));
-}
-
-async function admitTarget(workspace: Workspace, target: readonly SqlToken[] | undefined): Promise<void> {
-  if (target === undefined) return;
-  const [path, next] = target;
-  // The database joins two consecutive string literals.
-  if (path?.kind !== "literal" || next?.kind === "literal")
-    throw new AppError("rejected", "Give the file's name as one plain text in single quotes: COPY … TO 'file.csv'.");
-  const names = [path.text, await realName(workspace, path.text)];
-  if (names.some((name) => isProtected(name.replace(/[\s.]+$/, ""))))
-    throw new AppError(
-      "rejected",
-      `The path ${path.text} is protected: what is in it would take effect outside the sandbox.`,
-    );
-}
-
-/**
- * Where a path inside the workspace leads; a path that leads outside is returned unchanged, and the
- * database rejects it.
- */
-async function realName(workspace: Workspace, path: string): Promise<string> {
-  const place = await workspacePathOf(workspace, path).catch((error: unknown) => {
-    if (error instanceof AppError) return undefined;
-    throw error;
-  });
-  return place?.relative ?? path;
 }
 
 /**
