@@ -2,7 +2,7 @@ import { AppError } from "../../../core/errors.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { isProtected } from "../../../machine/workspace/protected-names.ts";
 import { workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
-import type { SqlToken } from "./admit-sql.ts";
+import type { SqlToken } from "./sql-statements.ts";
 
 /** The options of a COPY that writes one file, under the name it is given. */
 const oneFile = new Set(
