@@ -494,8 +494,8 @@ export const a2aServerFaults: readonly Fault[] = [
   {
     id: "rest-receiver-of-another-task",
     file: "shared/src/a2a/server/http-json.ts",
-    find: '{ ...object(await bodyOf(c)), taskId: c.req.param("taskId") }',
-    becomes: '{ taskId: c.req.param("taskId"), ...object(await bodyOf(c)) }',
+    find: '{ ...body, taskId: c.req.param("taskId") }',
+    becomes: '{ taskId: c.req.param("taskId"), ...body }',
     harm: "A receiver is registered with the task that the body names, not the one in the path.",
     tests: a2a,
   },
