@@ -1,13 +1,15 @@
-import { type CellValue, readXlsx, type SheetFilterInfo, streamXlsxRows } from "hucre/xlsx";
+import { type CellValue, readXlsx, streamXlsxRows } from "hucre/xlsx";
 import { calculateFirst, uncalculatedIn, uncalculatedNote } from "../../documents/read/office/uncalculated.ts";
 import { checkCells, columnNames, type ForeignTable, type ForeignValue, textCounter } from "./foreign-table.ts";
 
 const maxTitles = 5;
 
+type ListedSheet = { readonly name: string; readonly hidden?: boolean; readonly veryHidden?: boolean };
+
 /** A workbook's sheets, in order, and which of them nobody is shown. */
 export async function sheetsOf(content: Uint8Array): Promise<{ readonly name: string; readonly hidden: boolean }[]> {
   const sheets: { name: string; hidden: boolean }[] = [];
-  const note = ({ name, hidden = false, veryHidden = false }: SheetFilterInfo) => {
+  const note = ({ name, hidden = false, veryHidden = false }: ListedSheet) => {
     sheets.push({ name, hidden: hidden || veryHidden });
     return false;
   };
