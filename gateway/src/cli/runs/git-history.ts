@@ -4,7 +4,9 @@ import { join } from "node:path";
 /** What is longer is left out: a task's files have 7 MB together. */
 const maxBytes = 3_000_000;
 
-/** The commits, the branches and what is staged; not the settings, which may hold a token, or hooks. */
+/**
+ * The commits, the branches and what is staged; not the settings, which may hold a token, or hooks.
+ */
 const kept = /^(?:HEAD|packed-refs|shallow|index|refs\/.+|objects\/.+)$/;
 
 /** Settings without which git misreads the rest. */
