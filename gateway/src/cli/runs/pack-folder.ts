@@ -46,7 +46,7 @@ export async function packFolder(folder: string): Promise<OutgoingFile> {
   return { name: `${name}.tar.gz`, mediaType: "application/gzip", bytes };
 }
 
-async function packed(files: Parameters<typeof archiveStream>[0]): Promise<Uint8Array<ArrayBuffer>> {
+async function packed(files: Parameters<typeof archiveStream>[0]): Promise<OutgoingFile["bytes"]> {
   return await new Response(await archiveStream(files, { maxBytes: 2 * maxFolderBytes })).bytes();
 }
 
