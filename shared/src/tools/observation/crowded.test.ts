@@ -25,7 +25,10 @@ const rail = `<style>nav div{width:64px;height:52px;cursor:pointer} svg{pointer-
 const modal = `<p id=back>Behind</p><button onclick="d.showModal()">Open</button><dialog id=d>Amount: <b id=n>1</b>
   <button onclick="n.textContent = 2">More</button></dialog>`;
 
-const desk = await startDesk({ "/mail": mailbox, "/sheet": sheet, "/rail": rail, "/modal": modal });
+const editor = `<div contenteditable aria-label=Letter style="min-height:60px"></div><div>Written to somebody called Ann Adams in🇫🇷
+  <i style="display:inline-block;width:9px;height:9px;background:red"></i></div>`;
+
+const desk = await startDesk({ "/mail": mailbox, "/sheet": sheet, "/rail": rail, "/modal": modal, "/editor": editor });
 afterAll(() => desk[Symbol.asyncDispose]());
 
 test("what an act opened is told before what a crowded page, drawn anew, has told already", async () => {
@@ -64,4 +67,13 @@ test("a dialog whose words change is the same one", async () => {
   const { text = "" } = (await desk.seeSince(mark)) ?? {};
   expect(text).toContain("+ Amount: 2");
   expect(text).not.toMatch(/[+~] dialog|gone: dialog/);
+});
+
+test("what is written into is a textbox though it is no field, and words beside a shape are cut between characters", async () => {
+  const text = await desk.open("/editor");
+  expect(text).toMatch(/textbox "Letter" \[e\d+\]/);
+  expect(text).toContain('beside "Written to somebody called Ann Adams in"');
+  expect(text.isWellFormed()).toBe(true);
+  await desk.call("input_text", { ref: refOf(text, 'textbox "Letter"'), text: "Dear Ann,\nyes." });
+  expect((await desk.see()).text).toMatch(/textbox "Letter" \[focused\] \[e\d+\]\n - Dear Ann,\n - yes\./);
 });

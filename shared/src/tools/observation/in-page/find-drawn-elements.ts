@@ -140,7 +140,7 @@ export function wordsBeside(reader: Reader, element: PageElement): string {
   for (let level = 0; at !== undefined && level < 5; level++) {
     // biome-ignore lint/performance/useDomNodeTextContent: what cannot be seen does not count
     const text = (at.innerText ?? "").replace(/\s+/g, " ").trim();
-    if (text !== "") return text.length > 300 ? "" : text.slice(0, 40);
+    if (text !== "") return text.length > 300 ? "" : text.slice(0, 40).replace(/[\uD800-\uDBFF]$/, "");
     at = reader.parent(at);
   }
   return "";
