@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { flowExtension, flowRequest } from "manyhands/internal/flow/flow-request";
+import { flowExtension } from "manyhands/internal/flow/flow-extension";
+import { flowRequest } from "manyhands/internal/flow/flow-request";
 import { inputForTest } from "manyhands/internal/testing/flow";
 import * as z from "zod";
 import { flows } from "./flows.ts";

@@ -28,6 +28,7 @@ async function chosen(
     readonly decided?: readonly object[];
     readonly said?: readonly string[];
   } = {},
+  among: readonly Route[] = routes,
 ) {
   const questions: string[] = [];
   const { flow, shown } = paperFlow(
@@ -39,7 +40,7 @@ async function chosen(
     },
     { decided },
   );
-  const choice = await chooseRoute(flow, routes, { ...usual, ...options }).catch((error: unknown) => error as AppError);
+  const choice = await chooseRoute(flow, among, { ...usual, ...options }).catch((error: unknown) => error as AppError);
   const route = "route" in choice ? { ...choice, route: choice.route.name } : { code: (choice as AppError).code };
   return { choice: route, error: choice, questions, decisions: shown.decisions };
 }
@@ -122,6 +123,27 @@ test.each([
     { route, by: "person", reason: `The answer was: ${answer.trim()}`, said: [] } as never,
     0,
   ]);
+});
+
+test("where a branch is named by a number, it is chosen by its name and the list has no numbers", async () => {
+  const years = ["2", "2024", "1. other"].map((name) => ({ name, when: "", agent: "one", rules: [] }));
+  const ask = async (answer: string, numbering?: "always") => {
+    const options = { classify: "rules", unsure: "ask", default: "2" } as const;
+    const { choice, questions } = await chosen(
+      { ...options, ...(numbering && { numbering }) },
+      { said: [answer] },
+      years,
+    );
+    return ["route" in choice && `${choice.route} ${choice.by}`, questions[0]?.split("\n\n").slice(1)];
+  };
+  const list = ["- 2\n- 2024\n- 1. other", "Answer with a name."];
+  expect(await ask("2")).toEqual(["2 person", list]);
+  expect(await ask(" 2024.")).toEqual(["2024 person", list]);
+  expect(await ask("1")).toEqual(["2 default", list]);
+  // The body before took a number for a place, whatever the names.
+  const numbered = ["1. 2\n2. 2024\n3. 1. other", "Answer with a number or a name."];
+  expect(await ask("2", "always")).toEqual(["2024 person", numbered]);
+  expect(await ask("2024", "always")).toEqual(["2 default", numbered]);
 });
 
 test("what the model makes of a person's words needs the same confidence", async () => {

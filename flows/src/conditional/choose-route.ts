@@ -11,6 +11,11 @@ type ChooseOptions = {
   readonly unsure: "default" | "ask";
   /** The name of the route to take if none fits. */
   readonly default?: string | undefined;
+  /**
+   * Whether a person sees numbers before the routes: not if a name is itself a number, unless
+   * `always`, as in the first body.
+   */
+  readonly numbering?: "always";
 };
 
 /**
@@ -20,8 +25,7 @@ type ChooseOptions = {
 export async function chooseRoute(flow: Flow, routes: readonly Route[], options: ChooseOptions): Promise<Choice> {
   const found = await findRoute(flow, routes, options);
   if ("route" in found) return found;
-  const confidence = options.classify === "rules" ? undefined : options.confidence;
-  const asked = options.unsure === "ask" ? await askRoute(flow, routes, found.unsure, confidence) : found;
+  const asked = options.unsure === "ask" ? await askRoute(flow, routes, found.unsure, options) : found;
   if ("route" in asked) return asked;
   const fallback = routes.find(({ name }) => name === options.default);
   if (fallback === undefined) throw new AppError("rejected", `No branch fits: ${asked.unsure}`);
@@ -60,42 +64,52 @@ async function applyRules(flow: Flow, routes: readonly Route[]): Promise<Choice 
 const maxQuestions = 3;
 
 /**
- * Asks the person behind the task to choose, by number or name. If the model may interpret other
- * words, it needs this confidence.
+ * Asks the person behind the task to choose, by name, or number where those are told apart. If the
+ * model may interpret other words, it needs the confidence.
  */
 async function askRoute(
   flow: Flow,
   routes: readonly Route[],
   why: string,
-  confidence: number | undefined,
+  options: ChooseOptions,
 ): Promise<Choice | Unsure> {
+  const isNumbered = options.numbering === "always" || routes.every(({ name }) => numberIn(name) === undefined);
   const list = routes
-    .map(({ name, when }, index) => `${index + 1}. ${name}${when === "" ? "" : `: ${when}`}`)
+    .map(({ name, when }, index) => `${isNumbered ? `${index + 1}.` : "-"} ${name}${when === "" ? "" : `: ${when}`}`)
     .join("\n");
+  const by = isNumbered ? "a number or a name" : "a name";
   const said: string[] = [];
   let fault = "";
   for (let asked = 0; asked < maxQuestions; asked++) {
-    const question = `${fault}Which way should this task go? ${why}\n\n${list}\n\nAnswer with a number or a name.`;
+    const question = `${fault}Which way should this task go? ${why}\n\n${list}\n\nAnswer with ${by}.`;
     const answer = (await flow.askPerson(question)).trim();
-    const route = routeNamed(answer, routes);
+    const route = routeMeant(answer, routes, isNumbered);
     const reason = `The answer was: ${answer.slice(0, 200)}`;
     if (route !== undefined) return { route, by: "person", reason, said };
     if (answer !== "") said.push(answer);
     const meant =
-      confidence === undefined || answer === "" ? undefined : await classify(flow, routes, confidence, said);
+      options.classify === "rules" || answer === ""
+        ? undefined
+        : await classify(flow, routes, options.confidence, said);
     if (meant !== undefined && "route" in meant) return { route: meant.route, by: "person", reason, said };
     fault = `"${answer.slice(0, 100)}" names none of them.\n\n`;
   }
   return { unsure: `${why} No answer named a branch.` };
 }
 
-/** The route that an answer means by its number or name. */
-function routeNamed(answer: string, routes: readonly Route[]): Route | undefined {
+/** The route that an answer means by its number, if they have some, or name. */
+function routeMeant(answer: string, routes: readonly Route[], isNumbered: boolean): Route | undefined {
   const plain = (text: string) =>
     text
       .toLowerCase()
       .replaceAll(/[\s_-]+/g, "-")
       .replaceAll(/[.!"']/g, "");
-  const number = /^\s*(\d+)\b\W*$/.exec(answer)?.[1];
-  return number === undefined ? routes.find(({ name }) => plain(name) === plain(answer)) : routes[Number(number) - 1];
+  const number = isNumbered ? numberIn(answer) : undefined;
+  return number === undefined ? routes.find(({ name }) => plain(name) === plain(answer)) : routes[number - 1];
+}
+
+/** The number that a text is, perhaps with signs after it. */
+function numberIn(text: string): number | undefined {
+  const digits = /^\s*(\d+)\b\W*$/.exec(text)?.[1];
+  return digits === undefined ? undefined : Number(digits);
 }

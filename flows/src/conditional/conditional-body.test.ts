@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AppError, type Part } from "manyhands";
-import type { AgentEntry, AskOutcome } from "manyhands/flows";
+import type { AgentEntry, AskOutcome, FlowResult } from "manyhands/flows";
 import { paperAnswer, paperFile, paperFlow } from "../testing/paper-flow.ts";
 import { conditional } from "./conditional.ts";
 
@@ -10,7 +10,12 @@ const part: Part = { type: "file", ...paperFile("table.csv") };
 const choice = { branch: "two", confidence: 0.9, reason: "it is" };
 
 /** Performs the flow on paper; the model chooses the branch “two”. */
-async function performed(options: object, answer = paperAnswer("done"), changes: Parameters<typeof paperFlow>[0] = {}) {
+async function performed(
+  options: object,
+  answer = paperAnswer("done"),
+  changes: Parameters<typeof paperFlow>[0] = {},
+  perform = conditional.perform,
+) {
   const [checked, reached, handedOn, expected]: [string[], string[], unknown[], unknown[]] = [[], [], [], []];
   const { flow, shown } = paperFlow(
     {
@@ -25,7 +30,7 @@ async function performed(options: object, answer = paperAnswer("done"), changes:
     { asked: [answer], decided: [choice] },
   );
   const given = conditional.options.parse(options) as never;
-  const end = await conditional.perform(flow, given).catch((error: unknown) => error as AppError);
+  const end = await perform(flow, given).catch((error: unknown) => error as AppError);
   return { end, checked, reached, handedOn, expected, asks: shown.asks, decisions: shown.decisions };
 }
 
@@ -88,4 +93,17 @@ test("what a person said on the way is told to the agent before what came later"
     { askPerson: async () => answers.shift() ?? "", receiveMessages: async () => ["later"] },
   );
   expect(asks[0]?.text).toMatch(/hm, tables[\s\S]*later/);
+});
+
+test("a run that began with the first body reads a number as the place in the list, a new one as a name", async () => {
+  const branches = ["2", "1"].map((name) => ({ name, agent: "one" }));
+  const rules = { branches: [{ ...branches[0], rules: [{ keywords: ["zzz"] }] }, branches[1]] };
+  const options = { ...rules, classify: "rules", unsure: "ask" };
+  const changes = { askPerson: async () => "2" };
+  const made = async (perform: typeof conditional.perform) =>
+    ((await performed(options, undefined, changes, perform)).end as FlowResult).data;
+  expect(await made(conditional.perform)).toMatchObject({ choice: { branch: "2", by: "person" } });
+  const [first] = conditional.former ?? [];
+  expect(first?.body).toBe(1);
+  expect(await made(first?.perform as typeof conditional.perform)).toMatchObject({ choice: { branch: "1" } });
 });

@@ -44,7 +44,8 @@ export const conditional = defineFlow({
   name: "conditional",
   title: "Conditional flow",
   description: "Sorts a task by rules or by a model's judgement, and gives it to the one agent that its kind is for.",
-  version: "1.0.0",
+  version: "1.1.0",
+  body: 2,
   skills: [
     {
       id: "route",
@@ -68,17 +69,21 @@ export const conditional = defineFlow({
     },
   },
   check: ({ options }) => faultOf(options),
-  async perform(flow, options) {
-    const routes = routesOf(flow, options);
-    flow.expect(1, { own: options.classify !== "rules" });
-    const choice = await chooseRoute(flow, routes, options);
-    const { route, by, reason } = choice;
-    const note = `Takes ${route.name} (${by}): ${reason}`;
-    flow.tell({ type: "choice-made", note, data: { choice: route.name, by, reason } });
-    flow.expect(1);
-    return take(flow, choice);
-  },
+  perform: (flow, options) => routed(flow, options),
+  former: [{ body: 1, perform: (flow, options: Options) => routed(flow, { ...options, numbering: "always" }) }],
 });
+
+/** Chooses the branch and has its agent do the task. */
+async function routed(flow: Flow, options: Options & { readonly numbering?: "always" }): Promise<FlowResult> {
+  const routes = routesOf(flow, options);
+  flow.expect(1, { own: options.classify !== "rules" });
+  const choice = await chooseRoute(flow, routes, options);
+  const { route, by, reason } = choice;
+  const note = `Takes ${route.name} (${by}): ${reason}`;
+  flow.tell({ type: "choice-made", note, data: { choice: route.name, by, reason } });
+  flow.expect(1);
+  return take(flow, choice);
+}
 
 /** What is wrong with options that are valid individually. */
 function faultOf({ branches, classify, default: fallback }: Options): string | undefined {

@@ -1,7 +1,8 @@
 import { agentApp } from "manyhands/internal/a2a/server/agent-app";
 import { callerNamed } from "manyhands/internal/core/caller";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
-import { admitToFlow, flowExtension } from "manyhands/internal/flow/flow-request";
+import { flowExtension } from "manyhands/internal/flow/flow-extension";
+import { admitToFlow } from "manyhands/internal/flow/flow-request";
 import { serve } from "manyhands/internal/http/serve";
 import type { FlowForTest } from "manyhands/internal/testing/flow";
 

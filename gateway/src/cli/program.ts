@@ -2,6 +2,7 @@ import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { nearestName } from "manyhands/internal/config/settings/nearest";
 import type { Json } from "manyhands/internal/core/json";
 import { version } from "manyhands/internal/core/release";
+import { runStates } from "manyhands/internal/runs/run-view";
 import { demoCommand } from "../demo/demo.ts";
 import { doctorCommand } from "../doctor/doctor.ts";
 import type { CliContext } from "../session/context.ts";
@@ -155,6 +156,7 @@ function addRuns(program: Command, context: CliContext, done: (exitCode: number)
   const id = () => new Argument("<id>", "the run's id");
   leaf("list", "list the newest runs", true)
     .option("--limit <count>", "how many to list", wholeNumber, 20)
+    .addOption(new Option("--status <status>", "only runs with this status").choices(runStates))
     .action(async (options) => done(await listRuns(options, context)));
   leaf("show", "show everything that happened in a run")
     .addArgument(id())

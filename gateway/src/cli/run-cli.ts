@@ -32,7 +32,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     }
     const failure = machineFailure(error);
     if (failure !== undefined) {
-      context.terminal.say(`${safeText(failure)} Mend that and try again; \`${ownCommand} doctor\` shows the home.`);
+      context.terminal.say(`${safeText(failure)} Fix that and try again; \`${ownCommand} doctor\` shows the home.`);
       return exitCodes.failed;
     }
     if (!(error instanceof AppError)) throw error;

@@ -4,7 +4,7 @@ import type { Config } from "manyhands/internal/config/config";
 import type { Model } from "manyhands/internal/core/model";
 import { version } from "manyhands/internal/core/release";
 import type { Engine } from "manyhands/internal/core/runs/engine";
-import { flowExtension } from "manyhands/internal/flow/flow-request";
+import { flowExtension } from "manyhands/internal/flow/flow-extension";
 import { homeMark } from "manyhands/internal/http/home-mark";
 import { guardedFiles } from "manyhands/internal/machine/sandbox/guarded-names";
 import { createReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";

@@ -1,15 +1,16 @@
 import type { Config } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import { readEvent } from "manyhands/internal/core/events/read-event";
-import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
+import type { Engine, ListFilter, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
+import { storedStatuses } from "manyhands/internal/runs/list-runs";
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
-import { statusOf } from "manyhands/internal/runs/run-view";
+import { type RunView, statusOf } from "manyhands/internal/runs/run-view";
 import { openArtifacts } from "manyhands/internal/server/storage/open-artifacts";
 import { openStore } from "manyhands/internal/server/storage/open-engine";
 import * as z from "zod";
 import { agentKind } from "../flows/agent-flow.ts";
-import type { FileSource, TaskList } from "./agent-client.ts";
+import type { FileSource, TaskList, TaskSummary } from "./agent-client.ts";
 import type { ShownState, TaskItem } from "./task-item.ts";
 
 /**
@@ -17,6 +18,12 @@ import type { ShownState, TaskItem } from "./task-item.ts";
  * up.
  */
 export interface StoredRuns extends TaskList, FileSource {
+  /** Newest first; with `status`, only those with it. */
+  list(options: {
+    readonly limit: number;
+    readonly status?: RunView["status"] | undefined;
+    readonly signal: AbortSignal;
+  }): Promise<readonly TaskSummary[]>;
   /** Whose run it is: the kind of it. Undefined for one that is not there. */
   kindOf(runId: string): Promise<string | undefined>;
   /** Everything that happened in a run so far, and where it stands. Rejects with `not_found`. */
@@ -49,8 +56,17 @@ export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind?: stri
       const run = await engine.get(runId);
       return run !== undefined && isTask(run) ? run.kind : undefined;
     },
-    async list({ limit }) {
-      const runs = await newest(engine, kind, limit);
+    async list({ limit, status }) {
+      const runs = await newest(engine, {
+        limit,
+        // What a run asked of an agent is a part of that run; among an agent's own it is one of
+        // them.
+        filter: {
+          ...(kind === undefined ? { asked: false } : { kind }),
+          ...(status !== undefined && { statuses: storedStatuses([status]) }),
+        },
+        fits: async (run) => status === undefined || status === statusOf(run, await projections.current(run)),
+      });
       return Promise.all(
         runs.map(async (run) => ({
           id: run.id,
@@ -93,17 +109,18 @@ function isTask({ kind }: RunRecord): boolean {
   return !kind.includes("/");
 }
 
-async function newest(engine: Engine, kind: string | undefined, limit: number): Promise<RunRecord[]> {
+type Wanted = {
+  readonly limit: number;
+  readonly filter: Omit<ListFilter, "limit" | "cursor">;
+  readonly fits: (run: RunRecord) => Promise<boolean>;
+};
+
+async function newest(engine: Engine, { limit, filter, fits }: Wanted): Promise<RunRecord[]> {
   const found: RunRecord[] = [];
   let cursor: string | undefined;
   do {
-    const page = await engine.list({
-      limit,
-      // What a run asked of an agent is a part of that run; among an agent's own it is one of them.
-      ...(kind === undefined ? { asked: false } : { kind }),
-      ...(cursor !== undefined && { cursor }),
-    });
-    found.push(...page.runs.filter(isTask));
+    const page = await engine.list({ ...filter, limit, ...(cursor !== undefined && { cursor }) });
+    for (const run of page.runs) if (isTask(run) && (await fits(run))) found.push(run);
     cursor = page.nextCursor;
   } while (cursor !== undefined && found.length < limit);
   return found.slice(0, limit);

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Caller, callerNamed, principalName, type Scope, scopes } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
@@ -72,7 +72,8 @@ export function noToken(name: string): AppError {
 /** Opens the file, creating it readable only by its owner. */
 export function openAuthStore(path: string, now: () => number = Date.now): AuthStore {
   mkdirSync(dirname(path), { recursive: true });
-  closeSync(openSync(path, "a", 0o600));
+  // Closing a file takes away the locks that this process has on it.
+  if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
   const db = new Database(path, { strict: true });
   db.run(`PRAGMA busy_timeout = ${busyMs}`);
   db.run("PRAGMA journal_mode = WAL");

@@ -9,3 +9,14 @@ export function jsonOf(text: string): Json | undefined {
     return undefined;
   }
 }
+
+/** How many levels of nesting are taken from others. */
+export const deepestJson = 100;
+
+/**
+ * Whether a value is nested deeper than that: it would break recursive code, or fill the memory.
+ */
+export function isTooDeep(value: unknown, left = deepestJson): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return left === 0 || Object.values(value).some((one) => isTooDeep(one, left - 1));
+}

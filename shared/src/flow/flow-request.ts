@@ -1,4 +1,3 @@
-import * as z from "zod";
 import { checkInput } from "../core/check-input.ts";
 import { AppError } from "../core/errors.ts";
 import type { FlowDefinition } from "../core/flow.ts";
@@ -82,31 +81,4 @@ function isSettings(part: Part): part is Extract<Part, { type: "data" }> {
 
 function invalid(message: string): AppError {
   return new AppError("invalid_input", message);
-}
-
-/** The A2A extension by which a flow's card describes its settings. */
-const flowExtensionUri = "urn:manyhands:flow:1";
-
-/**
- * What a flow's card has beyond an agent's: the JSON Schema of its settings, and an example. For
- * `AgentFacts.extensions`.
- */
-export function flowExtension({ name, options, example }: FlowDefinition) {
-  const { agents, options: set } = example;
-  return {
-    uri: flowExtensionUri,
-    description: `A flow: a message's text is the task, and \`${flowSettingsKey}\` in its metadata, \`{agents, options}\`, says which agents work on it and how.`,
-    params: {
-      flow: name,
-      settings: {
-        type: "object",
-        properties: {
-          agents: { type: "array", items: { type: "string" }, description: "Names, addresses, or `skill:` and words." },
-          options: z.toJSONSchema(options, { io: "input" }),
-        },
-        additionalProperties: false,
-      },
-      example: { ...(agents && { agents }), ...(set && { options: set }) },
-    },
-  };
 }

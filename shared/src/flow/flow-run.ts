@@ -10,9 +10,9 @@ import type { Run, RunBody, RunDefinition, StepContext } from "../core/runs/run.
 import type { AgentInput, AgentOutput } from "../core/runs/task.ts";
 import { answerSchema } from "../core/tools/answer-schema.ts";
 import { writtenObject } from "../models/arguments.ts";
+import { chooseAgents } from "./choose-agents.ts";
 import { createFlow, type FlowVerbDeps } from "./create-flow.ts";
 import { earlierFlowTasks } from "./earlier.ts";
-import { chooseAgents } from "./find-agent.ts";
 import { flowRequest } from "./flow-request.ts";
 import { type FlowLimits, type FlowState, newState, type StartedFlow } from "./flow-state.ts";
 

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { isTooDeep, JsonTextError, numberText, parseJsonBytes } from "./json-text.ts";
+import { isTooDeep } from "../core/json.ts";
+import { JsonTextError, numberText, parseJsonBytes } from "./json-text.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const fault = (input: Uint8Array) => {

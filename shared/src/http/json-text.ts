@@ -1,6 +1,5 @@
 import { AppError } from "../core/errors.ts";
-
-const deepest = 100;
+import { deepestJson as deepest } from "../core/json.ts";
 
 /** Why bytes are not acceptable JSON: `syntax` for invalid JSON, `depth` for nesting beyond 100. */
 export class JsonTextError extends Error {
@@ -60,12 +59,6 @@ function jsonText(bytes: Uint8Array): string {
   }
   if (isDeeperThan(text, deepest)) throw new JsonTextError("depth", `The JSON is nested deeper than ${deepest} levels`);
   return text;
-}
-
-/** Whether a value is nested deeper than `parseJsonBytes` accepts. */
-export function isTooDeep(value: unknown, left = deepest): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return left === 0 || Object.values(value).some((one) => isTooDeep(one, left - 1));
 }
 
 function isDeeperThan(text: string, limit: number): boolean {

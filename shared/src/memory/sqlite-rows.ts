@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { AppError } from "../core/errors.ts";
 import type { MemoryEntry, MemoryKind } from "../core/memory.ts";
@@ -33,7 +33,8 @@ type Row = {
 /** The entries in this file, which is made readable only by its owner. */
 export function sqliteRows(path: string): MemoryRows {
   mkdirSync(dirname(path), { recursive: true });
-  closeSync(openSync(path, "a", 0o600));
+  // Closing a file takes away the locks that this process has on it.
+  if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
   const db = new Database(path, { strict: true });
   db.run(`PRAGMA busy_timeout = ${busyMs}`);
   // No log beside the file: what is deleted would stay in it.

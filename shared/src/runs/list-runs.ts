@@ -79,7 +79,7 @@ export async function listRuns(deps: ListDeps, filter: RunFilter, principal: str
 }
 
 /** The statuses of records among which those with these statuses are. */
-function storedStatuses(statuses: readonly RunView["status"][]): RunRecord["status"][] {
+export function storedStatuses(statuses: readonly RunView["status"][]): RunRecord["status"][] {
   const some = statuses.flatMap((status) =>
     underWay.has(status) ? (["running", "waiting"] as const) : [status as RunRecord["status"]],
   );

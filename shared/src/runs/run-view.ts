@@ -15,6 +15,19 @@ export type FileView = {
   readonly url: string;
 };
 
+/** The statuses of a run, as callers see them. */
+export const runStates = [
+  "queued",
+  "running",
+  "input-required",
+  "auth-required",
+  "waiting",
+  "paused",
+  "completed",
+  "failed",
+  "canceled",
+] as const satisfies readonly RunView["status"][];
+
 /** A run as callers of the gateway see it. Times are ISO 8601. */
 export type RunView = {
   readonly id: string;

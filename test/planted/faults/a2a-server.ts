@@ -422,8 +422,8 @@ export const a2aServerFaults: readonly Fault[] = [
   {
     id: "patience-of-every-refusal",
     file: "shared/src/a2a/push/push-run.ts",
-    find: "told.refusal === undefined || told.after > after",
-    becomes: "told.refusal === undefined",
+    find: "told.hasTask || told.after > after",
+    becomes: "told.hasTask",
     harm: "A receiver that takes one notification at a time is given up in the end.",
     tests: ["shared/src/a2a/push", "test/a2a/push"],
   },
@@ -494,8 +494,8 @@ export const a2aServerFaults: readonly Fault[] = [
   {
     id: "rest-receiver-of-another-task",
     file: "shared/src/a2a/server/http-json.ts",
-    find: '{ ...object(await bodyOf(c)), taskId: c.req.param("taskId") }',
-    becomes: '{ taskId: c.req.param("taskId"), ...object(await bodyOf(c)) }',
+    find: '{ ...body, taskId: c.req.param("taskId") }',
+    becomes: '{ taskId: c.req.param("taskId"), ...body }',
     harm: "A receiver is registered with the task that the body names, not the one in the path.",
     tests: a2a,
   },
@@ -606,8 +606,8 @@ export const a2aServerFaults: readonly Fault[] = [
   {
     id: "snapshot-after-each-quiet",
     file: "shared/src/a2a/push/push-run.ts",
-    find: "          snapshot = false;\n",
-    becomes: "",
+    find: "if (told.hasTask || told.waits) snapshot",
+    becomes: "if (told.hasTask) snapshot",
     harm: "A receiver that registered with a waiting task is told of it twice.",
     tests: ["shared/src/a2a/push"],
   },

@@ -20,9 +20,9 @@ export const dataFaults: readonly Fault[] = [
   },
   {
     id: "copy-through-a-link",
-    file: "shared/src/tools/data/database/admit-sql.ts",
-    find: "[path.text, await realName(workspace, path.text)]",
-    becomes: "[path.text]",
+    file: "shared/src/tools/data/database/admit-file.ts",
+    find: "[path, relative].some",
+    becomes: "[path].some",
     harm: "A query writes a git hook by the path of a link to .git.",
     tests: ["shared/src/tools/data/database"],
   },

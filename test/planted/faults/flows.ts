@@ -101,7 +101,7 @@ export const flowsFaults: readonly Fault[] = [
   {
     id: "words-of-a-person-guessed-at",
     file: "flows/src/conditional/choose-route.ts",
-    find: "await classify(flow, routes, confidence, said);",
+    find: "await classify(flow, routes, options.confidence, said);",
     becomes: "await classify(flow, routes, 0, said);",
     harm: "What a person said is taken for a branch that the model is not sure of.",
     tests: flows,
@@ -412,7 +412,7 @@ export const flowsFaults: readonly Fault[] = [
   },
   {
     id: "two-strangers-of-one-name",
-    file: "shared/src/flow/find-agent.ts",
+    file: "shared/src/flow/choose-agents.ts",
     find: "ownName(agent, [...chosen, ...known])",
     becomes: "ownName(agent, known)",
     harm: "Of two agents given by their addresses that have the same name, one gets the work of both.",

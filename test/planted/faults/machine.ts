@@ -821,7 +821,7 @@ export const machineFaults: readonly Fault[] = [
   {
     id: "bucket-body-unbounded",
     file: "shared/src/machine/workspace/artifacts/bucket.ts",
-    find: "bounded(found.stream(), size)",
+    find: "bounded(found.stream(), msFor(size))",
     becomes: "found.stream()",
     harm: "A store that stops in the middle of a file hangs the task.",
     tests: ["shared/src/machine/workspace/artifacts/bucket"],

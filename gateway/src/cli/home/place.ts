@@ -24,10 +24,16 @@ export type Place = {
   put(): Promise<string | undefined>;
 };
 
-/** What is in a home; not what a program whose home it is too has left there, or a file system. */
+/**
+ * What is in a home; not what a program whose home it is too has left there, or a file system.
+ * Rejects if the home is there and cannot be listed.
+ */
 export async function contentsOf(home: string): Promise<readonly string[]> {
-  const names = await readdir(home).catch(() => []);
-  return names.filter((name) => !name.startsWith(".") && name !== "lost+found");
+  return (await listed(home)).filter((name) => !name.startsWith(".") && name !== "lost+found");
+}
+
+async function listed(folder: string): Promise<readonly string[]> {
+  return (await readdir(folder).catch(unlessMissing)) ?? [];
 }
 
 /**
@@ -43,7 +49,7 @@ export async function openPlace(home: string): Promise<Place> {
       arriving,
       async put() {
         await closeToOthers(arriving);
-        const isThere = (await readdir(home).catch(() => [])).length > 0;
+        const isThere = (await listed(home)).length > 0;
         if (isThere) await rename(home, `${home}${aside}`);
         else await rmdir(home).catch(unlessMissing);
         await rename(arriving, home);

@@ -1,5 +1,5 @@
-import { lstat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { lstat, realpath } from "node:fs/promises";
+import { basename, dirname, join, sep } from "node:path";
 import { AppError } from "manyhands/internal/core/errors";
 import { archiveStream } from "manyhands/internal/machine/workspace/archive";
 import type { OutgoingFile } from "../../tasks/agent-client.ts";
@@ -17,10 +17,11 @@ const leftOut = /(^|\/)(\.git|node_modules|__pycache__|\.venv)(\/|$)/;
  */
 export async function packFolder(folder: string): Promise<OutgoingFile> {
   const name = basename(folder) || "folder";
+  const root = await realpath(folder);
   const files = [];
   let total = 0;
-  for (const path of await pathsIn(folder)) {
-    const stats = await lstat(join(folder, path)).catch(() => undefined);
+  for (const path of await pathsIn(root)) {
+    const stats = (await isWithin(root, path)) ? await lstat(join(root, path)) : undefined;
     if (stats?.isFile() !== true) continue;
     total += stats.size;
     if (total > maxFolderBytes)
@@ -30,12 +31,22 @@ export async function packFolder(folder: string): Promise<OutgoingFile> {
       size: stats.size,
       modifiedAt: stats.mtimeMs,
       isExecutable: (stats.mode & 0o100) !== 0,
-      read: () => Bun.file(join(folder, path)).bytes(),
+      read: () => Bun.file(join(root, path)).bytes(),
     });
   }
   if (files.length === 0) throw new AppError("invalid_input", `The folder ${name} has no files to send.`);
   const packed = await archiveStream(files, { maxBytes: 2 * maxFolderBytes });
   return { name: `${name}.tar.gz`, mediaType: "application/gzip", bytes: await new Response(packed).bytes() };
+}
+
+/**
+ * Whether a path leads to where it says, below the folder: git lists what the index of a checkout
+ * says, and whoever made the checkout wrote that.
+ */
+async function isWithin(root: string, path: string): Promise<boolean> {
+  const place = dirname(join(root, path));
+  const isBelow = place === root || place.startsWith(root.endsWith(sep) ? root : root + sep);
+  return isBelow && (await realpath(place).catch(() => undefined)) === place;
 }
 
 async function pathsIn(folder: string): Promise<string[]> {
@@ -46,12 +57,20 @@ async function pathsIn(folder: string): Promise<string[]> {
 
 /** None where git is missing, or the folder is no checkout of it or left out of it. */
 async function pathsOfGit(folder: string): Promise<string[]> {
-  // A checkout may name a program for git to ask about changed files; none is run, so that git can
-  // read one that belongs to somebody else too.
+  // A checkout may name programs for git to ask about changed files, and to fetch with what it says
+  // is missing; none is run, so that git can read one that belongs to somebody else too.
   const settings = ["-c", "core.fsmonitor=false", "-c", "safe.directory=*"];
   const command = ["git", ...settings, "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+  const env = { ...process.env, GIT_ALLOW_PROTOCOL: "", GIT_NO_LAZY_FETCH: "1" };
   try {
-    const git = Bun.spawn(command, { cwd: folder, stdin: "ignore", stdout: "pipe", stderr: "ignore", timeout: 60_000 });
+    const git = Bun.spawn(command, {
+      cwd: folder,
+      env,
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "ignore",
+      timeout: 60_000,
+    });
     const listed = await new Response(git.stdout).text();
     return (await git.exited) === 0 ? [...new Set(listed.split("\0"))].filter((path) => path !== "") : [];
   } catch {

@@ -34,6 +34,26 @@ test("the runs of a home are listed after one was cancelled, each with its agent
   expect(cli.out()).toMatch(/^\S+ {2}planning +submitted .*$/m);
 });
 
+test("the runs of a status are those of the store, whatever servers are up", async () => {
+  await using cli = await cliForTest({});
+  const [ended = "", swe = ""] = await withRuns(cli.cwd, ["manus", "swe", "manus/recall"]);
+  expect(await cli.run("runs", "list", "--status", "queued")).toBe(0);
+  expect(cli.out()).toMatch(new RegExp(`^${swe} .*\n$`));
+  expect(await cli.run("runs", "list", "--status", "canceled", "--agent", "manus")).toBe(0);
+  expect(cli.out().trimEnd().split("\n").at(-1)).toStartWith(ended);
+  expect(await cli.run("runs", "list", "--status", "paused")).toBe(0);
+  expect(cli.out()).toEndWith("No run is paused.\n");
+  expect(cli.connected).toEqual([]);
+  expect(await cli.run("runs", "list", "--status", "sleeping")).toBe(2);
+  expect(cli.said()).toContain("Allowed choices are queued, running, input-required");
+});
+
+test("with no runs on this machine, those of a status cannot be told", async () => {
+  await using cli = await cliForTest({});
+  expect(await cli.run("runs", "list", "--status", "paused")).toBe(1);
+  expect(cli.said()).toContain("There are no runs in");
+});
+
 test("a run is answered and cancelled where it is: at the agent, through the gateway, or at the flow", async () => {
   await using cli = await cliForTest({ env: { SWE_URL: "http://127.0.0.1:1" } });
   const ids = await withRuns(cli.cwd, ["planning", "agent:swe", "manus"]);

@@ -1,13 +1,14 @@
 import { firstAgent } from "manyhands/internal/config/agents/named-agent";
 import type { Config } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
+import type { RunView } from "manyhands/internal/runs/run-view";
 import { agentKind } from "../../flows/agent-flow.ts";
 import { flowNamed, loadFlows } from "../../flows/load-flows.ts";
 import { isOwnAgent } from "../../session/agent-session.ts";
 import type { CliContext } from "../../session/context.ts";
 import { isUsable } from "../../session/is-up.ts";
 import { openSession, type Partner } from "../../session/open-session.ts";
-import type { AgentClient, TaskList, TaskSummary } from "../../tasks/agent-client.ts";
+import type { AgentClient, TaskSummary } from "../../tasks/agent-client.ts";
 import type { StoredRuns } from "../../tasks/stored-runs.ts";
 import { openStoredRuns } from "../../tasks/stored-runs.ts";
 import { exitCodeOf, exitCodes } from "../../terminal/exit-code.ts";
@@ -23,34 +24,37 @@ import { type Spoken, tellWhatNext } from "./what-next.ts";
  */
 export type RunsOptions = Spoken & { readonly json?: boolean };
 
+/** What is listed. */
+type ListOptions = RunsOptions & { readonly limit: number; readonly status?: RunView["status"] };
+
 /**
- * Lists the newest runs: an agent's from its server if that is up, all others from the store on
- * this machine. Without a store the agents are elsewhere, and the first agent's server is asked.
+ * Lists the newest runs: an agent's from its server if that is up, all others, and those with a
+ * status, from the store on this machine. Without a store the agents are elsewhere, and the first
+ * agent's server is asked.
  */
-export async function listRuns(
-  options: RunsOptions & { readonly limit: number },
-  context: CliContext,
-): Promise<number> {
+export async function listRuns(options: ListOptions, context: CliContext): Promise<number> {
   const config = await context.configure(options.config);
-  const { agent, flow } = options;
+  const { agent, flow, status } = options;
   if (flow !== undefined) flowNamed(await loadFlows(config), flow);
   await using stored = await openStore(config, options);
+  if (status !== undefined && stored === undefined)
+    throw new AppError("not_found", `There are no runs in ${config.home}.`);
   const asked = agent ?? (stored === undefined && flow === undefined ? firstAgent(config) : undefined);
   const own = asked === undefined ? undefined : config.agents[asked];
-  if (own !== undefined && asked !== undefined && (await isUsable(asked, config)))
+  if (status === undefined && own !== undefined && asked !== undefined && (await isUsable(asked, config)))
     return await tellList(await context.connect(own.url, own.credentials), options, context);
   // `await`, so that the store is closed only after the list is printed.
   return await tellList(stored?.runs ?? { list: async () => [] }, options, context);
 }
 
 async function tellList(
-  tasks: TaskList,
-  { limit, json }: RunsOptions & { readonly limit: number },
+  tasks: Pick<StoredRuns, "list">,
+  { limit, status, json }: ListOptions,
   { terminal }: CliContext,
 ): Promise<number> {
-  const found = await tasks.list({ limit, signal: AbortSignal.timeout(15_000) });
+  const found = await tasks.list({ limit, status, signal: AbortSignal.timeout(15_000) });
   if (json) terminal.out(`${safeJson(found, 2)}\n`);
-  else if (found.length === 0) terminal.out("No runs yet.\n");
+  else if (found.length === 0) terminal.out(status === undefined ? "No runs yet.\n" : `No run is ${status}.\n`);
   else for (const task of found) terminal.out(`${rowOf(task, terminal.style.columns)}\n`);
   return exitCodes.ok;
 }

@@ -28,7 +28,7 @@ test.each<[TaskOutcome["state"], Spoken, string | undefined]>([
     `${goOn}run --agent swe --config 'it'\\''s.toml' --context c1 "…"`,
   ],
   ["completed", { agent: "swe", byGateway: true }, undefined],
-  ["completed", { agent: "far", byGateway: true }, `${goOn}run --context c1 "…"`],
+  ["completed", { agent: "far", byGateway: true }, `${goOn}run --agent far --context c1 "…"`],
   ["rejected", {}, undefined],
   ["auth-required", {}, undefined],
   ["paused", { config: "x.toml" }, "Once the cause is fixed, resume it with: runs resume --config x.toml t1"],

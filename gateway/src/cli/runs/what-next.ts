@@ -47,9 +47,9 @@ export function tellWhatNext(
 
 /** The command that continues a conversation. */
 function continueText(contextId: string, spoken: Spoken, settings: Agents): string {
-  const { flow, config } = spoken;
+  const { agent, flow, config } = spoken;
   const file = config === undefined ? "" : ` --config ${quoted(config)}`;
-  const command = flow === undefined ? `run${named(spoken, settings)}${file}` : `flow ${flow}${file}`;
+  const command = flow === undefined ? `run${named({ agent }, settings)}${file}` : `flow ${flow}${file}`;
   return `Continue this conversation with: ${ownCommand} ${command} --context ${contextId} "…"`;
 }
 

@@ -2,12 +2,12 @@ import { AppError } from "manyhands/internal/core/errors";
 import { eventText } from "manyhands/internal/core/events/event-text";
 import { readEvent } from "manyhands/internal/core/events/read-event";
 import type { StoredEvent } from "manyhands/internal/core/runs/engine";
-import type { RunView } from "manyhands/internal/runs/run-view";
+import { type RunView, runStates } from "manyhands/internal/runs/run-view";
 import { findRunnable, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import { endpoint, type RestEndpoint } from "../endpoint.ts";
-import { runListSchema, runStates } from "./run-schemas.ts";
+import { runListSchema } from "./run-schemas.ts";
 
 const text = z.string().min(1).max(255);
 

@@ -1,22 +1,10 @@
 import { errorCodes } from "manyhands/internal/core/errors";
+import { runStates } from "manyhands/internal/runs/run-view";
 import * as z from "zod";
 
 const fileSchema = z
   .object({ name: z.string(), mediaType: z.string(), size: z.int(), sha256: z.string(), url: z.string() })
   .meta({ id: "File", description: "A file by its content; the URL is where this gateway serves it." });
-
-/** The states of a run, as callers see them. */
-export const runStates = [
-  "queued",
-  "running",
-  "input-required",
-  "auth-required",
-  "waiting",
-  "paused",
-  "completed",
-  "failed",
-  "canceled",
-] as const;
 
 const approvalSchema = z
   .object({

@@ -2,7 +2,7 @@ import { type Artifact, Role, type Task } from "@a2a-js/sdk";
 import * as z from "zod";
 import { type ErrorCode, errorCodes } from "../../core/errors.ts";
 import type { AskOutcome, Fault } from "../../core/events/ask-outcome.ts";
-import type { Json } from "../../core/json.ts";
+import { deepestJson, isTooDeep, type Json } from "../../core/json.ts";
 import type { Run } from "../../core/runs/run.ts";
 import { sanitizeLine } from "../../core/text/sanitize.ts";
 import type { A2aClient } from "../client/client.ts";
@@ -92,13 +92,16 @@ export function answerOf(task: Task): TaskAnswer {
     parts.flatMap(({ content }) => (content?.$case === "data" ? [content.value as Json] : [])),
   )[0];
   const isLong = text.length > maxCharacters;
-  const isHuge = data !== undefined && JSON.stringify(data).length > maxCharacters;
+  const isDeep = isTooDeep(data);
+  const isHuge = data !== undefined && !isDeep && JSON.stringify(data).length > maxCharacters;
   const what = [...(isLong ? ["text"] : []), ...(isHuge ? ["data"] : [])].join(" and ");
-  const message = `The ${what} of the answer is longer than the ${maxCharacters} characters that are taken.`;
+  const message = isDeep
+    ? `The data of the answer is nested deeper than the ${deepestJson} levels that are taken.`
+    : `The ${what} of the answer is longer than the ${maxCharacters} characters that are taken.`;
   return {
     text: (isLong ? `${text.slice(0, maxCharacters)}\n[cut off]` : text).toWellFormed(),
-    ...(data !== undefined && !isHuge && { data }),
-    ...(what !== "" && { fault: { code: "too_large" as const, message } }),
+    ...(data !== undefined && !isHuge && !isDeep && { data }),
+    ...((what !== "" || isDeep) && { fault: { code: "too_large" as const, message } }),
   };
 }
 

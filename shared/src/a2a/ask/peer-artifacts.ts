@@ -1,6 +1,6 @@
 import type { Artifact, Task, Part as WirePart } from "@a2a-js/sdk";
 import type { Fault } from "../../core/events/ask-outcome.ts";
-import type { Json } from "../../core/json.ts";
+import { deepestJson, isTooDeep, type Json } from "../../core/json.ts";
 import type { Metadata, Part, PeerArtifact } from "../../core/message.ts";
 import { insidePath } from "../../core/text/inside-path.ts";
 import { sanitizeLine } from "../../core/text/sanitize.ts";
@@ -33,9 +33,9 @@ export function peerArtifacts(
   for (const artifact of task.artifacts.filter((one) => !isAnswer(one, task) && !isFiles(one, files))) {
     const name = unusedName(artifact, names);
     const made = peerArtifact(name, artifact, files);
-    room -= JSON.stringify(made).length;
-    if (taken.length === maxArtifacts || room < 0) {
-      const message = `There are more artifacts than the ${maxArtifacts}, of ${maxCharacters} characters, that are taken.`;
+    if (!isTooDeep(made)) room -= JSON.stringify(made).length;
+    if (taken.length === maxArtifacts || room < 0 || isTooDeep(made)) {
+      const message = `There are more artifacts than the ${maxArtifacts}, of ${maxCharacters} characters and ${deepestJson} levels, that are taken.`;
       return { artifacts: taken, fault: { code: "too_large", message } };
     }
     names.add(name);

@@ -64,6 +64,22 @@ test("an agent's card is read once for a while, and for each name and address an
   expect(await read("bad", agent.url)).toBe(1);
 });
 
+test("of more agents than are remembered the one whose card was read first is forgotten", async () => {
+  using connecting = spyOn(clients, "createA2aClient").mockResolvedValue({ actingFor: () => ({}) } as never);
+  await using asker = await askerForTest(async () => null);
+  const { engine, artifacts } = asker;
+  const peers = createPeers({ engine, artifacts });
+  const connect = (n: number) => peers.client({ name: "swe", url: `https://${n}.example` });
+  for (let n = 0; n < 200; n++) await connect(n);
+  await connect(0);
+  expect(connecting).toHaveBeenCalledTimes(200);
+  await connect(200);
+  await connect(1);
+  expect(connecting).toHaveBeenCalledTimes(201);
+  await connect(0);
+  expect(connecting).toHaveBeenCalledTimes(202);
+});
+
 test("an agent is connected to where it is reached, in short tries, as its peers are", async () => {
   using connecting = spyOn(clients, "createA2aClient").mockResolvedValue({ actingFor: () => ({}) } as never);
   await using asker = await askerForTest(async () => null);

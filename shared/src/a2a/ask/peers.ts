@@ -49,8 +49,8 @@ export type Peers = {
    */
   actingFor(principal: string): Peers;
   /**
-   * A client for the agent at this address; a card older than a minute is read again. Rejects like
-   * `createA2aClient`.
+   * A client for the agent at this address; a card older than a minute, or of none of the 200
+   * agents read last, is read again. Rejects like `createA2aClient`.
    */
   client(address: PeerAddress, signal?: AbortSignal): Promise<A2aClient>;
   /**
@@ -103,6 +103,8 @@ export type PeersOptions = Pick<Peers, "engine" | "artifacts"> & {
 };
 
 const cardAgeMs = 60_000;
+/** Callers name addresses, so only so many agents are remembered. */
+const maxClients = 200;
 
 /** Creates the peers, with default bounds for those not given. */
 export function createPeers(options: PeersOptions): Peers {
@@ -112,7 +114,8 @@ export function createPeers(options: PeersOptions): Peers {
   const connect = async (address: PeerAddress, signal?: AbortSignal): Promise<A2aClient> => {
     const watched = options.connect?.(address, signal);
     if (watched !== undefined) return watched;
-    const known = clients.get(`${address.name} ${address.url}`);
+    const key = `${address.name} ${address.url}`;
+    const known = clients.get(key);
     if (known !== undefined && performance.now() - known.at < cardAgeMs) return known.client;
     const { createA2aClient } = await import("../client/client.ts");
     const client = await createA2aClient(address.url, {
@@ -125,7 +128,10 @@ export function createPeers(options: PeersOptions): Peers {
       retry: { retries: 2, firstPauseMs: 100 },
       ...(signal && { signal }),
     });
-    clients.set(`${address.name} ${address.url}`, { client, at: performance.now() });
+    clients.delete(key);
+    clients.set(key, { client, at: performance.now() });
+    const oldest = clients.keys().next().value;
+    if (clients.size > maxClients && oldest !== undefined) clients.delete(oldest);
     return client;
   };
   const shared = {

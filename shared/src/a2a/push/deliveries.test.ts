@@ -6,7 +6,10 @@ import { gaveUp } from "./push-run.ts";
 const day = 24 * 3_600_000;
 const input = { taskId: "t", config: { id: "r", url: "https://r.example", token: "secret", wire: "1.0" }, after: 4 };
 
-function deliveriesOf(over: Partial<RunRecord> | undefined, { snapshot = true, told = [] as readonly number[] } = {}) {
+function deliveriesOf(
+  over: Partial<RunRecord> | undefined,
+  { snapshot = true, told = [] as readonly number[], hasTask = false } = {},
+) {
   const seen: { filter?: ListFilter; started?: StartRequest } = {};
   const run = {
     id: "d",
@@ -18,7 +21,11 @@ function deliveriesOf(over: Partial<RunRecord> | undefined, { snapshot = true, t
     updatedAt: 9,
     ...over,
   } as RunRecord;
-  const events = [{ type: gaveUp }, ...told.map((after) => ({ type: gaveUp, after })), { type: "other", after: 99 }];
+  const events = [
+    { type: gaveUp },
+    ...told.map((after) => ({ type: gaveUp, after, ...(hasTask && { hasTask }) })),
+    { type: "other", after: 99 },
+  ];
   const engine = {
     get: async () => (over === undefined ? undefined : run),
     list: async (filter: ListFilter) => {
@@ -87,16 +94,17 @@ test.each(["completed", "canceled", "running", "waiting"] as const)(
 );
 
 test.each([
-  // The task as it was is sent again only if the receiver never got past it.
-  [[], true, 4, true],
-  [[], false, 4, false],
-  [[4], true, 4, true],
-  [[5], true, 5, false],
-  [[5, 8], true, 8, false],
+  // The task as it was is sent again only if the receiver never took it.
+  [[], true, false, 4, true],
+  [[], false, false, 4, false],
+  [[4], true, false, 4, true],
+  [[4], true, true, 4, false],
+  [[5], true, false, 5, false],
+  [[5, 8], true, false, 8, false],
 ] as const)(
-  "a delivery told up to %j, with the task first: %p, starts again after %i",
-  async (told, snapshot, after, again) => {
-    const { deliveries, seen } = deliveriesOf({}, { snapshot, told });
+  "a delivery told up to %j, with the task first: %p, and taken: %p, starts again after %i",
+  async (told, snapshot, hasTask, after, again) => {
+    const { deliveries, seen } = deliveriesOf({}, { snapshot, told, hasTask });
     expect(await deliveries.retry("d", "ann")).toMatchObject({ id: "d2", state: "active" });
     expect(seen.started).toEqual({
       kind: "greeter/push",

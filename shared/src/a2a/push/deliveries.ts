@@ -32,7 +32,7 @@ export interface Deliveries {
 }
 
 const keptMs = 30 * 24 * 3_600_000;
-const given = z.looseObject({ type: z.literal(gaveUp), after: z.number() });
+const given = z.looseObject({ type: z.literal(gaveUp), after: z.number(), hasTask: z.boolean().default(false) });
 
 /** The deliveries among the runs of these kinds, which `pushKind` names. */
 export function createDeliveries(
@@ -54,13 +54,15 @@ export function createDeliveries(
       url: config.url,
       state: stateOf(run),
       ...(reason !== undefined && { reason }),
-      after: await positionOf(run),
+      after: (await positionOf(run)).after,
       updatedAt: run.updatedAt,
     };
   };
-  const positionOf = async ({ id, input }: RunRecord): Promise<number> => {
+  const positionOf = async ({ id, input }: RunRecord) => {
     const told = (await engine.events(id)).flatMap(({ event }) => given.safeParse(event).data ?? []);
-    return told.at(-1)?.after ?? (input as PushInput).after;
+    const { after, snapshot } = input as PushInput;
+    const { after: reached, hasTask } = told.at(-1) ?? { after, hasTask: false };
+    return { after: reached, snapshot: snapshot && reached === after && !hasTask };
   };
   return {
     async list(principal, { all, limit }) {
@@ -72,12 +74,10 @@ export function createDeliveries(
     async retry(id, principal) {
       const run = await own(id, principal);
       if (stateOf(run) !== "failed") throw new AppError("conflict", "This delivery was not given up.");
-      const input: PushInput = { ...(run.input as PushInput), after: await positionOf(run) };
-      const snapshot = input.snapshot && input.after === (run.input as PushInput).after;
+      const input: PushInput = { ...(run.input as PushInput), ...(await positionOf(run)) };
       const { kind, contextId } = run;
       const dedupe = { key: JSON.stringify([kind, "retry", id]) };
-      const again = { ...input, snapshot } satisfies Json;
-      const started = await engine.start({ kind, contextId, principal, input: again, dedupe });
+      const started = await engine.start({ kind, contextId, principal, input: input satisfies Json, dedupe });
       return view(started.run);
     },
   };

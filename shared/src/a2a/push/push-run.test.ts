@@ -115,6 +115,17 @@ test("a receiver that registers late gets the task as it is, once, also if it do
   ).toEqual(["task", 2, 3, 3]);
 });
 
+test("a receiver that took the task as it is and refuses what comes next is told only that again", async () => {
+  const late = { after: 1, snapshot: true };
+  const { told, slept } = await notify([received, step, ended], [later, later, undefined, later, later], late);
+  expect(told).toEqual(["task", "task", "task", 2, 2, 2, 3]);
+  expect(slept).toEqual([10, 20, 10, 20, bounds.keptMs]);
+  const gone = await notify([received, step, ended], [undefined, { reason: "it is gone", final: true }], late);
+  expect(gone.emitted).toEqual([{ type: gaveUp, after: 1, hasTask: true }]);
+  const never = await notify([received, step, ended], [{ reason: "it is gone", final: true }], late);
+  expect(never.emitted).toEqual([{ type: gaveUp, after: 1 }]);
+});
+
 test("each refusal in a row doubles the pause up to its limit, and one that is accepted starts it afresh", async () => {
   const inARow = await notify([received, ended], [later, later, later, later]);
   expect(inARow.told).toEqual([1, 1, 1, 1, 1, 2]);

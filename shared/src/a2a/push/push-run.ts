@@ -53,7 +53,10 @@ const defaultBounds: PushBounds = {
   keptMs: 7 * 24 * 3_600_000,
 };
 
-/** The event of a receiver that is given up, with the place up to which it was told. */
+/**
+ * The event of a receiver that is given up, with the place up to which it was told, and `hasTask`
+ * if it took the task as it was when the receiver registered.
+ */
 export const gaveUp = "receiver-given-up";
 
 /** Notifications per recorded position: up to this many are resent after a crash. */
@@ -65,13 +68,14 @@ export function pushKind(kind: string): string {
 }
 
 /**
- * How far a receiver has been notified. If it `waits`, a signal comes with the task's next event;
- * journals of earlier versions have none.
+ * How far a receiver has been notified. `hasTask` says that it took the task as it is. If it
+ * `waits`, a signal comes with the task's next event. Journals of earlier versions have neither.
  */
 type Notified = {
   readonly after: number;
   readonly isOver: boolean;
   readonly refusal?: Refusal;
+  readonly hasTask?: true;
   readonly waits?: true;
 };
 
@@ -95,15 +99,14 @@ export function pushRun(deps: PushDeps): RunDefinition {
           tell(run.id, { ...input, snapshot }, after, { ...deps, known, bounds }, signal),
         );
         if (told.isOver) break;
-        if (told.refusal === undefined || told.after > after) [pauseMs, waitedMs] = [bounds.firstPauseMs, 0];
+        if (told.refusal === undefined || told.hasTask || told.after > after)
+          [pauseMs, waitedMs] = [bounds.firstPauseMs, 0];
         after = told.after;
-        if (told.waits) {
-          snapshot = false;
-          await run.signal(eventsOf(input.taskId));
-        }
+        if (told.hasTask || told.waits) snapshot = false;
+        if (told.waits) await run.signal(eventsOf(input.taskId));
         if (told.refusal === undefined) continue;
         if (told.refusal.final || waitedMs >= bounds.patienceMs)
-          await giveUp(run, { ...input, after }, told.refusal, deps);
+          await giveUp(run, { ...input, after, hasTask: input.snapshot && !snapshot }, told.refusal, deps);
         await run.sleep(pauseMs);
         waitedMs += pauseMs;
         pauseMs = Math.min(pauseMs * 2, bounds.longestPauseMs);
@@ -136,7 +139,8 @@ async function tell(
   if (task === undefined) return { after: from, isOver: true };
   let projection =
     known.projection.seq === from ? known.projection : await createProjectionCache(engine, 0).upTo(taskId, from);
-  if (snapshot && from === first) {
+  const isTaskDue = snapshot && from === first;
+  if (isTaskDue) {
     const refusal = await post(taskNotification(config, task, projection, publicUrl));
     if (refusal !== undefined) return { after: from, isOver: false, refusal };
   }
@@ -148,7 +152,7 @@ async function tell(
     projection = applyEvent(projection, item);
     const notification = eventNotification(config, task, { projection, before, stored: item }, publicUrl);
     const refusal = notification && (await post(notification));
-    if (refusal !== undefined) return { after, isOver: false, refusal };
+    if (refusal !== undefined) return { after, isOver: false, refusal, ...(isTaskDue && { hasTask: true }) };
     known.projection = projection;
     after = item.seq;
     if (after - from >= maxUnrecorded) break;
@@ -173,13 +177,13 @@ async function send(
 
 async function giveUp(
   run: Run,
-  { taskId, config, after }: PushInput,
+  { taskId, config, after, hasTask }: PushInput & { readonly hasTask: boolean },
   { reason, final }: Refusal,
   { log = silentLog }: PushDeps,
 ) {
   const host = URL.parse(config.url)?.host ?? "";
   await run.step("give up", async (step) => {
-    step.emit({ type: gaveUp, after });
+    step.emit({ type: gaveUp, after, ...(hasTask && { hasTask }) });
     log.warn({ taskId, host, reason }, "A receiver of notifications was given up.");
     return null;
   });

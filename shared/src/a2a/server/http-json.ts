@@ -153,7 +153,9 @@ function receiverRoutes(deps: HttpJsonDeps): Hono {
 
   app.post(address, jsonBody, limitedBody(), async (c) => {
     const call = await begin(deps, c);
-    const asked = { ...object(await bodyOf(c)), taskId: c.req.param("taskId") };
+    // The path's task is the one, whatever the body names.
+    const { task_id: _, ...body } = object(await bodyOf(c));
+    const asked = { ...body, taskId: c.req.param("taskId") };
     const request = TaskPushNotificationConfig.fromJSON(
       checked(requestSchemas.CreateTaskPushNotificationConfig, asked),
     );
@@ -191,8 +193,8 @@ function named(c: Context) {
 }
 
 /** Non-objects count as empty objects. */
-function object(value: unknown): object {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+function object(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
 type HttpJsonDeps = {

@@ -222,6 +222,20 @@ test("fields may have their proto names, but keys of metadata and data are never
   expect(faults(requestSchemas.GetTask, { id: "t", history_length: -1 })).toEqual(["historyLength"]);
 });
 
+test("a field under both of its names is refused by its name, whatever the two values are", () => {
+  const same = message({ contextId: "c1", context_id: "c1" });
+  expect(faults(requestSchemas.SendMessage, same)).toEqual(["message.contextId"]);
+  const empty = message({ parts: [{ text: "hi", mediaType: "a", media_type: null }] });
+  expect(faults(requestSchemas.SendMessage, empty)).toEqual(["message.parts.0.mediaType"]);
+  expect(() => checked(requestSchemas.GetTask, { id: "t", historyLength: 1, history_length: 2 })).toThrow(
+    expect.objectContaining({
+      violations: [{ field: "historyLength", description: "is given as historyLength and as history_length" }],
+    }),
+  );
+  // What another message calls a field is an unknown key here.
+  expect(checked(requestSchemas.GetTask, { id: "t", taskId: "x", task_id: "y" })).toEqual({ id: "t" });
+});
+
 test("keys like __proto__ in metadata stay data", () => {
   const metadata = JSON.parse('{"__proto__":{"x":1},"constructor":{"y":2}}');
   const params = checked(requestSchemas.SendMessage, message({ metadata }));

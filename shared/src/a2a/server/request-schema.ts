@@ -152,19 +152,28 @@ export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown
 }
 
 /**
- * The schema of a ProtoJSON message. ProtoJSON accepts a field under its JSON name (`taskId`) and
- * its proto name (`task_id`), and null for one that has its default; unknown keys are dropped.
+ * The schema of a ProtoJSON message. ProtoJSON accepts a field under its JSON name (`taskId`) or
+ * its proto name (`task_id`), not under both, and null for one that has its default; unknown keys
+ * are dropped.
  */
 function protoObject<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.preprocess((value) => withJsonNames(value, shape), z.object(shape));
+  return z.preprocess((value, { issues }) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+    const given = value as Readonly<Record<string, unknown>>;
+    if (isWrittenPlainly(given)) return given;
+    for (const key in given) {
+      const name = jsonName(key);
+      if (name === key || !Object.hasOwn(shape, name) || !Object.hasOwn(given, name)) continue;
+      issues.push({ code: "custom", path: [name], input: given, message: `is given as ${name} and as ${key}` });
+    }
+    return withJsonNames(given, shape);
+  }, z.object(shape));
 }
 
-function withJsonNames(value: unknown, shape: z.ZodRawShape): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  if (isWrittenPlainly(value as Readonly<Record<string, unknown>>)) return value;
+function withJsonNames(value: Readonly<Record<string, unknown>>, shape: z.ZodRawShape): unknown {
   const named = Object.entries(value).map(([key, field]) => {
     const name = jsonName(key);
-    return [Object.hasOwn(shape, name) && !Object.hasOwn(value, name) ? name : key, field] as const;
+    return [Object.hasOwn(shape, name) ? name : key, field] as const;
   });
   return Object.fromEntries(named.filter(([key, field]) => field !== null || shape[key] === anyValue));
 }

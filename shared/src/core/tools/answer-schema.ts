@@ -66,7 +66,8 @@ const withoutIds = Object.assign(z.registry(), {
 
 /**
  * The library makes each pattern of a schema while it converts it, and none later. With flags it
- * makes only its own.
+ * makes only its own. Those of `patternProperties` are afterwards out of reach in its closures;
+ * since converting awaits nothing, nobody else meets the exchanged constructor.
  */
 function withLinearPatterns<Converted>(convert: () => Converted): Converted {
   const { RegExp: ofRuntime } = globalThis;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { availableTiers, eventually, openTier } from "../../testing/sandbox/tiers.ts";
 import { findPython } from "../../tools/python/find-python.ts";
 import { landlockAbi } from "../kernel/landlock.ts";
+import * as controlGroups from "../memory/control-group.ts";
 import { stepDownArgv, unprivilegedUser } from "../process/step-down.ts";
 import { runCommand } from "../sandbox/run-command.ts";
 import type { Confinement } from "./confinement.ts";
@@ -88,8 +89,7 @@ test.if(tiers.includes("landlock")).each([24, 44])(
     const child = Bun.spawn([...limit, process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
     const said = await new Response(child.stdout).text();
     expect(said).toMatch(/^unavailable .*\(landlock: .*EMFILE.*Allow this server more/);
-    // Other tiers may still take their own folders away.
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true });
   },
 );
 
@@ -108,10 +108,18 @@ test.if(tiers.includes("bwrap")).each([
       message: expect.stringContaining(`(bwrap: ${message}). Allow this server more`),
     };
     await expect(createSandbox({ mode: "auto", folder })).rejects.toMatchObject(failure);
-    // Other tiers may still take their own folders away.
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true });
   },
 );
+
+test.if(tiers.includes("bwrap"))("a sandbox that could not be tried out leaves nothing of its trials", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-short-"));
+  await chmod(folder, 0o755);
+  using _ = spyOn(controlGroups, "openControlGroups").mockRejectedValue(new Error("EMFILE: too many open files"));
+  await expect(createSandbox({ mode: "auto", folder })).rejects.toMatchObject({ code: "unavailable" });
+  expect(await readdir(folder)).toEqual([]);
+  await rm(folder, { recursive: true });
+});
 
 test("a confinement that does not confine is rejected", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-open-"));

@@ -75,7 +75,10 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
         const confinement = await open(profile);
         try {
           const trial = confinement.tier === "off" ? [] : probe(confinement, path);
-          const [groups, notes] = await Promise.all([openControlGroups(limits), trial]);
+          const attempts = [openControlGroups(limits), trial] as const;
+          // One that fails must not leave the other at work.
+          await Promise.allSettled(attempts);
+          const [groups, notes] = await Promise.all(attempts);
           reasons.unshift(...notes);
           return sandboxOf(confinement, { limits, groups, python: options.python }, reasons);
         } catch (error) {

@@ -90,6 +90,25 @@ test.skipIf(!linux)(
   },
 );
 
+test.skipIf(!linux)("a process whose first thread has ended lives, and holds what its others hold", async () => {
+  const text = `import ctypes, threading, time
+library, first = ctypes.CDLL(None), ctypes.c_ulong(threading.get_ident())
+def stay():
+    library.pthread_join(first, None)
+    held = bytearray(64 << 20)
+    print("alone", flush=True)
+    time.sleep(60)
+threading.Thread(target=stay).start()
+library.pthread_exit(None)`;
+  await using one = childForTest("python3", "-c", text);
+  await one.child.stdout.getReader().read();
+  const { pid } = one.child;
+  const table = readProcessTable();
+  expect(table.get(pid)).toMatchObject({ pid, parent: process.pid, startedAt: startOf(pid) });
+  expect(table.get(pid)?.residentBytes).toBeGreaterThan(64 << 20);
+  expect(descendants(table, process.pid)).toContain(pid);
+});
+
 test.skipIf(!linux)("this process holds memory that its table tells, and has threads that its user's count has", () => {
   const own = readProcessTable().get(process.pid);
   const told = process.memoryUsage.rss();

@@ -12,7 +12,11 @@ export type ProcessEntry = {
   readonly residentBytes: number;
 };
 
-/** `starttime` is the 22nd field and `rss` the 24th; indexes here start at the third field. */
+/**
+ * `num_threads`, `starttime` and `rss` are the 20th, 22nd and 24th fields; indexes here start at
+ * the third.
+ */
+const threadsField = 17;
 const startTimeField = 19;
 const residentPagesField = 21;
 const pageSizeEntry = 6n;
@@ -60,14 +64,26 @@ function childrenOf(pid: number): number[] {
   return lists.join(" ").split(" ").filter(Boolean).map(Number);
 }
 
+/** A process whose first thread has ended lives on in its others, which hold what it holds. */
 function entryOf(pid: number): ProcessEntry | undefined {
-  const stat = readOrNothing(`/proc/${pid}/stat`);
+  const first = statIn(`/proc/${pid}`, pid);
+  if (first?.state !== "Z" || first.threads < 2) return first;
+  const threads = namesIn(`/proc/${pid}/task`).map((thread) => statIn(`/proc/${pid}/task/${thread}`, pid));
+  const living = threads.find((thread) => thread !== undefined && thread.state !== "Z");
+  return living && { ...living, startedAt: first.startedAt };
+}
+
+function statIn(folder: string, pid: number): (ProcessEntry & { readonly threads: number }) | undefined {
+  const stat = readOrNothing(`${folder}/stat`);
   // The command's name, in parentheses, may contain spaces and parentheses itself.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, parent] = fields;
   if (state === undefined || parent === undefined) return undefined;
-  const residentBytes = Number(fields[residentPagesField]) * pageBytes;
-  return { pid, parent: Number(parent), state, startedAt: Number(fields[startTimeField]), residentBytes };
+  const number = (field: number) => Number(fields[field]);
+  return {
+    ...{ pid, parent: Number(parent), state, startedAt: number(startTimeField), threads: number(threadsField) },
+    residentBytes: number(residentPagesField) * pageBytes,
+  };
 }
 
 /**

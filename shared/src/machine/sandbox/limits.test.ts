@@ -170,6 +170,26 @@ over.set()`;
     await leavesNothing();
   });
 
+  test("a process whose first thread has ended does not outlive its command", async () => {
+    const hide = `import ctypes, fcntl, threading, time
+library = ctypes.CDLL(None)
+first = ctypes.c_ulong(threading.get_ident())
+held = open("held", "w")
+fcntl.flock(held, fcntl.LOCK_EX)
+def stay():
+    library.pthread_join(first, None)
+    open("hidden", "w").close()
+    time.sleep(60)
+threading.Thread(target=stay).start()
+library.pthread_exit(None)`;
+    await Bun.write(join(open.workspace, "hide.py"), hide);
+    const script = "python3 hide.py >/dev/null 2>&1 & until [ -e hidden ]; do sleep 0.05; done; echo started";
+    const { stdout, exitCode } = await attack(script, { wallMs: 20_000 });
+    expect([stdout, exitCode]).toEqual(["started\n", 0]);
+    const isFree = () => Bun.spawn(["flock", "--nonblock", join(open.workspace, "held"), "true"]).exited;
+    await eventually("its lock is free", async () => (await isFree()) === 0);
+  });
+
   test("a command that ignores every polite signal ends with its time", async () => {
     const { limit, milliseconds } = await attack(`trap '' TERM INT HUP; sleep ${mark}; sleep ${mark}`, { wallMs: 500 });
     expect(limit).toBe("wall time 0.5 s");

@@ -1,6 +1,7 @@
 import { extname } from "node:path";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import { AppError } from "../../core/errors.ts";
+import { deepestJson, isTooDeep } from "../../core/json.ts";
 import type { ImagePart } from "../../core/model.ts";
 import { sanitize, sanitizeLine } from "../../core/text/sanitize.ts";
 import { sha256Of } from "../../core/text/sha256.ts";
@@ -34,8 +35,7 @@ export async function toResult(
   const links = { left: maxLinks };
   for (const block of result.content ?? []) parts.push(await inWords(block, { images, links }, target));
   const { structuredContent } = result;
-  if (structuredContent !== undefined && !says(parts, structuredContent))
-    parts.push(`Structured result:\n${sanitize(JSON.stringify(structuredContent, undefined, 1))}`);
+  if (structuredContent !== undefined) parts.push(structuredInWords(structuredContent, parts));
   const isError = result.isError === true;
   const text = parts.filter((part) => part !== "").join("\n\n") || "(nothing)";
   return { text: marked(target.server, text, isError), isError, ...(images.length > 0 && { images }) };
@@ -107,6 +107,17 @@ export async function resourceInWords(resource: Contents, target: Target): Promi
   if ("text" in resource) return `Resource ${uri}:\n${sanitize(resource.text)}`;
   const name = uri.split(/[?#]/, 1)[0]?.split("/").at(-1) ?? "";
   return `Resource ${uri}: [${await saveResult({ base64: resource.blob, mediaType: resource.mimeType ?? "", name }, target)}]`;
+}
+
+/** Longer JSON is not set out on lines: indented, deep JSON is many times as long. */
+const longestSetOut = 100_000;
+
+/** Structured content as text; empty if the parts say it already. */
+function structuredInWords(structured: unknown, parts: readonly string[]): string {
+  if (isTooDeep(structured)) return `[A structured result nested deeper than ${deepestJson} levels]`;
+  if (says(parts, structured)) return "";
+  const text = JSON.stringify(structured);
+  return `Structured result:\n${sanitize(text.length > longestSetOut ? text : JSON.stringify(structured, undefined, 1))}`;
 }
 
 /**

@@ -1,5 +1,3 @@
-import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { Hono } from "hono";
 import * as z from "zod";
 import { httpJsonFailure } from "../../a2a/server/http-json.ts";
@@ -8,13 +6,11 @@ import type { AgentConfig } from "../../config/agents/agent-config.ts";
 import { type Identify, requireScope } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
 import { jsonOf } from "../../core/json.ts";
-import { type KeptText, madeOnce } from "../../core/text/kept-text.ts";
-import { sameSecret } from "../../core/text/same-secret.ts";
+import type { KeptText } from "../../core/text/kept-text.ts";
 import { jsonBody, limitedBody } from "../../http/request-body.ts";
-import { keptFile } from "../../machine/workspace/own-files/kept-file.ts";
 import type { AddedServer, ServerChanges } from "../../mcp/client/change-servers.ts";
 import type { McpAdapter } from "../../mcp/server/mcp-adapter.ts";
-import { mountKeyFile } from "../storage/open-shared.ts";
+import { requireMountKey } from "./mount-key.ts";
 
 /** What an agent needs to answer below `/mcp`. */
 export type McpAppDeps = {
@@ -115,30 +111,4 @@ function shown({ name, replaced, health }: AddedServer): object {
 function stateOf(state: string, disabled: readonly string[]): string {
   if (state === "ready") return disabled.length > 0 ? "approval-pending" : "connected";
   return state === "failed" ? "error" : "connecting";
-}
-
-/** The header for the key of a request that changes the servers. */
-const mountKeyHeader = "Manyhands-Mount-Key";
-
-/** The key that allows changes of `mcp.json`. It is made if there is none. */
-async function keyOfMounting(kept: KeptText): Promise<string> {
-  return (await madeOnce(kept, () => `${randomBytes(32).toString("base64url")}\n`)).trim();
-}
-
-/** Writes the key into its file of the home, where those who may use it find it. */
-export async function showMountKey(home: string, kept: KeptText): Promise<void> {
-  const key = `${await keyOfMounting(kept)}\n`;
-  const file = keptFile(join(home, mountKeyFile));
-  if ((await file.read()) !== key) await file.change(() => key);
-}
-
-/** Rejects with `forbidden` unless the request carries the key. */
-export async function requireMountKey(request: Request, kept: KeptText): Promise<void> {
-  const given = request.headers.get(mountKeyHeader);
-  const key = await keyOfMounting(kept);
-  if (given !== null && sameSecret(given, key)) return;
-  throw new AppError(
-    "forbidden",
-    `Changing the MCP servers takes the key in the file ${mountKeyFile} of this agent's home: send it as \`${mountKeyHeader}\`.`,
-  );
 }

@@ -6,7 +6,7 @@ import { keyFiles, openHomeKeys, rotateHomeKey } from "../../a2a/signing/home-ke
 import * as rowsOf from "../../cluster/shared-rows.ts";
 import { noPostgres, postgresPrograms, startPostgres } from "../../testing/durable/postgres-process.ts";
 import { skipped } from "../../testing/durable/skipped.ts";
-import { showMountKey } from "../protocols/mcp-app.ts";
+import { showMountKey } from "../protocols/mount-key.ts";
 import { openShared, openTokens } from "./open-shared.ts";
 
 /** What machines share, as a double by whose names it is told; `read` is what the texts hold. */

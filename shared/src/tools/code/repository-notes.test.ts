@@ -48,5 +48,6 @@ function placedOf(paths: readonly string[]): Unpacked {
     folder: "app",
     files: paths.map((path) => ({ path, size: 1, sha256: "" })),
     leftOut: [],
+    misnamed: [],
   } satisfies Unpacked;
 }

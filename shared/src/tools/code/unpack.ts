@@ -19,8 +19,8 @@ const input = z.strictObject({
     .describe("The new folder, which must not exist yet; default: named after the archive's content."),
 });
 
-const description = `Unpacks an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst) or one compressed file (.gz …) into a new workspace folder, all or nothing. A single folder
-around everything is removed. Archives with paths or links that lead outside, devices, duplicate names, or contents out of proportion are refused.`;
+const description = `Unpacks an archive (.zip, .tar, .tar.gz, .tar.bz2, .tar.xz, .tar.zst) or one compressed file (.gz …) into a new workspace folder. A single folder around everything is
+removed. Names that lead outside are left out. Archives with links outside, devices, duplicate names, or contents out of proportion are refused.`;
 
 const compressed = /\.(?:gz|bz2|xz|zst)$/i;
 

@@ -23,7 +23,7 @@ import {
 } from "@grpc/grpc-js";
 import type { Identify } from "../../../core/caller.ts";
 import { AppError } from "../../../core/errors.ts";
-import { isTooDeep } from "../../../http/json-text.ts";
+import { isTooDeep } from "../../../core/json.ts";
 import { watchValidity } from "../../../http/until-revoked.ts";
 import { AppFailure, FieldViolationsError, toA2AError } from "../../wire-error.ts";
 import { callFacts, type HttpCall } from "../call-context.ts";

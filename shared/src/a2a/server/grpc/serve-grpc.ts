@@ -34,12 +34,19 @@ export type GrpcServed = {
   stop(graceMs: number): Promise<void>;
 };
 
+/**
+ * Calls of one connection at once; each takes memory before it is known whose it is. A client that
+ * keeps to it makes the others wait.
+ */
+const callsAtOnce = 1_000;
+
 /** Serves A2A 1.0 over gRPC. Rejects with `config_invalid` if it cannot listen. */
 export async function serveGrpc(options: GrpcOptions): Promise<GrpcServed> {
   const { hostname, guard, heartbeatMs = 8_000, answerMs = 20_000 } = options;
   const server = new Server({
     "grpc.max_receive_message_length": longestBody,
     "grpc.max_send_message_length": -1,
+    "grpc.max_concurrent_streams": callsAtOnce,
     "grpc.keepalive_time_ms": heartbeatMs,
     "grpc.keepalive_timeout_ms": answerMs,
     interceptors: [explainRefusals],

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEmbeddedEngine } from "../embedded-engine.ts";
+import { openConnection } from "./connection.ts";
 
 test("what was deleted is overwritten where it lay, also in a file that is never made anew", async () => {
   const folder = mkdtempSync(join(tmpdir(), "connection-"));
@@ -20,5 +21,20 @@ test("what was deleted is overwritten where it lay, also in a file that is never
   await engine.close({ graceMs: 0 });
   const bytes = readFileSync(path);
   expect([bytes.includes("SECRETWORD"), bytes.includes("PLAINWORD")]).toEqual([false, true]);
+  rmSync(folder, { recursive: true });
+});
+
+test("a second connection of a process takes none of its locks away, as closing the file would", () => {
+  const folder = mkdtempSync(join(tmpdir(), "connection-"));
+  const path = join(folder, "runs.db");
+  const both = [openConnection(path), openConnection(path)];
+  // It has the file for itself only if it sees no lock of another process.
+  const program = `import { Database } from "bun:sqlite";
+    const db = new Database(${JSON.stringify(path)});
+    db.run("PRAGMA locking_mode = EXCLUSIVE");
+    try { console.log(db.query("SELECT count(*) FROM runs").get()); } catch (error) { console.log(error.code); }`;
+  const other = Bun.spawnSync([process.execPath, "-e", program]);
+  expect(other.stdout.toString()).toBe("SQLITE_BUSY\n");
+  for (const connection of both) connection.close();
   rmSync(folder, { recursive: true });
 });

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { close, closeSync, openSync } from "node:fs";
+import { close, closeSync, existsSync, openSync } from "node:fs";
 import { migrate } from "../tables/schema.ts";
 import { prepareTables, type Tables } from "../tables/tables.ts";
 import { createFileSync, type SyncFile } from "./file-sync.ts";
@@ -115,11 +115,12 @@ function connectionOf(db: Database, path: string, syncFile: SyncFile): StoreConn
 }
 
 /**
- * Creates the file with mode 600, which SQLite copies to its side files. Errors here surface when
+ * Creates the file with mode 600, which SQLite copies to its side files. One that is there is left
+ * alone: closing it would take away the locks that this process has on it. Errors here surface when
  * SQLite opens the file.
  */
 function createPrivate(path: string): void {
-  if (path === ":memory:") return;
+  if (path === ":memory:" || existsSync(path)) return;
   try {
     closeSync(openSync(path, "a", 0o600));
   } catch {

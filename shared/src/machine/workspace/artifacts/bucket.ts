@@ -16,14 +16,18 @@ export type Bucket = {
 };
 
 /** What one request may take, and how slowly a body may come, in bytes a millisecond. */
-const patience = { requestMs: 30_000, bytesPerMs: 250 };
+type Patience = { readonly requestMs: number; readonly bytesPerMs: number };
+
+const usualPatience: Patience = { requestMs: 30_000, bytesPerMs: 250 };
 
 /** Most keys of one page, by the API. */
 const longestPage = 1000;
 
 /** Opens a bucket. Nothing is asked of the service yet. */
-export function openBucket({ virtualHosted = false, ...options }: BucketOptions): Bucket {
+export function openBucket({ virtualHosted = false, ...options }: BucketOptions, patience = usualPatience): Bucket {
   const client = new S3Client({ ...options, virtualHostedStyle: virtualHosted });
+  const msFor = (bytes: number) => patience.requestMs + bytes / patience.bytesPerMs;
+  const answered = <T>(work: Promise<T>, bytes = 0) => answeredWithin(msFor(bytes), work);
   return {
     async upload(key, file) {
       await answered(client.write(key, file), file.size);
@@ -31,7 +35,7 @@ export function openBucket({ virtualHosted = false, ...options }: BucketOptions)
     async download(key) {
       const found = client.file(key);
       const { size } = (await answered(unlessGone(found.stat()))) ?? {};
-      return size === undefined ? undefined : bounded(found.stream(), size);
+      return size === undefined ? undefined : bounded(found.stream(), msFor(size));
     },
     async *list(prefix, limit = longestPage) {
       let continuationToken: string | undefined;
@@ -64,22 +68,33 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-async function answered<T>(work: Promise<T>, bytes = 0): Promise<T> {
+async function answeredWithin<T>(ms: number, work: Promise<T>): Promise<T> {
   try {
-    return await abortable(work, AbortSignal.timeout(patience.requestMs + bytes / patience.bytesPerMs));
+    return await abortable(work, AbortSignal.timeout(ms));
   } catch (cause) {
     throw unavailable(cause);
   }
 }
 
-/** The same bytes; fails if they come too slowly. */
-function bounded(body: ReadableStream<Uint8Array>, size: number): ReadableStream<Uint8Array> {
-  const late = AbortSignal.timeout(patience.requestMs + size / patience.bytesPerMs);
+/** The same bytes; fails once they have been waited for so long in all. */
+function bounded(body: ReadableStream<Uint8Array>, ms: number): ReadableStream<Uint8Array> {
   const reader = body.getReader();
+  const late = new AbortController();
+  let leftMs = ms;
+  const read = async () => {
+    const since = performance.now();
+    const timer = setTimeout(() => late.abort(), leftMs);
+    try {
+      return await abortable(reader.read(), late.signal);
+    } finally {
+      clearTimeout(timer);
+      leftMs -= performance.now() - since;
+    }
+  };
   return new ReadableStream({
     async pull(controller) {
       try {
-        const { done, value } = await abortable(reader.read(), late);
+        const { done, value } = await read();
         if (done) controller.close();
         else controller.enqueue(value);
       } catch (cause) {

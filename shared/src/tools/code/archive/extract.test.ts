@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sha256Of } from "../../../core/text/sha256.ts";
@@ -31,8 +31,9 @@ async function extracted(entries: readonly Entry[], options: Partial<Parameters<
   };
   const { signal } = new AbortController();
   try {
-    const { files, leftOut } = await extract(all(), folder, { packedBytes: () => 1000, limits, signal, ...options });
-    return { files, leftOut, folder, paths: files.map(({ path }) => path) };
+    const given = { packedBytes: () => 1000, limits, signal, ...options };
+    const { files, leftOut, misnamed } = await extract(all(), folder, given);
+    return { files, leftOut, misnamed, folder, paths: files.map(({ path }) => path) };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
   }
@@ -66,6 +67,10 @@ test.each<[string, string, string | undefined]>([
   const { error, paths } = await extracted([{ path }]);
   if (why === undefined) expect({ error, paths }).toEqual({ error: undefined, paths: [path] });
   else expect(error).toContain(why);
+  const beside = await extracted([{ path }, { path: "good" }]);
+  expect(beside.misnamed).toEqual(why === undefined ? [] : [{ name: path, why: expect.stringContaining(why) }]);
+  expect(beside.paths).toEqual(why === undefined ? [path, "good"] : ["good"]);
+  expect(await readdir(beside.folder ?? "")).toEqual(why === undefined ? expect.anything() : ["good"]);
 });
 
 test("hooks of git are left out wherever they are and however they are written, and nothing else is", async () => {

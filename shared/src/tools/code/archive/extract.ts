@@ -5,19 +5,23 @@ import type { ArchiveEntry } from "./archive-entry.ts";
 import { createRoom, type ExtractLimits, type Room } from "./extract-room.ts";
 import { type LinksOutside, makeLinks } from "./make-links.ts";
 
+/** An entry whose name no file gets, and why, as the rest of a sentence about the name. */
+export type Misnamed = { readonly name: string; readonly why: string };
+
 /** What was extracted: files with the hash of their content, and what was left out on purpose. */
 export type Extracted = {
   readonly files: readonly { readonly path: string; readonly sha256: string; readonly size: number }[];
   readonly leftOut: readonly string[];
+  readonly misnamed: readonly Misnamed[];
 };
 
 const runLater = /(?:^|\/)\.git\/(?:.*\/)?hooks\/./i;
 
 /**
  * Writes an archive's entries below an empty folder that no tool can see. Throws `rejected` for
- * names that lead outside, occur twice or are unusual, for devices and, unless they are to be left
- * out, links to outside; throws `too_large` above the limits. Git hooks and dangling links are left
- * out.
+ * names that occur twice, for devices and, unless they are to be left out, links to outside; throws
+ * `too_large` above the limits. Git hooks, dangling links and names that lead outside or are
+ * unusual are left out; throws `rejected` if there are no others.
  */
 export async function extract(
   entries: AsyncIterable<ArchiveEntry>,
@@ -32,15 +36,24 @@ export async function extract(
 ): Promise<Extracted> {
   const extraction: Extraction = { folder, room: createRoom(options), files: new Map(), links: new Map() };
   const leftOut: string[] = [];
+  const misnamed: Misnamed[] = [];
   for await (const entry of entries) {
     extraction.room.takeEntry();
-    const path = entryNames(entry.path).join("/");
-    if (runLater.test(path)) leftOut.push(path);
+    const why = faultOfPath(entry.path);
+    const path = namesIn(entry.path).join("/");
+    if (why !== undefined) misnamed.push({ name: entry.path, why });
+    else if (runLater.test(path)) leftOut.push(path);
     else if (path !== "") await write(entry, path, extraction);
   }
   leftOut.push(...(await makeLinks(folder, extraction.links, options.linksOutside ?? "refuse")));
   const files = [...extraction.files].map(([path, written]) => ({ path, ...written }));
-  return { files, leftOut };
+  const [first] = misnamed;
+  if (first !== undefined && files.length === 0) throw refused(first);
+  return { files, leftOut, misnamed };
+}
+
+function refused({ name, why }: Misnamed): AppError {
+  return new AppError("rejected", `The name ${JSON.stringify(name.slice(0, 120))} in it ${why}.`);
 }
 
 type Written = { readonly sha256: string; readonly size: number };
@@ -88,7 +101,10 @@ async function writeFile({ content, executable }: ArchiveEntry, place: string, r
 
 /** A hard link becomes a separate file: two names for one file would change together. */
 async function copy(entry: ArchiveEntry, path: string, { folder, room, files }: Extraction): Promise<Written> {
-  const from = entryNames(entry.target ?? "").join("/");
+  const target = entry.target ?? "";
+  const why = faultOfPath(target);
+  if (why !== undefined) throw refused({ name: target, why });
+  const from = namesIn(target).join("/");
   const written = files.get(from);
   if (written === undefined) throw new AppError("rejected", `${path} in it is a link to something else.`);
   room.takeBytes(written.size);
@@ -101,29 +117,25 @@ const longestPath = 1000;
 const longestName = 255;
 const deepest = 60;
 
+/** The names in an entry's path; none for the archive's root. */
+function namesIn(path: string): string[] {
+  return path.split("/").filter((name) => name !== "" && name !== ".");
+}
+
 /**
- * The names in an entry's path; none for the archive's root. Throws `rejected` for paths that are
- * absolute, lead upwards, or contain names that some system or program would interpret as something
- * else.
+ * Why no file gets this path: it is absolute, leads upwards, or has names that some system or
+ * program would interpret as something else.
  */
-function entryNames(path: string): string[] {
-  const shown = JSON.stringify(path.slice(0, 120));
-  const refuse = (why: string) => new AppError("rejected", `The name ${shown} in it ${why}.`);
-  if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) throw refuse("is absolute");
-  if (path.includes("\\")) throw refuse("has a backslash in it");
-  if (/\p{Cc}|\ufffd|[\u202a-\u202e\u2066-\u2069]/u.test(path))
-    throw refuse("has characters in it that no name should have");
+function faultOfPath(path: string): string | undefined {
+  if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) return "is absolute";
+  if (path.includes("\\")) return "has a backslash in it";
+  if (/\p{Cc}|\ufffd|[\u202a-\u202e\u2066-\u2069]/u.test(path)) return "has characters in it that no name should have";
   const names = path
     .replace(/\/+$/, "")
     .split("/")
     .filter((name) => name !== ".");
-  if (names.includes("..")) throw refuse("leads out of the archive");
-  if (path === "" || (names.includes("") && names.length > 1)) throw refuse("has an empty part");
-  if (
-    path.length > longestPath ||
-    names.length > deepest ||
-    names.some((name) => Buffer.byteLength(name) > longestName)
-  )
-    throw refuse("is too long or too deep");
-  return names.filter((name) => name !== "");
+  if (names.includes("..")) return "leads out of the archive";
+  if (path === "" || (names.includes("") && names.length > 1)) return "has an empty part";
+  const isLong = path.length > longestPath || names.length > deepest;
+  return isLong || names.some((name) => Buffer.byteLength(name) > longestName) ? "is too long or too deep" : undefined;
 }

@@ -33,10 +33,10 @@ export type Placing = {
 export type Unpacked = Extracted & { readonly folder: string };
 
 /**
- * Turns an archive's entries into a new folder of the workspace, completely or not at all, and
- * records its files, except git's own, as the baseline. A single folder that contains everything is
- * stripped. Rejects with `rejected`, `too_large`, with `conflict` when the folder exists, or the
- * signal's reason.
+ * Turns an archive's entries into a new folder of the workspace, all that `extract` takes or
+ * nothing, and records its files, except git's own, as the baseline. A single folder that contains
+ * everything is stripped. Rejects with `rejected`, `too_large`, with `conflict` when the folder
+ * exists, or the signal's reason.
  */
 export async function placeEntries(placing: Placing): Promise<Unpacked> {
   const { workspace, entries, packedBytes, signal, limits = defaultExtractLimits, linksOutside = "refuse" } = placing;
@@ -76,7 +76,8 @@ async function moveIn(staging: string, extracted: Extracted, placing: Placing): 
   });
   await forgetAside(workspace, place.relative);
   await workspace.adopt(place.relative);
-  return { files, leftOut: extracted.leftOut.map(placed).sort(), folder: place.relative };
+  const { leftOut, misnamed } = extracted;
+  return { files, leftOut: leftOut.map(placed).sort(), misnamed, folder: place.relative };
 }
 
 /**

@@ -77,6 +77,11 @@ test("an entry's kind and permissions count where Unix wrote them, and nowhere e
   ]);
 });
 
+test("names come as they are, also those that lead elsewhere, and are judged by who writes files", async () => {
+  const names = ["../evil", "/etc/evil", "a\\b", "c:/d", "good"];
+  expect((await read(names.map((name) => ({ name })))).map((entry) => (entry as unknown[])[0])).toEqual(names);
+});
+
 test.each<[number, boolean]>([
   [4096, true],
   [4097, false],

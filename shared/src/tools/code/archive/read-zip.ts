@@ -7,20 +7,23 @@ const unix = 3;
 const typeBits = 0o170000;
 
 /**
- * The entries of a zip file, by its directory at the end. Throws `rejected` for entries that are
- * encrypted, damaged or unusually named.
+ * The entries of a zip file, by its directory at the end, with their names as they are. Throws
+ * `rejected` for entries that are encrypted or damaged.
  */
 export async function* readZip(descriptor: number): AsyncGenerator<ArchiveEntry> {
-  const { fromFdPromise } = await import("yauzl");
-  const zip = await fromFdPromise(descriptor, { lazyEntries: true, strictFileNames: true, autoClose: false });
+  const { fromFdPromise, getFileNameLowLevel } = await import("yauzl");
+  // A name that it decodes itself it also judges, and ends at one that it does not like.
+  const zip = await fromFdPromise(descriptor, { lazyEntries: true, decodeStrings: false, autoClose: false });
   for await (const entry of zip.eachEntry()) {
+    const { generalPurposeBitFlag, fileNameRaw, extraFields } = entry;
+    const path = getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, true);
     const open = async function* () {
-      if (entry.isEncrypted()) throw new AppError("rejected", `${entry.fileName} is encrypted.`);
+      if (entry.isEncrypted()) throw new AppError("rejected", `${path} is encrypted.`);
       yield* await zip.openReadStreamPromise(entry);
     };
-    const kind = kindOf(entry);
+    const kind = path.endsWith("/") ? "folder" : kindOf(entry);
     yield {
-      path: entry.fileName,
+      path,
       kind,
       executable: (modeOf(entry) & 0o100) !== 0,
       content: kind === "file" ? open : nothing,
@@ -34,8 +37,7 @@ function modeOf({ versionMadeBy, externalFileAttributes }: Entry): number {
   return versionMadeBy >> 8 === unix ? externalFileAttributes >>> 16 : 0;
 }
 
-function kindOf(entry: Entry): ArchiveEntry["kind"] {
-  if (entry.fileName.endsWith("/")) return "folder";
+function kindOf(entry: Entry): "symlink" | "file" | "special" {
   const type = modeOf(entry) & typeBits;
   if (type === 0o120000) return "symlink";
   return type === 0 || type === 0o100000 ? "file" : "special";

@@ -103,17 +103,22 @@ const longestName = 120;
 const sampleHook = /\/hooks\/[\w-]+\.sample$/;
 
 /** What a model needs to know about an unpacked archive; the names in it are between marks. */
-export function unpackedText({ folder, files, leftOut }: Unpacked): string {
+export function unpackedText({ folder, files, leftOut, misnamed }: Unpacked): string {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   const told = leftOut.filter((path) => !sampleHook.test(path));
   const top = [...new Set(files.map(({ path }) => path.slice(folder.length + 1).replace(/\/.*/s, "/")))].sort();
+  const without = (what: string, names: readonly string[]) =>
+    names.length === 0
+      ? []
+      : [`Left out ${what}${names.length > shown ? ", among others" : ""}:`, named(folder, names)];
   return [
     `Unpacked ${counted(files.length, "file")} (${bytesInWords(bytes)}) into ${folder}/${top.length > shown ? `, of its ${top.length} names the first ${shown}` : ""}:`,
     named(folder, top),
-    ...(told.length > 0
-      ? [`Left out (git hooks, links that lead nowhere or outside)${told.length > shown ? ", among others" : ""}:`]
-      : []),
-    ...(told.length > 0 ? [named(folder, told)] : []),
+    ...without("(git hooks, links that lead nowhere or outside)", told),
+    ...without(
+      "for their names",
+      misnamed.map(({ name, why }) => `${name.slice(0, longestName / 2)} (${why})`),
+    ),
   ].join("\n");
 }
 

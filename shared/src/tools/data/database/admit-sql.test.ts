@@ -185,8 +185,7 @@ test("a name that programs obey is refused also where a link leads to a file tha
   await rm(join(scene.workspace.root, ".envrc"));
 });
 
-test("a file outside the workspace is left to the database, which refuses it", async () => {
-  await admitSql(scene.workspace, "COPY (SELECT 1) TO '../../../out.csv'");
-  for (const path of ["../../../out.csv", "/etc/out.csv"])
+test("a file outside the workspace is not written", async () => {
+  for (const path of ["../../../out.csv", "/etc/out.csv", "file:///etc/out.csv", "~/out.csv"])
     expect((await sql(`COPY (SELECT 1) TO '${path}'`)).isError).toBe(true);
 });

@@ -1,7 +1,7 @@
 import { AppError } from "../../../core/errors.ts";
 import type { Workspace } from "../../../core/workspace.ts";
-import { isProtected } from "../../../machine/workspace/protected-names.ts";
-import { workspacePathOf } from "../../../machine/workspace/workspace-file.ts";
+import { admitAttached, admitCopied } from "./admit-file.ts";
+import { type SqlToken, sqlStatements } from "./sql-statements.ts";
 
 /** The first words of statements that work on data. */
 const dataWork = new Set(
@@ -23,7 +23,7 @@ const pragmas = new Set([
 /**
  * Admits SQL whose statements work on data. Rejects with `rejected` when a statement changes how
  * the database itself works (its settings, its logs, extensions, prepared statements), and when a
- * file is written under a name that is not a plain string literal, or that other programs obey.
+ * file is written that is not one file under a plain name, or that other programs obey.
  */
 export async function admitSql(workspace: Workspace, sql: string): Promise<void> {
   const statements = sqlStatements(sql);
@@ -39,8 +39,9 @@ async function admitStatement(workspace: Workspace, tokens: readonly SqlToken[])
   const isVariable = (verb === "set" || verb === "reset") && second?.text === "variable" && third?.kind === "word";
   const isLook = verb === "pragma" && pragmas.has(second?.text ?? "");
   if (first?.kind === "literal" || !(dataWork.has(verb) || isVariable || isLook)) throw notDataWork(verb);
-  if (verb === "copy") await admitTarget(workspace, afterTo(tokens));
-  if (verb === "attach") await admitTarget(workspace, afterAttach(tokens));
+  const copied = verb === "copy" ? afterTo(tokens) : undefined;
+  if (copied !== undefined) await admitCopied(workspace, copied);
+  if (verb === "attach") await admitAttached(workspace, afterAttach(tokens));
 }
 
 function notDataWork(verb: string): AppError {
@@ -77,95 +78,4 @@ function afterTo(tokens: readonly SqlToken[]): readonly SqlToken[] | undefined {
 function afterAttach(tokens: readonly SqlToken[]): readonly SqlToken[] {
   const words = new Set(["attach", "database", "or", "replace", "if", "not", "exists"]);
   return tokens.slice(tokens.findIndex(({ kind, text }) => kind !== "word" || !words.has(text)));
-}
-
-async function admitTarget(workspace: Workspace, target: readonly SqlToken[] | undefined): Promise<void> {
-  if (target === undefined) return;
-  const [path, next] = target;
-  // The database joins two consecutive string literals.
-  if (path?.kind !== "literal" || next?.kind === "literal")
-    throw new AppError("rejected", "Give the file's name as one plain text in single quotes: COPY … TO 'file.csv'.");
-  const names = [path.text, await realName(workspace, path.text)];
-  if (names.some((name) => isProtected(name.replace(/[\s.]+$/, ""))))
-    throw new AppError(
-      "rejected",
-      `The path ${path.text} is protected: what is in it would take effect outside the sandbox.`,
-    );
-}
-
-/**
- * Where a path inside the workspace leads; a path that leads outside is returned unchanged, and the
- * database rejects it.
- */
-async function realName(workspace: Workspace, path: string): Promise<string> {
-  const place = await workspacePathOf(workspace, path).catch((error: unknown) => {
-    if (error instanceof AppError) return undefined;
-    throw error;
-  });
-  return place?.relative ?? path;
-}
-
-/**
- * A piece of SQL that is neither space nor comment. `literal` is a plain text in single quotes,
- * `text` its content; a word's `text` is in small letters, `written` as it stands there. It stands
- * from `start` to `end`.
- */
-export type SqlToken = {
-  readonly kind: "word" | "literal" | "other";
-  readonly text: string;
-  readonly written: string;
-  readonly start: number;
-  readonly end: number;
-};
-
-/**
- * One piece of SQL at `lastIndex`: blanks, comments (only their start, because they nest), quoted
- * text, words, and any other character.
- */
-const piece =
-  /(\s+|--[^\n\r]*)|(\/\*)|([eE]'(?:[^'\\]|\\[\s\S]|'')*'|(?:[xXbB]|[uU]&)'(?:[^']|'')*')|'((?:[^']|'')*)'|("(?:[^"]|"")*")|(\$(?:[a-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)|([a-z_\u0080-\uffff][\w$\u0080-\uffff]*)|([\s\S])/iy;
-
-/**
- * The statements of a text, each as its tokens, split as the database's own lexer does: text in
- * quotes or comments ends no statement. Undefined for a text with an unclosed quote or comment.
- */
-export function sqlStatements(sql: string): readonly (readonly SqlToken[])[] | undefined {
-  const statements: SqlToken[][] = [[]];
-  let at = 0;
-  const add = (kind: SqlToken["kind"], text: string, written = text) =>
-    statements.at(-1)?.push({ kind, text, written, start: at, end: piece.lastIndex });
-  for (piece.lastIndex = 0; piece.lastIndex < sql.length; ) {
-    at = piece.lastIndex;
-    const [, blank, comment, special, literal, name, tag, word, other] = piece.exec(sql) ?? [];
-    if (blank !== undefined) continue;
-    if (comment !== undefined || tag !== undefined) {
-      const end = comment === undefined ? closingTag(sql, at, tag ?? "") : commentEnd(sql, at);
-      if (end === undefined) return undefined;
-      if (tag !== undefined) add("other", "$$");
-      piece.lastIndex = end;
-    } else if (literal !== undefined) add("literal", literal.replaceAll("''", "'"));
-    else if (special !== undefined || name !== undefined) add("other", special ?? name ?? "");
-    else if (word !== undefined) add("word", word.toLowerCase(), word);
-    else if (other === "'" || other === '"') return undefined;
-    else if (other === ";") statements.push([]);
-    else add("other", other ?? "");
-  }
-  return statements.filter((tokens) => tokens.length > 0);
-}
-
-function closingTag(sql: string, at: number, tag: string): number | undefined {
-  const end = sql.indexOf(tag, at + tag.length);
-  return end < 0 ? undefined : end + tag.length;
-}
-
-/** Comments nest. */
-function commentEnd(sql: string, from: number): number | undefined {
-  const mark = /\/\*|\*\//g;
-  mark.lastIndex = from;
-  for (let depth = 0; ; ) {
-    const found = mark.exec(sql);
-    if (found === null) return undefined;
-    depth += found[0] === "/*" ? 1 : -1;
-    if (depth === 0) return mark.lastIndex;
-  }
 }

@@ -1,7 +1,7 @@
 import { AppError } from "../../../core/errors.ts";
-import { sqlStatements } from "./admit-sql.ts";
 import type { QueryResult } from "./database-protocol.ts";
 import { cellText } from "./result-text.ts";
+import { sqlStatements } from "./sql-statements.ts";
 
 const maxCreated = 5;
 const maxColumns = 40;

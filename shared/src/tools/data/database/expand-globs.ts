@@ -1,5 +1,5 @@
-import { sqlStatements } from "./admit-sql.ts";
 import { namedFiles } from "./named-files.ts";
+import { sqlStatements } from "./sql-statements.ts";
 import { quoted } from "./table-of.ts";
 
 const maxFiles = 200;

@@ -1,4 +1,4 @@
-import { type SqlToken, sqlStatements } from "./admit-sql.ts";
+import { type SqlToken, sqlStatements } from "./sql-statements.ts";
 
 /** A text in a statement, and where it stands, with its quotes. */
 type Place = { readonly text: string; readonly start: number; readonly end: number };

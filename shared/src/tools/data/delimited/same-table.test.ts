@@ -68,7 +68,7 @@ test.each([
 });
 
 test("a file is read within a transaction that has read, or written elsewhere, and nothing of it is lost", async () => {
-  await query("ATTACH 'other.db' AS other");
+  await query("ATTACH ':memory:' AS other");
   for (const [index, first] of ["CREATE TABLE other.kept AS SELECT 1 AS a", "SELECT 1 FROM 'two.csv'"].entries()) {
     const file = `later${index}.csv`;
     await scene.write(file, bank);
