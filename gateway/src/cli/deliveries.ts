@@ -30,7 +30,7 @@ export async function listDeliveries(
   });
 }
 
-/** Shows one. */
+/** Shows one delivery. Rejects with `not_found` for one that is not the caller's. */
 export async function showDelivery(id: string, options: DeliveriesOptions, context: CliContext): Promise<number> {
   return show(`/deliveries/${encodeURIComponent(id)}`, undefined, options, context);
 }

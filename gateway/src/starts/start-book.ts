@@ -79,7 +79,7 @@ export type BookStore = {
   change(next: (book: StartBook) => StartBook): Promise<void>;
 };
 
-/** Opens it. */
+/** The book that a text holds, which is read anew for each call; an empty one without a text. */
 export function openStartBook(text: KeptText): BookStore {
   return {
     read: async () => bookIn(await text.read()),

@@ -30,7 +30,7 @@ export type NotificationsDeps = SendDeps & {
   readonly publicUrl: string;
 };
 
-/** Opens them. */
+/** Notifications to the targets of the settings. Nobody is told anything before a call. */
 export function openNotifications(deps: NotificationsDeps): Notifications {
   const { engine, targets, publicUrl } = deps;
   const own = (name: string, principal: string): NotifyTarget => {

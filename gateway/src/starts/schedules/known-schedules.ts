@@ -16,6 +16,9 @@ export type KnownSchedules = {
   timesOf(schedule: Pick<KnownSchedule, "cron" | "timeZone">): Timetable;
 };
 
+/** Callers choose times, so only so many are remembered. */
+const maxTimetables = 1_000;
+
 /**
  * Those of the settings and those of a book. Throws `config_invalid` for times that cannot be read.
  */
@@ -24,7 +27,10 @@ export function knownSchedules(configured: readonly ScheduleConfig[]): KnownSche
   const timesOf: KnownSchedules["timesOf"] = ({ cron, timeZone }) => {
     const key = JSON.stringify([cron, timeZone]);
     const found = timetables.get(key) ?? timetable(cron, timeZone);
+    timetables.delete(key);
     timetables.set(key, found);
+    const oldest = timetables.keys().next().value;
+    if (timetables.size > maxTimetables && oldest !== undefined) timetables.delete(oldest);
     return found;
   };
   for (const one of configured) checkTimes(one, timesOf);

@@ -43,7 +43,10 @@ export type TriggersDeps = StartDeps & {
   readonly now?: () => number;
 };
 
-/** Opens them. */
+/**
+ * The triggers of the settings. Whether they are paused, and what they started, is read from the
+ * book for each call.
+ */
 export function openTriggers(deps: TriggersDeps): Triggers {
   const { configured, book, log, now = Date.now } = deps;
   const own = (name: string, principal: string): TriggerConfig => {
