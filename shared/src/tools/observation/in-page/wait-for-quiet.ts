@@ -28,7 +28,9 @@ export function waitForQuiet({ quietMs, maxMs }: QuietPage): Promise<void> {
   });
 }
 
-/** Runs in the page: whether a field's entries are the page's own, not those the browser remembers. */
+/**
+ * Runs in the page: whether a field's entries are the page's own, not those the browser remembers.
+ */
 export function suggests(field: unknown): boolean {
   return (field as PageElement).matches("[aria-autocomplete],[list],input[autocomplete=off]:not([type=password])");
 }
