@@ -236,6 +236,27 @@ test("the log is emptied once a reader is out of its way", async () => {
   await writer.close(100);
 });
 
+test("while a reader is in the way of the log, everything else has its turn", async () => {
+  using store = scratch();
+  const writer = writerOf(store.path);
+  await writer.write(insert("a"));
+  using reader = new Database(store.path, { readonly: true });
+  reader.run("BEGIN");
+  reader.query("SELECT count(*) FROM workers").get();
+  const begun = performance.now();
+  const emptied = writer.emptyLog();
+  let [last, stoodStill] = [begun, 0];
+  for (; last - begun < 1_000; await Bun.sleep(1)) {
+    const now = performance.now();
+    if (now - last > 100) stoodStill += now - last;
+    last = now;
+  }
+  expect(stoodStill / (last - begun)).toBeLessThan(0.5);
+  reader.run("COMMIT");
+  expect(await emptied).toBe(true);
+  await writer.close(100);
+});
+
 test("after a sync that failed nothing is told to be on disk before all of the log is, whoever reads it meanwhile", async () => {
   using store = scratch();
   const reasons: unknown[] = [];

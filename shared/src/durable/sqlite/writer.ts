@@ -114,12 +114,12 @@ export class Writer {
   }
 
   /**
-   * See Connection.emptyLog; waits as long for others as a write does. Rejects if the storage
-   * fails.
+   * See Connection.emptyLog; waits as long for others as a write does, while everything else has
+   * its turn. Rejects if the storage fails.
    */
   async emptyLog(): Promise<boolean> {
     for (const start = performance.now(); performance.now() - start < busyPatienceMs; await Bun.sleep(patienceMs))
-      if (this.#open().emptyLog()) return true;
+      if (this.#open().emptyLog(0)) return true;
     return false;
   }
 

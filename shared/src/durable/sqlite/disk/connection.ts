@@ -35,9 +35,9 @@ export type StoreConnection = {
   checkpoint(): void;
   /**
    * Moves everything from the log into the file and empties the log. False if a reader or writer is
-   * in the way.
+   * still in the way after `waitMs`, in which this thread stands still.
    */
-  emptyLog(): boolean;
+  emptyLog(waitMs?: number): boolean;
   close(): void;
 };
 
@@ -49,7 +49,7 @@ export function openConnection(path: string, syncFile: SyncFile = createFileSync
   createPrivate(path);
   const db = new Database(path, { create: true, readwrite: true, strict: true });
   try {
-    db.run(`PRAGMA busy_timeout = ${busyMs}`);
+    waitFor(db, busyMs);
     db.run("PRAGMA journal_mode = WAL");
     // A commit is synced by `sync`; what SQLite itself must sync, around checkpoints, it does.
     db.run("PRAGMA synchronous = NORMAL");
@@ -101,7 +101,14 @@ function connectionOf(db: Database, path: string, syncFile: SyncFile): StoreConn
       db.run("DELETE FROM probe");
     },
     checkpoint: () => void checkpoint.get(),
-    emptyLog: () => empty.get()?.busy === 0,
+    emptyLog(waitMs = busyMs) {
+      waitFor(db, waitMs);
+      try {
+        return empty.get()?.busy === 0;
+      } finally {
+        waitFor(db, busyMs);
+      }
+    },
     sync() {
       if (log !== undefined) syncing = syncFile(log);
       return syncing;
@@ -112,6 +119,11 @@ function connectionOf(db: Database, path: string, syncFile: SyncFile): StoreConn
       syncing.then(release, release);
     },
   };
+}
+
+/** Has each statement wait so long for others that are in its way. */
+function waitFor(db: Database, ms: number): void {
+  db.run(`PRAGMA busy_timeout = ${ms}`);
 }
 
 /**
