@@ -220,3 +220,15 @@ test("JSON keeps its values as they are written", () => {
     result: { action: "accept", content: { x: "Ann B" } },
   });
 });
+
+test("a server that asks for more values than a person gives is refused, before a question is made of them", () => {
+  const named = (count: number) => ({
+    message: "Sign in",
+    requestedSchema: {
+      type: "object" as const,
+      properties: Object.fromEntries(Array.from({ length: count }, (_, n) => [`n${n}`, { type: "string" as const }])),
+    },
+  });
+  expect(questionOf("shop", named(50))).toContain("- n49");
+  expect(() => questionOf("shop", named(51))).toThrow("it asks for 51 values at once");
+});

@@ -1,5 +1,6 @@
 import type { ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
 import * as z from "zod";
+import { AppError } from "../../core/errors.ts";
 import { sanitize, sanitizeLine } from "../../core/text/sanitize.ts";
 
 const field = z.looseObject({
@@ -19,11 +20,15 @@ const form = z.looseObject({
 
 type Fields = z.output<typeof form>;
 
+/** More than a person answers, and few enough to be looked for in what they say. */
+const mostFields = 50;
+
 const secret = /pass|secret|token|api.?key|credential|\bpin\b|cvv|cvc|card.?number|iban|ssn|otp|one.?time/i;
 
 /**
  * A server's question, worded for the person. It starts with the server's name in our words, and
- * quotes whatever the server says. A field that looks like a secret is pointed out.
+ * quotes whatever the server says. A field that looks like a secret is pointed out. Throws
+ * `unavailable` if it asks for more than a person answers.
  */
 export function questionOf(server: string, params: ElicitRequest["params"]): string {
   const message = sanitize(params.message).slice(0, 4_000);
@@ -32,6 +37,11 @@ export function questionOf(server: string, params: ElicitRequest["params"]): str
     return `${head}\n\nIt wants you to open this address and do something there:\n${sanitizeLine(params.url, 2_000)}\n\nLook whether you know and trust it. Answer "done" when you have done so, or "decline".`;
   const { properties, required } = form.parse(params.requestedSchema);
   const names = Object.keys(properties);
+  if (names.length > mostFields)
+    throw new AppError(
+      "unavailable",
+      `it asks for ${names.length} values at once; a person is asked for ${mostFields}`,
+    );
   if (names.length === 0) return `${head}\n\nAnswer "accept" or "decline".`;
   const lines = names.map((name) => `- ${fieldLine(name, properties[name] ?? {}, required.includes(name))}`);
   const warned = Object.entries(properties).some(([name, one]) =>

@@ -34,12 +34,17 @@ const fewLines = 60;
 /**
  * The lines of a look. On a small page every element gets its ref; on others only actionable
  * elements do, and runs of similar ones are collapsed. `detail` keeps to how they were written
- * before.
+ * before; lines with the words of `known` go last.
  */
-export function linesOfLook({ items }: PageLook, tokens: number, detail?: Detail): LookLines {
+export function linesOfLook(
+  { items }: PageLook,
+  tokens: number,
+  detail?: Detail,
+  known?: ReadonlySet<string>,
+): LookLines {
   const written = (how: Detail) => {
     const lines = linesOf(items, how);
-    return { lines, detail: how, shown: chooseLines(lines, tokens) };
+    return { lines, detail: how, shown: chooseLines(lines, tokens, known) };
   };
   if (detail !== undefined) return written(detail);
   const short = linesOf(items, { allRefs: false, collapsed: true });

@@ -109,6 +109,7 @@ export function isWordless(reader: Reader, element: PageElement, fewWords: boole
 export function hasLook(reader: Reader, element: PageElement, style: PageStyle): boolean {
   const has = (name: string) => reader.attribute(element, name) !== null;
   if (isShape(reader, element) || has("tabindex") || has("onclick")) return true;
+  if (element.querySelectorAll("svg").length > 0 && isPointerRoot(reader, element)) return true;
   const [before, after] = ["::before", "::after"].map((part) => window.getComputedStyle(element, part));
   if ([style, before, after].some((one) => one !== undefined && one.backgroundImage !== "none")) return true;
   if ([style, before, after].some((one) => /\S/.test(one?.content.replace(/^(?:none|normal|"\s*")$/, "") ?? "")))
@@ -139,7 +140,7 @@ export function wordsBeside(reader: Reader, element: PageElement): string {
   for (let level = 0; at !== undefined && level < 5; level++) {
     // biome-ignore lint/performance/useDomNodeTextContent: what cannot be seen does not count
     const text = (at.innerText ?? "").replace(/\s+/g, " ").trim();
-    if (text !== "") return text.length > 300 ? "" : text.slice(0, 40);
+    if (text !== "") return text.length > 300 ? "" : text.slice(0, 40).replace(/[\uD800-\uDBFF]$/, "");
     at = reader.parent(at);
   }
   return "";
