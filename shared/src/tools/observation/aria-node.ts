@@ -12,6 +12,8 @@ export type AriaState = {
   readonly level?: number | undefined;
   readonly url?: string | undefined;
   readonly placeholder?: string | undefined;
+  /** Whether nothing else of its document can be used while it is open. */
+  readonly modal?: true | undefined;
 };
 
 /** An element of a document's outline, with what is in it. */

@@ -22,8 +22,8 @@ const sheet = `<style>.row{display:grid;grid-template-columns:80px 150px 90px 60
   ${Array.from({ length: 15 }, (_, index) => `<div class=row><span>${7000 + index}</span><span>Customer ${index}</span><span>${index},50 €</span><span>open</span><button>Remind</button></div>`).join("")}</div>`;
 const rail = `<style>nav div{width:64px;height:52px;cursor:pointer} svg{pointer-events:none}</style><nav>
   <div id=stat><svg width=20 height=20><rect width=20 height=20 fill=blue /></svg></div></nav>`;
-const modal = `<p id=back>Behind</p><button onclick="d.showModal()">Open</button><dialog id=d>Amount: <b id=n>1</b>
-  <button onclick="n.textContent = 2">More</button></dialog>`;
+const modal = `${"<p>Behind is a text of some words</p>".repeat(9)}<button onclick="d.showModal()">Open</button><i class=far style="display:block;width:9px;height:9px;background:red"></i><dialog id=d>Amount: <b id=n>1</b>
+  <button onclick="n.textContent = 2">More</button><button onclick="d.close()">Close</button></dialog>`;
 
 const editor = `<div contenteditable aria-label=Letter style="min-height:60px"></div><div>Written to somebody called Ann Adams in🇫🇷
   <i style="display:inline-block;width:9px;height:9px;background:red"></i></div>`;
@@ -67,6 +67,22 @@ test("a dialog whose words change is the same one", async () => {
   const { text = "" } = (await desk.seeSince(mark)) ?? {};
   expect(text).toContain("+ Amount: 2");
   expect(text).not.toMatch(/[+~] dialog|gone: dialog/);
+});
+
+test("what a modal dialog makes inert is left out until it is closed, and not told as gone", async () => {
+  const before = await desk.open("/modal");
+  expect(before).toContain("Behind");
+  const { mark } = await desk.see();
+  await desk.call("click_element", { ref: refOf(before, "Open") });
+  const opened = await desk.seeSince(mark);
+  expect(opened?.text).toMatch(/\+ dialog \[modal\]/);
+  expect(opened?.text).not.toMatch(/gone: .*(?:Behind|Open)/);
+  const { text, mark: whole } = await desk.see();
+  expect(text).toContain("Amount: 1");
+  for (const behind of ["Behind", "i.far", '"Open"']) expect(text).not.toContain(behind);
+  await desk.call("click_element", { ref: refOf(text, "Close") });
+  const { text: closed = "" } = (await desk.seeSince(whole)) ?? {};
+  for (const back of ["Behind", "i.far", '"Open"']) expect(closed).toContain(back);
 });
 
 test("what is written into is a textbox though it is no field, and words beside a shape are cut between characters", async () => {

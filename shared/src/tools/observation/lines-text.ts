@@ -26,16 +26,20 @@ export function linesText(lines: readonly OutlineLine[], shown: ReadonlySet<numb
 /**
  * Which lines of an outline to show within so many tokens: lines in view before those further away,
  * new ones before those with the words of `known`, actionable ones before the rest. A line is not
- * left out alone if it is as short as the words that say so.
+ * left out alone if it is as short as the words that say so; one that is not `usable` is shown only
+ * above one that is.
  */
 export function chooseLines(
   lines: readonly OutlineLine[],
   tokens: number,
-  known: ReadonlySet<string> = new Set(),
+  { known = new Set(), usable = () => true }: Choice = {},
 ): ReadonlySet<number> {
   const costs = lines.map(({ text, depth }) => estimateText(text) + 2 + depth / 4);
   const urgencies = lines.map((line) => urgency(line, known));
-  const order = lines.map((_, index) => index).toSorted((a, b) => (urgencies[a] ?? 0) - (urgencies[b] ?? 0) || a - b);
+  const order = lines
+    .map((_, index) => index)
+    .filter(usable)
+    .toSorted((a, b) => (urgencies[a] ?? 0) - (urgencies[b] ?? 0) || a - b);
   const chosen = new Set<number>();
   let left = tokens;
   for (const index of order) {
@@ -49,11 +53,19 @@ export function chooseLines(
   }
   for (const [index, { parent }] of lines.entries()) {
     const isAlone =
-      !chosen.has(index) && [index - 1, index + 1].every((at) => at < 0 || at >= lines.length || chosen.has(at));
+      usable(index) &&
+      !chosen.has(index) &&
+      [index - 1, index + 1].every((at) => at < 0 || at >= lines.length || chosen.has(at));
     if (isAlone && (parent < 0 || chosen.has(parent)) && (costs[index] ?? 0) <= shortGap) chosen.add(index);
   }
   return chosen;
 }
+
+/** What is known of the lines: the words that were told before, and which can be used now. */
+export type Choice = {
+  readonly known?: ReadonlySet<string> | undefined;
+  readonly usable?: ((index: number) => boolean) | undefined;
+};
 
 /** What it costs to say that a line was left out. */
 const shortGap = 8;

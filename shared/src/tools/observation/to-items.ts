@@ -154,6 +154,7 @@ function statesOf(node: AriaNode, unseen: boolean): string[] {
   }
   if (node.selected === true) states.push("selected");
   if (node.disabled === true) states.push("disabled");
+  if (node.modal === true) states.push("modal");
   if (node.expanded === true) states.push("expanded");
   if (node.active === true && node.role !== "generic") states.push("focused");
   if (node.ariaHidden === true) states.push("aria-hidden");
