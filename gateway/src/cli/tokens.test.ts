@@ -37,6 +37,7 @@ test("a database that is damaged, or a machine that refuses, is one sentence wit
   await Bun.write(path, "no database".repeat(1000));
   expect(await cli.run("tokens")).toBe(1);
   expect(cli.said()).toContain(`${path} cannot be used: it is not a database, or damaged (SQLITE_NOTADB).`);
+  await Bun.file(path).delete();
   using _ = spyOn(files, "openSync").mockImplementation(() => {
     throw Object.assign(new Error("read-only"), { code: "EROFS", syscall: "open", path });
   });
