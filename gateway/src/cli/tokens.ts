@@ -69,13 +69,18 @@ export async function listTokens(options: TokensOptions, context: CliContext): P
 /** Revokes a token, for every server of the home at once. */
 export async function revokeToken(name: string, options: TokensOptions, context: CliContext): Promise<number> {
   return withStore(options, context, async (store) => {
-    const { principal } = (await store.list()).find((token) => token.name === name) ?? {};
+    const revoked = (await store.list()).find((token) => token.name === name);
     await store.revoke(name);
     context.terminal.say(`Revoked ${name}.`);
-    const left = (await store.list()).filter((token) => token.principal === principal);
-    if (principal === undefined || left.some(({ scopes }) => scopes.some((scope) => scope !== "read"))) return;
-    context.terminal.say(`${principal} has no token left that may start runs: neither do its schedules.`);
+    if (revoked === undefined || !mayStart(revoked)) return;
+    const { principal } = revoked;
+    if ((await store.list()).some((token) => token.principal === principal && mayStart(token))) return;
+    context.terminal.say(`${principal} has no token left that may start runs: schedules added with one start nothing.`);
   });
+}
+
+function mayStart({ scopes }: { readonly scopes: readonly string[] }): boolean {
+  return scopes.some((scope) => scope !== "read");
 }
 
 async function withStore(

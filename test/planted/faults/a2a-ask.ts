@@ -339,8 +339,8 @@ export const a2aAskFaults: readonly Fault[] = [
   {
     id: "data-of-any-size",
     file: "shared/src/a2a/ask/collect.ts",
-    find: "data !== undefined && !isHuge && {",
-    becomes: "data !== undefined && {",
+    find: "data !== undefined && !isHuge && !isDeep && {",
+    becomes: "data !== undefined && !isDeep && {",
     harm: "Another agent's data goes whole into the journal and the prompt, however much it is.",
     tests: asking,
   },

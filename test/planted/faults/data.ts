@@ -108,7 +108,7 @@ export const dataFaults: readonly Fault[] = [
   },
   {
     id: "open-comment-is-admitted",
-    file: "shared/src/tools/data/database/admit-sql.ts",
+    file: "shared/src/tools/data/database/sql-statements.ts",
     find: "if (found === null) return undefined;",
     becomes: "if (found === null) return sql.length;",
     harm: "What follows a comment that is never closed is not looked at before the database runs it.",

@@ -397,8 +397,8 @@ export const mcpFaults: readonly Fault[] = [
   {
     id: "structured-with-hidden-words",
     file: "shared/src/mcp/client/to-result.ts",
-    find: "sanitize(JSON.stringify(structuredContent, undefined, 1))",
-    becomes: "JSON.stringify(structuredContent, undefined, 1)",
+    find: "${sanitize(text.length > longestSetOut ? text : JSON.stringify(structured, undefined, 1))}",
+    becomes: "${text.length > longestSetOut ? text : JSON.stringify(structured, undefined, 1)}",
     harm: "Characters that nobody sees, but a model reads, come through in a server's structured results.",
     tests: mcp,
   },

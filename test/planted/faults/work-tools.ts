@@ -549,7 +549,7 @@ export const workToolsFaults: readonly Fault[] = [
   },
   {
     id: "go-beside-node",
-    file: "shared/src/tools/code/test-run/run-tests.ts",
+    file: "shared/src/tools/code/test-run/detect-tests.ts",
     find: '  if (await has("go.mod")) return "go test -v ./...";\n',
     becomes: "",
     harm: "A Go project with a package.json is tested by node, which finds nothing.",
@@ -557,7 +557,7 @@ export const workToolsFaults: readonly Fault[] = [
   },
   {
     id: "npm-for-bun",
-    file: "shared/src/tools/code/test-run/run-tests.ts",
+    file: "shared/src/tools/code/test-run/detect-tests.ts",
     find: '(await has("bun.lock")) || (await has("bunfig.toml"))',
     becomes: 'await has("bunfig.toml")',
     harm: "A project of Bun is tested by npm, which its lock does not cover.",
@@ -565,7 +565,7 @@ export const workToolsFaults: readonly Fault[] = [
   },
   {
     id: "tests-of-a-package-apart",
-    file: "shared/src/tools/code/test-run/run-tests.ts",
+    file: "shared/src/tools/code/test-run/detect-tests.ts",
     find: "&& !(await has(`${top}/__init__.py`))",
     becomes: "",
     harm: "Tests in a package cannot import their neighbours.",

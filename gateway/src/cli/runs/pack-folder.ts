@@ -3,16 +3,21 @@ import { basename, dirname, join, sep } from "node:path";
 import { AppError } from "manyhands/internal/core/errors";
 import { archiveStream } from "manyhands/internal/machine/workspace/archive";
 import type { OutgoingFile } from "../../tasks/agent-client.ts";
+import { historyPaths } from "./git-history.ts";
 
 /** The bytes of all files of a folder before they are packed; what is larger is not read at all. */
 const maxFolderBytes = 100_000_000;
+
+/** Packed bytes above which a checkout is sent without its history, as a task's files have 7 MB. */
+const longestWithHistory = 6_000_000;
 
 /** What no task is about, where git does not say what is left out. */
 const leftOut = /(^|\/)(\.git|node_modules|__pycache__|\.venv)(\/|$)/;
 
 /**
  * A folder as one `.tar.gz`, with the folder around its files: in a git checkout those that git
- * tracks or would add, elsewhere all but installed packages; links are left out. Rejects with
+ * tracks or would add, and its history if it is short, elsewhere all but installed packages; links
+ * are left out. Rejects with
  * `invalid_input` if nothing is left or it is too large.
  */
 export async function packFolder(folder: string): Promise<OutgoingFile> {
@@ -35,8 +40,14 @@ export async function packFolder(folder: string): Promise<OutgoingFile> {
     });
   }
   if (files.length === 0) throw new AppError("invalid_input", `The folder ${name} has no files to send.`);
-  const packed = await archiveStream(files, { maxBytes: 2 * maxFolderBytes });
-  return { name: `${name}.tar.gz`, mediaType: "application/gzip", bytes: await new Response(packed).bytes() };
+  const whole = await packed(files);
+  const isLong = whole.length > longestWithHistory;
+  const bytes = isLong ? await packed(files.filter(({ path }) => !path.startsWith(`${name}/.git/`))) : whole;
+  return { name: `${name}.tar.gz`, mediaType: "application/gzip", bytes };
+}
+
+async function packed(files: Parameters<typeof archiveStream>[0]): Promise<OutgoingFile["bytes"]> {
+  return await new Response(await archiveStream(files, { maxBytes: 2 * maxFolderBytes })).bytes();
 }
 
 /**
@@ -52,7 +63,8 @@ async function isWithin(root: string, path: string): Promise<boolean> {
 async function pathsIn(folder: string): Promise<string[]> {
   const known = await pathsOfGit(folder);
   const paths = known.length > 0 ? known : await Array.fromAsync(new Bun.Glob("**/*").scan({ cwd: folder, dot: true }));
-  return paths.filter((path) => !leftOut.test(path)).sort();
+  const history = known.length > 0 ? await historyPaths(folder) : [];
+  return [...history, ...paths.filter((path) => !leftOut.test(path))].sort();
 }
 
 /** None where git is missing, or the folder is no checkout of it or left out of it. */

@@ -101,6 +101,44 @@ test("a folder is sent as one archive, without what is installed or leads elsewh
   expect((await packed("tool/src")).found).toEqual(["src/main.py"]);
 });
 
+test("a checkout is sent with its history, without its settings and hooks, unless that is long or elsewhere", async () => {
+  const folder = join(cwd, "past");
+  const git = (...args: string[]) => {
+    const given = ["git", "-c", "user.name=a", "-c", "user.email=a@a.example", "-C", folder, ...args];
+    expect(Bun.spawnSync(given)).toMatchObject({ exitCode: 0 });
+  };
+  await Bun.write(join(folder, "src/a.txt"), "1");
+  git("init", "-q");
+  git("add", ".");
+  git("commit", "-qm", "First");
+  git("config", "remote.origin.url", "https://user:token@git.example/past");
+  await Bun.write(join(folder, ".git/hooks/pre-commit"), "#!/bin/sh");
+  await Bun.write(join(folder, ".git/lfs/objects/x"), "1");
+  const { found } = await packed("past");
+  expect(found).toContain("past/.git/HEAD");
+  expect(found.filter((name) => /config|hooks|lfs|logs/.test(name))).toEqual([]);
+  const [archive] = await readFiles(["past"], cwd);
+  await Bun.write(join(cwd, "arrived.tar.gz"), archive?.bytes ?? new Uint8Array());
+  expect(Bun.spawnSync(["tar", "-xzf", "arrived.tar.gz", "--one-top-level=arrived"], { cwd }).exitCode).toBe(0);
+  const log = Bun.spawnSync(["git", "-C", join(cwd, "arrived/past"), "log", "--format=%s", "--", "src"]);
+  expect(log.stdout.toString()).toBe("First\n");
+  expect(Bun.spawnSync(["git", "-C", join(cwd, "arrived/past"), "status", "--short"]).stdout.toString()).toBe("");
+  expect((await packed("past/src")).found).toEqual(["src/a.txt"]);
+  await Bun.write(join(folder, "large"), crypto.getRandomValues(new Uint8Array(6_000_000)));
+  expect((await packed("past")).found).toEqual(["past/large", "past/src/a.txt"]);
+  await rm(join(folder, "large"));
+  // Objects of another repository, or a format that only its settings tell of.
+  await Bun.write(join(folder, ".git/objects/info/alternates"), "/elsewhere\n");
+  expect((await packed("past")).found).toEqual(["past/src/a.txt"]);
+  await rm(join(folder, ".git/objects/info/alternates"));
+  git("config", "extensions.worktreeConfig", "true");
+  expect((await packed("past")).found).toEqual(["past/src/a.txt"]);
+  git("config", "--unset", "extensions.worktreeConfig");
+  await Bun.write(join(folder, ".git/objects/ff/large"), crypto.getRandomValues(new Uint8Array(65_536)));
+  for (let at = 0; at < 50; at++) await Bun.write(join(folder, `.git/objects/ff/${at}`), new Uint8Array(65_536));
+  expect((await packed("past")).found).toEqual(["past/src/a.txt"]);
+});
+
 test.if(process.getuid?.() === 0)(
   "what a checkout leaves out stays out in one that belongs to somebody else",
   async () => {

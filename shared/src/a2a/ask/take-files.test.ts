@@ -117,6 +117,14 @@ test("a connection that fails once is tried again; trouble of our own store is n
   expect((await taken([raw("1", "a")], { store: "too_large" })).code).toBe("too_large");
 });
 
+test("an agent that starts again is waited for, once for all of its files", async () => {
+  const refused = () => Promise.reject(Object.assign(new Error("Unable to connect"), { code: "ECONNREFUSED" }));
+  expect((await taken([link("a")], { answers: Array(4).fill(refused) })).found).toEqual(["a 5"]);
+  const gone = await taken([link("a"), link("b")], { answers: Array(20).fill(refused) });
+  const tries = (path: string) => gone.fetched.filter((url) => url.endsWith(path)).length;
+  expect([gone.code, tries("/a"), tries("/b")]).toEqual(["unavailable", 8, 3]);
+}, 60_000);
+
 test("a file has the name of its part, or of its artifact, inside the folder", async () => {
   expect((await taken([raw("1"), raw("2", "../../etc/passwd")])).found).toEqual(["report 1", "etc/passwd 1"]);
   expect(["a/b", "/a", "..", "a/./b", "a\\..\\b", " /a", ""].map(insidePath)).toEqual([

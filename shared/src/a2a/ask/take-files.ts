@@ -1,6 +1,6 @@
 import type { Task, Part as WirePart } from "@a2a-js/sdk";
 import { atMost } from "../../core/async/at-most.ts";
-import { AppError } from "../../core/errors.ts";
+import { AppError, errnoOf } from "../../core/errors.ts";
 import type { Fault } from "../../core/events/ask-outcome.ts";
 import { insidePath } from "../../core/text/inside-path.ts";
 import { sanitizeLine } from "../../core/text/sanitize.ts";
@@ -21,6 +21,8 @@ type Taken = { readonly files: ReadonlyMap<WirePart, StoredFile>; readonly fault
 /** How long one file may take to arrive. Milliseconds. */
 const arrivalMs = 120_000;
 const retries = { retries: 2, firstPauseMs: 250 };
+/** An agent that starts again, which whoever keeps it up does after a pause, is back by then. */
+const restart = { retries: 4, firstPauseMs: 500 };
 
 /**
  * Stores a task's files in our artifact store, by content. A link is followed only to the server at
@@ -36,12 +38,22 @@ export async function takeFiles(
   const from = { address, peers, signal };
   const files = new Map<WirePart, StoredFile>();
   let fault: Fault | undefined;
+  let isGone = false;
+  const take = async (part: FilePart) => {
+    try {
+      return await retrying(retries, signal, () => takeFile(part, from));
+    } catch (error) {
+      if (isGone || !isRefused(error)) throw error;
+      isGone = true;
+      return await retrying(restart, signal, () => takeFile(part, from));
+    }
+  };
   for (const part of artifacts.flatMap(({ name, parts }) => parts.flatMap((each) => filePart(each, name)))) {
     try {
       if (files.size === peers.bounds.files) {
         throw new AppError("too_large", `There are more than the ${peers.bounds.files} files that are taken.`);
       }
-      files.set(part.part, await retrying(retries, signal, () => takeFile(part, from)));
+      files.set(part.part, await take(part));
     } catch (error) {
       if (!(error instanceof AppError) || error.code === "storage_unavailable") throw error;
       fault ??= faultOf(error);
@@ -66,6 +78,11 @@ function filePart(part: WirePart, artifactName: string): FilePart[] {
   const { content, filename } = part;
   if (content?.$case !== "raw" && content?.$case !== "url") return [];
   return [{ part, name: insidePath(sanitizeLine(filename || artifactName, 200)) }];
+}
+
+/** Whether nobody listens where the file is. */
+function isRefused(error: unknown): boolean {
+  return error instanceof AppError && errnoOf(error.cause) === "ECONNREFUSED";
 }
 
 async function takeFile({ part, name }: FilePart, from: Source): Promise<StoredFile> {

@@ -46,8 +46,8 @@ test("the event of a call holds its text, its sources and its images, so that th
 
 test("a result shows the whole of a file only if the model read the whole of it", async () => {
   for (const [length, shown] of [
-    [2_000, true],
-    [2_001, false],
+    [2_200, true],
+    [2_201, false],
   ] as const) {
     const shows = { of: "file a.md", whole: "hash", brief: "[a.md as it was then.]", again: "[As above.]" };
     const { agent, event } = await ended(

@@ -72,7 +72,7 @@ test("a deadline leaves what is left of the task's time, and says how long that 
   expect(performance.now() - began).toBeLessThan(5_000);
   expect(timeLimit(task)).toMatchObject({
     code: "time_limit",
-    message: "This task's limit of 10 seconds of work is reached.",
+    message: "This task's limit of 10 s of work is reached.",
   });
 });
 

@@ -78,10 +78,7 @@ export function workDeadline(task: Account, signal: AbortSignal): { signal: Abor
 
 /** The error for a passed deadline. */
 export function timeLimit(task: Account): AppError {
-  return new AppError(
-    "time_limit",
-    `This task's limit of ${Math.round(task.limits.wallMs / 1000)} seconds of work is reached.`,
-  );
+  return new AppError("time_limit", `This task's limit of ${task.limits.wallMs / 1000} s of work is reached.`);
 }
 
 /**

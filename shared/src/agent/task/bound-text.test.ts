@@ -23,9 +23,15 @@ test("longer text keeps its head and tail within the limit and names the file wi
   expect(spilled).toEqual([whole]);
 });
 
-test("the note says how many characters are left out and of how many; one character too many is enough", async () => {
-  const text = await boundText("x".repeat(301), 300, async () => "whole.txt");
-  expect(text).toContain("[1 of 301 characters left out here; the whole is in whole.txt]");
+test("text of which less than a tenth is beyond the limit stays whole: to read that little takes a call", async () => {
+  const spill = () => Promise.reject(new Error("spilled"));
+  expect(await boundText("x".repeat(330), 300, spill)).toBe("x".repeat(330));
+  expect(await boundText("x".repeat(331), 300, async () => "whole.txt")).toContain("left out");
+});
+
+test("the note says how many characters are left out and of how many", async () => {
+  const text = await boundText("x".repeat(400), 300, async () => "whole.txt");
+  expect(text).toContain("[100 of 400 characters left out here; the whole is in whole.txt]");
   expect(text.length).toBeWithin(299, 301);
   expect(await boundText("x".repeat(300), 10, async () => "whole.txt")).toBe(
     "\n\n[290 of 300 characters left out here; the whole is in whole.txt]\n\n",

@@ -21,17 +21,20 @@ export function charactersOf(text: string, contextWindow: number, results: numbe
   return Math.floor((tokens * text.length) / Math.max(1, estimateText(text)));
 }
 
+/** To have what is missing takes a call, which costs more than this share of it. */
+const slack = 1.1;
+
 /**
- * Text of at most `limit` characters: whole if it fits, otherwise its head and tail around a note
- * that names the file in which `spill` stored the full text. Without `spill` the text ends with the
- * name of a file that holds more than itself.
+ * Text of at most `limit` characters: whole if it fits or little is beyond it, otherwise its head
+ * and tail around a note that names the file in which `spill` stored the full text. Without `spill`
+ * the text ends with the name of a file that holds more than itself.
  */
 export async function boundText(
   text: string,
   limit: number,
   spill: ((whole: string) => Promise<string>) | undefined,
 ): Promise<string> {
-  if (text.length <= limit) return text;
+  if (text.length <= limit * slack) return text;
   if (spill === undefined) return headAndTail(text, limit, "\n\n[the middle is left out here]\n\n");
   const path = await spill(text);
   const note = `\n\n[${text.length - limit} of ${text.length} characters left out here; the whole is in ${path}]\n\n`;

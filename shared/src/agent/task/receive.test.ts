@@ -202,16 +202,16 @@ test("a name that is taken by something else gets a number, and the same file is
   ]);
 });
 
-test("text of 60,000 characters stays as it is, one more goes into a file, and the rest needs no step", async () => {
+test("text of 60,000 characters stays as it is, one much longer goes into a file, and the rest needs no step", async () => {
   await using room = await placing();
   const most = { type: "text", text: "x".repeat(60_000) } as const;
   expect(await room.place([most, { type: "data", data: 1 }])).toEqual([most.text, "data"]);
   expect(room.steps()).toBe(0);
   const [cut = "", data] = await room.place([
-    { type: "text", text: `${most.text}y` },
+    { type: "text", text: most.text + "y".repeat(8000) },
     { type: "data", data: 1 },
   ]);
-  expect(cut).toContain("1 of 60001 characters left out here");
+  expect(cut).toContain("8000 of 68000 characters left out here");
   expect([cut.length <= 60_000, data, room.steps()]).toEqual([true, "data", 1]);
 });
 

@@ -29,6 +29,7 @@ export type PostgresEngineOptions = {
   readonly pollMs?: number;
   /** How long an aborted step may take to stop before it is abandoned. Default 5 s. */
   readonly stopMs?: number;
+  /** Where the causes of `internal` failures go, `console` for one. Nowhere if left out. */
   readonly log?: Log;
 };
 

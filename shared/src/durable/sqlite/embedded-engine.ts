@@ -34,6 +34,7 @@ export type EmbeddedEngineOptions = {
   readonly stopMs?: number;
   /** The machine's clocks. For tests of clocks that are set while runs wait. */
   readonly clock?: MachineClock;
+  /** Where the causes of `internal` failures go, `console` for one. Nowhere if left out. */
   readonly log?: Log;
   /** Kills the process at this point. For tests of what survives a crash. */
   readonly crashAt?: CrashPoint;

@@ -60,7 +60,7 @@ export function unpackTool(deps: { readonly sandbox: Sandbox; readonly limits?: 
       const single = name.replace(/\.\w+$/, "") || "unpacked";
       const otherwise = (compressed.test(name) ? single.replace(/\.[a-z]\w*$/i, "") : single) || "unpacked";
       try {
-        const named = into === undefined ? {} : { into };
+        const named = { ...(into !== undefined && { into }), ...(/\.eml$/i.test(name) && { mail: file }) };
         const placed = await unpackArchive({ ...deps, workspace, archive, otherwise, single, signal, ...named });
         const isRead = placed.files.some((one) => asksForDocuments(one.path, "user"));
         const hint = isRead ? "\nread_document reads the documents among them." : "";

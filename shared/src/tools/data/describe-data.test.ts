@@ -149,22 +149,44 @@ test("a date is one in each of its forms, a hard blank is a blank, and values ar
   expect(text).not.toContain("Values of five");
 });
 
+/** Names that differ by more than their digits. */
+const letters = (count: number) =>
+  Array.from({ length: count }, (_, at) => `c${String.fromCharCode(97 + Math.floor(at / 26), 97 + (at % 26))}`);
+
 test("of a hundred columns all are described, of one more it is said that it is not", async () => {
-  const names = Array.from({ length: 101 }, (_, at) => `c${at}`);
   const wide = async (count: number) => {
-    await scene.write(
-      "columns.csv",
-      `${names.slice(0, count).join(",")}\n${names
-        .slice(0, count)
-        .map(() => 1)
-        .join(",")}\n`,
-    );
+    const ones = Array.from({ length: count }, () => 1);
+    await scene.write("columns.csv", `${letters(count).join(",")}\n${ones.join(",")}\n`);
     return (await describe("columns.csv")).text;
   };
   expect(await wide(100)).not.toContain("not described");
   const text = await wide(101);
   expect(text).toContain("1 row, 101 columns");
   expect(text).toContain("… 1 more column, not described; ask for them with sql_query: SUMMARIZE SELECT …");
+});
+
+test("of many columns that are alike but for a number in their names one line tells, and each other has its own", async () => {
+  const names = Array.from({ length: 180 }, (_, at) => `q${at + 1}`);
+  const line = (row: number) => names.map((_, at) => (at === 150 ? 9 : ((row + at) % 5) + 1)).join(",");
+  await scene.write(
+    "survey.csv",
+    `${names.join(",")}\n${Array.from({ length: 20 }, (_, row) => line(row)).join("\n")}\n`,
+  );
+  const { text } = await describe("survey.csv");
+  expect(text).toContain("q1 … q150 (150 columns) | BIGINT | 0.00 % | 5 | 1 | 5 | 3.0\n");
+  expect(text).toContain("q151 | BIGINT | 0.00 % | 1 | 9 | 9 | 9.0\nq152 … q180 (29 columns) |");
+  expect(text).not.toContain("not described");
+});
+
+test("what is odd is found in a late column of a wide file too, and of columns not looked at it is said", async () => {
+  const late = async (count: number, last: string) => {
+    const line = (row: number) => letters(count).map((_, at) => (at === count - 1 && row === 3 ? last : row));
+    const lines = Array.from({ length: 5 }, (_, row) => line(row).join(","));
+    await scene.write("late.csv", `${letters(count).join(",")}\n${lines.join("\n")}\n`);
+    return (await describe("late.csv")).text;
+  };
+  expect(await late(50, "none")).toContain(`- ${letters(50).at(-1)}: numbers kept as text`);
+  expect(await late(201, "3")).toContain("- 1 column was not looked at");
 });
 
 test("duplicate rows and duplicate keys are reported", async () => {

@@ -10,12 +10,16 @@ import { quoted, type TableSource, tableOf } from "./database/table-of.ts";
 import { sayThousands } from "./delimited/comma-numbers.ts";
 import { findOddities } from "./describe/find-oddities.ts";
 import type { ColumnProfile } from "./describe/oddity.ts";
+import { type Profile, profileLines } from "./describe/profile-lines.ts";
 
 /** Asks the database. */
 type Query = (sql: string) => Promise<QueryResult>;
 
 const sampleRows = 5;
-const maxColumns = 100;
+const maxColumns = 200;
+/** Those that are summed up by one query: it takes memory for each. */
+const columnsAtOnce = 100;
+const maxLines = 100;
 const timeoutMs = 120_000;
 /** With more rows, the distinct values are estimated. */
 const maxCounted = 100_000;
@@ -59,12 +63,13 @@ async function onePart(
   holder: string | undefined,
 ): Promise<{ readonly table: string; readonly among: readonly string[] }> {
   if (holder === undefined) return { table, among: [] };
-  const names = (await query(`FROM ${quoted(`${holder}/*`, "'")}`)).rows.map(([name]) => String(name));
-  const parts = names.map((name) => quoted(`${holder}/${name}`, "'"));
+  const { rows } = await query(`FROM ${quoted(`${holder}/*`, "'")}`);
+  const parts = rows.map(([name]) => quoted(`${holder}/${String(name)}`, "'"));
+  const named = parts.map((part, at) => (rows[at]?.[1] === true ? `${part} (hidden)` : part));
   const chosen = table === quoted(holder, "'") ? (parts[0] ?? table) : table;
   return {
     table: chosen,
-    among: [`${holder} holds, as a query names them: ${parts.join(", ")}`, `Here is ${chosen}.`, ""],
+    among: [`${holder} holds, as a query names them: ${named.join(", ")}`, `Here is ${chosen}.`, ""],
   };
 }
 
@@ -74,19 +79,22 @@ async function describe(query: Query, { table, bytes }: TableSource, path: strin
   const names = described.map(({ name }) => quoted(name, '"'));
   const finite = described.map(({ name, type }) => finiteOnly(quoted(name, '"'), type));
   const selected = finite.map((value, at) => `${value} AS ${names[at]}`);
-  const estimated = profilesOf(await query(`SUMMARIZE SELECT ${selected.join(", ")} FROM ${table}`));
+  const estimated = await summarized(query, table, selected);
   const rows = Number(estimated[0]?.count ?? 0);
   const profiles = rows > maxCounted ? estimated : await countDistinct(query, table, { finite, profiles: estimated });
-  const left = sample.columns.length - names.length;
+  const { lines, left } = profileLines(profiles, sample.columns.length, maxLines);
   const columns = profiles.map((profile) => columnProfile(profile, sample.files[0]?.dates));
-  const odd = [...sayThousands(sample), ...(await findOddities(query, table, { rows, columns }))];
+  const odd = [
+    ...sayThousands(sample),
+    ...(await findOddities(query, table, { rows, columns, all: sample.columns.length })),
+  ];
   const values = rows > maxCounted ? [] : await fewValues(query, table, { rows, columns });
   return [
     `${path}: ${counted(rows, "row")}, ${counted(sample.columns.length, "column")}, ${bytes} bytes`,
     ...sample.notes.map((note) => `Note: ${note}`),
     "",
     `column | type | missing | distinct${rows > maxCounted ? " (about)" : ""} | least | greatest | mean`,
-    ...profiles.map(profileLine),
+    ...lines,
     ...(left > 0
       ? [`… ${counted(left, "more column")}, not described; ask for them with sql_query: SUMMARIZE SELECT …`]
       : []),
@@ -129,10 +137,14 @@ async function fewValues(
   return await Promise.all(lines);
 }
 
-type Profile = Readonly<Record<string, unknown>>;
-
-function profilesOf({ columns, rows }: QueryResult): Profile[] {
-  return rows.map((row) => Object.fromEntries(columns.map(({ name }, index) => [name, row[index]])));
+async function summarized(query: Query, table: string, selected: readonly string[]): Promise<Profile[]> {
+  const profiles: Profile[] = [];
+  for (let at = 0; at < selected.length; at += columnsAtOnce) {
+    const some = selected.slice(at, at + columnsAtOnce).join(", ");
+    const { columns, rows } = await query(`SUMMARIZE SELECT ${some} FROM ${table}`);
+    profiles.push(...rows.map((row) => Object.fromEntries(columns.map(({ name }, index) => [name, row[index]]))));
+  }
+  return profiles;
 }
 
 /**
@@ -157,25 +169,4 @@ function columnProfile(profile: Profile, dates: FileRead["dates"] | undefined): 
     quartiles: Number.isFinite(low + high) ? [low, high] : undefined,
     dateForm: type === "DATE" || type === "TIMESTAMP" ? dates?.[type] : undefined,
   };
-}
-
-function profileLine(profile: Profile): string {
-  const cells = [
-    profile.column_name,
-    profile.column_type,
-    `${profile.null_percentage} %`,
-    profile.approx_unique,
-    profile.min,
-    profile.max,
-    shortNumber(profile.avg ?? ""),
-  ];
-  return cells.map(cellText).join(" | ");
-}
-
-/** A computed number rounded to its significant digits: six, or two after the decimal point. */
-function shortNumber(told: unknown): unknown {
-  const value = Number(told);
-  if (String(told).length <= 8 || value === 0 || !Number.isFinite(value)) return told;
-  const decimals = Math.min(20, Math.max(2, 5 - Math.floor(Math.log10(Math.abs(value)))));
-  return String(Number(value.toFixed(decimals)));
 }

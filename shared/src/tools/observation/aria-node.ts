@@ -12,6 +12,8 @@ export type AriaState = {
   readonly level?: number | undefined;
   readonly url?: string | undefined;
   readonly placeholder?: string | undefined;
+  /** Whether nothing else of its document can be used while it is open. */
+  readonly modal?: true | undefined;
 };
 
 /** An element of a document's outline, with what is in it. */
@@ -36,12 +38,15 @@ export type AriaBox = readonly [left: number, top: number, width: number, height
 
 const markLength = 100;
 
+/** Parts of a page, which stay the same whatever is said in them. */
+const part = /^(?:alertdialog|banner|complementary|contentinfo|dialog|main|navigation)$/;
+
 /**
  * What identifies an element again: its name, or the beginning of its text, without blanks. A
- * field's value does not identify it.
+ * field's value does not identify it, nor what is in a part of the page.
  */
 export function markOf(node: AriaNode): string {
-  if (node.name !== "" || holdsValue(node.role)) return squeezed(node.name);
+  if (node.name !== "" || holdsValue(node.role) || part.test(node.role)) return squeezed(node.name);
   return squeezed(nodeText(node));
 }
 

@@ -2,9 +2,9 @@ import type { Browsing } from "../../machine/browser/browser.ts";
 import { asData, originOf } from "../page/as-data.ts";
 import type { SnapshotState } from "./elements/snapshot-state.ts";
 import { linesOf } from "./lines.ts";
+import { withoutRefs } from "./lines-text.ts";
 import { lookAt, type PageLook, settle } from "./look.ts";
 import { oneLine, withinBudget } from "./page-brief.ts";
-import { withoutRefs } from "./page-changes.ts";
 
 const glanceMs = 3_000;
 const maxGlances = 12;

@@ -7,6 +7,9 @@ import type { Item } from "./item.ts";
  */
 export type Drawn = { readonly items: readonly Item[]; readonly looks: ReadonlyMap<number, string> };
 
+/** What holds them. */
+export const drawnRole = "icons and shapes without a label";
+
 /** Words that more shapes than this have beside them tell none from the others. */
 const maxBeside = 8;
 
@@ -18,16 +21,17 @@ export function drawnItems(
   const looks = new Map(all.filter(({ outlined }) => outlined).map((one) => [one.number, lookText(one)]));
   const found = all.filter(({ outlined }) => !outlined);
   const words = found.map(({ beside }) => beside);
-  const children = found.map(({ number, what, colour, x, y, width, height, beside, clipped }, index): Item => {
+  const children = found.map(({ number, what, colour, x, y, width, height, beside, clipped, behind }, index): Item => {
     const isTold = words.indexOf(beside) < index && words.filter((one) => one === beside).length > maxBeside;
     const near = beside === "" || isTold ? "" : `, beside "${beside}"`;
     const at = clipped ? "scrolled out of view" : `at ${x},${y}`;
     const text = `${width}×${height} px ${at}${tintOf(colour)}${near}`;
     const ref = refOf({ number, role: what });
-    return { role: what, name: "", text, states: [], ref, acts: true, away: 0, url: undefined, children: [] };
+    const rest = { states: [], ref, acts: true, away: 0, url: undefined, children: [] };
+    return { role: what, name: "", text, ...rest, ...(behind === true && { behind }) };
   });
   if (children.length === 0) return { items: [], looks };
-  const role = "icons and shapes without a label";
+  const role = drawnRole;
   const holder = {
     role,
     name: "",

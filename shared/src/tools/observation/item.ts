@@ -11,6 +11,8 @@ export type Item = {
   /** How far outside the window it is, in pixels; 0 in view. */
   readonly away: number;
   readonly url: string | undefined;
+  /** Whether an open dialog makes a shape inert. */
+  readonly behind?: true;
   readonly children: readonly Item[];
 };
 

@@ -25,11 +25,21 @@ export function linesText(lines: readonly OutlineLine[], shown: ReadonlySet<numb
 
 /**
  * Which lines of an outline to show within so many tokens: lines in view before those further away,
- * actionable ones before the rest.
+ * new ones before those with the words of `known`, actionable ones before the rest. A line is not
+ * left out alone if it is as short as the words that say so; one that is not `usable` is shown only
+ * above one that is.
  */
-export function chooseLines(lines: readonly OutlineLine[], tokens: number): ReadonlySet<number> {
+export function chooseLines(
+  lines: readonly OutlineLine[],
+  tokens: number,
+  { known = new Set(), usable = () => true }: Choice = {},
+): ReadonlySet<number> {
   const costs = lines.map(({ text, depth }) => estimateText(text) + 2 + depth / 4);
-  const order = lines.map((_, index) => index).toSorted((a, b) => urgency(lines[a]) - urgency(lines[b]) || a - b);
+  const urgencies = lines.map((line) => urgency(line, known));
+  const order = lines
+    .map((_, index) => index)
+    .filter(usable)
+    .toSorted((a, b) => (urgencies[a] ?? 0) - (urgencies[b] ?? 0) || a - b);
   const chosen = new Set<number>();
   let left = tokens;
   for (const index of order) {
@@ -41,19 +51,39 @@ export function chooseLines(lines: readonly OutlineLine[], tokens: number): Read
     for (const at of needed) chosen.add(at);
     if (left < 8) break;
   }
+  for (const [index, { parent }] of lines.entries()) {
+    const isAlone =
+      usable(index) &&
+      !chosen.has(index) &&
+      [index - 1, index + 1].every((at) => at < 0 || at >= lines.length || chosen.has(at));
+    if (isAlone && (parent < 0 || chosen.has(parent)) && (costs[index] ?? 0) <= shortGap) chosen.add(index);
+  }
   return chosen;
 }
+
+/** What is known of the lines: the words that were told before, and which can be used now. */
+export type Choice = {
+  readonly known?: ReadonlySet<string> | undefined;
+  readonly usable?: ((index: number) => boolean) | undefined;
+};
+
+/** What it costs to say that a line was left out. */
+const shortGap = 8;
 
 const screen = 1_000;
 
 /**
- * Smaller is more urgent: in view, then within a screen, then by distance; within each, actionable
- * lines before text.
+ * Smaller is more urgent: in view, then within a screen, then by distance; within each, new lines
+ * first, and actionable ones before text.
  */
-function urgency(line: OutlineLine | undefined): number {
-  if (line === undefined) return Number.POSITIVE_INFINITY;
-  const distance = line.away === 0 ? 0 : line.away <= screen ? 2 : 4 + Math.floor(line.away / screen);
-  return distance + line.rank;
+function urgency({ away, rank, text }: OutlineLine, known: ReadonlySet<string>): number {
+  const distance = away === 0 ? 0 : away <= screen ? 4 : 8 + 4 * Math.floor(away / screen);
+  return distance + (known.has(withoutRefs(text)) ? 2 : 0) + rank;
+}
+
+/** A line without the refs of its elements. */
+export function withoutRefs(text: string): string {
+  return text.replaceAll(/ \[e\d+\]/g, "");
 }
 
 /**

@@ -11,6 +11,10 @@ export type OutlineLine = {
   readonly away: number;
   /** How soon a reader needs it: 0 for actionable elements and headings, 1 for the rest. */
   readonly rank: 0 | 1;
+  /** Whether nothing else of its document can be used while it is open. */
+  readonly modal?: true;
+  /** Whether an open dialog makes a shape inert. */
+  readonly behind?: true;
   /** The number of its parent line; -1 at the top. */
   readonly parent: number;
 };
@@ -36,8 +40,16 @@ export function linesOf(items: readonly Item[], detail: Detail): readonly Outlin
     const row = oneRow(item, detail);
     const text = row ?? headOf(item, detail);
     const rank = item.acts || item.role === "heading" || item.role === "dialog" || item.role === "alert" ? 0 : 1;
-    const acts = actsByRole(item.role);
-    lines.push({ depth, text, acts, away: item.away, rank: row !== undefined && holdsActing(item) ? 0 : rank, parent });
+    lines.push({
+      depth,
+      text,
+      acts: actsByRole(item.role),
+      away: item.away,
+      rank: row !== undefined && holdsActing(item) ? 0 : rank,
+      ...(item.states.includes("modal") && { modal: true }),
+      ...(item.behind === true && { behind: true }),
+      parent,
+    });
     if (row === undefined && !isDropdown(item)) addAll(item.children, depth + 1, lines.length - 1, item.ref);
   };
   const addAll = (children: readonly Item[], depth: number, parent: number, within: string | undefined) => {

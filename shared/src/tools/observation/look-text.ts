@@ -1,6 +1,7 @@
 import type { Browsing } from "../../machine/browser/browser.ts";
 import { estimateText } from "../../models/tokens.ts";
 import { asData, originOf } from "../page/as-data.ts";
+import { drawnRole } from "./drawn-items.ts";
 import { type Detail, linesOf, type OutlineLine } from "./lines.ts";
 import { chooseLines, linesText } from "./lines-text.ts";
 import type { PageLook } from "./look.ts";
@@ -34,18 +35,41 @@ const fewLines = 60;
 /**
  * The lines of a look. On a small page every element gets its ref; on others only actionable
  * elements do, and runs of similar ones are collapsed. `detail` keeps to how they were written
- * before.
+ * before; lines with the words of `known` go last. What is behind a dialog that makes it inert is
+ * left out, but for `behind`.
  */
-export function linesOfLook({ items }: PageLook, tokens: number, detail?: Detail): LookLines {
+export function linesOfLook(
+  { items }: PageLook,
+  tokens: number,
+  detail?: Detail,
+  { known, behind = false }: { readonly known?: ReadonlySet<string>; readonly behind?: boolean } = {},
+): LookLines {
   const written = (how: Detail) => {
     const lines = linesOf(items, how);
-    return { lines, detail: how, shown: chooseLines(lines, tokens) };
+    return {
+      lines,
+      detail: how,
+      shown: chooseLines(lines, tokens, { known, usable: behind ? undefined : usable(lines) }),
+    };
   };
   if (detail !== undefined) return written(detail);
   const short = linesOf(items, { allRefs: false, collapsed: true });
   if (short.length > fewLines) return written({ allRefs: false, collapsed: true });
   const detailed = { allRefs: true, collapsed: false };
   return fits(linesOf(items, detailed), tokens / 2) ? written(detailed) : written({ allRefs: false, collapsed: true });
+}
+
+/** While a dialog of the page itself makes the rest inert, its lines and the drawn shapes in it. */
+function usable(lines: readonly OutlineLine[]): ((index: number) => boolean) | undefined {
+  const dialog = lines.findLastIndex(({ modal }) => modal);
+  const isWithin = (index: number, found: (at: number) => boolean) => {
+    for (let at = index; at >= 0; at = lines[at]?.parent ?? -1) if (found(at)) return true;
+    return false;
+  };
+  const isFrame = (at: number) => lines[at]?.text.startsWith("iframe") === true;
+  if (dialog < 0 || isWithin(dialog, isFrame)) return undefined;
+  const isShape = (at: number) => lines[lines[at]?.parent ?? -1]?.text === drawnRole && lines[at]?.behind !== true;
+  return (index) => isShape(index) || isWithin(index, (at) => at === dialog);
 }
 
 /** Whether the lines take less than so many tokens; long ones are not estimated to the end. */

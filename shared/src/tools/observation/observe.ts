@@ -5,6 +5,7 @@ import { estimateText } from "../../models/tokens.ts";
 import { passedText } from "./between-acts.ts";
 import { type SnapshotState, type SnapshotStates, untoldNotices } from "./elements/snapshot-state.ts";
 import type { Detail } from "./lines.ts";
+import { withoutRefs } from "./lines-text.ts";
 import { lookAt, type PageLook, settle } from "./look.ts";
 import { bodyOf, headerOf, type LookLines, linesOfLook, notesOf } from "./look-text.ts";
 import { briefOf, briefOfChanges } from "./page-brief.ts";
@@ -98,7 +99,8 @@ function seenOf(
   },
 ): Observation | undefined {
   const { look, told, image } = page;
-  const lines = (detail?: Detail) => linesOfLook(look, tokens - aroundTokens, detail);
+  const lines = (detail?: Detail, how?: { known?: ReadonlySet<string>; behind?: boolean }) =>
+    linesOfLook(look, tokens - aroundTokens, detail, how);
   const whole = (shown: LookLines) => [...told.header, ...notesOf(told.notices), bodyOf(look, shown)].join("\n");
   if (snapshot !== undefined && continues(look, snapshot)) {
     const shown = lines(snapshot.detail);
@@ -110,10 +112,13 @@ function seenOf(
     const shown = lines(base.detail);
     const isDrawnAlike = image !== undefined && isSame(base.picture, told.picture);
     const most = isDrawnAlike ? maxBesidePicture : base.document === documentOf(look) ? maxChanged : maxLoaded;
-    const changes = changesOf(looks, { ...page, lines: shown }, { base, since }, most * estimateText(whole(shown)));
+    const room = most * estimateText(whole(lines(base.detail, { behind: true })));
+    const changes = changesOf(looks, { ...page, lines: shown }, { base, since }, room);
     if (changes !== "too many") return changes;
   }
-  const shown = lines(base?.document === documentOf(look) ? base.detail : undefined);
+  // What an act opened is not to be left out for what was told already.
+  const known = new Set(base !== undefined && continues(look, base) ? base.lines.map(withoutRefs) : []);
+  const shown = lines(base?.document === documentOf(look) ? base.detail : undefined, { known });
   const mark = remember(looks, toldWith(look, shown, told));
   return { text: whole(shown), mark, brief: briefOf(look), ...(image && { images: [image] }) };
 }

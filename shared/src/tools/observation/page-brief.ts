@@ -1,9 +1,10 @@
 import { estimateText } from "../../models/tokens.ts";
 import { asData, originOf } from "../page/as-data.ts";
 import type { Item } from "./item.ts";
+import { withoutRefs } from "./lines-text.ts";
 import type { PageLook } from "./look.ts";
 import type { LookLines } from "./look-text.ts";
-import { type Difference, withoutRefs } from "./page-changes.ts";
+import type { Difference } from "./page-changes.ts";
 
 /** Tokens that a page may take in the conversation once it is out of date. */
 const briefTokens = 160;

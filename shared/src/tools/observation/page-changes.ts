@@ -1,5 +1,6 @@
 import { asData, originOf } from "../page/as-data.ts";
 import { linesOf, type OutlineLine } from "./lines.ts";
+import { withoutRefs } from "./lines-text.ts";
 import type { PageLook } from "./look.ts";
 import { type LookLines, titleText } from "./look-text.ts";
 import { placedLines, type Reordered, reordered } from "./page-order.ts";
@@ -188,11 +189,6 @@ function shortened(text: string): string {
 
 function refIn(text: string): string | undefined {
   return /\[(e\d+)\]/.exec(text)?.[1];
-}
-
-/** A line without the refs of its elements. */
-export function withoutRefs(text: string): string {
-  return text.replaceAll(/ \[e\d+\]/g, "");
 }
 
 function focusIn(lines: readonly OutlineLine[]): string | undefined {

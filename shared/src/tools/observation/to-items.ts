@@ -29,10 +29,44 @@ export type Setting = {
  * can see is hidden.
  */
 export function toItems(nodes: readonly (string | AriaNode)[], setting: Setting, away = 0): Item[] {
-  const items = nodes.flatMap((node) =>
-    typeof node === "string" ? textItems(node, setting, away) : nodeItems(node, setting, away),
-  );
+  const items = nodes.flatMap((node) => {
+    if (typeof node === "string") return textItems(node, setting, away);
+    const inner = nodeItems(node, setting, away);
+    return isDrawnRow(node, nodes) && fitsRow(inner) ? [rowItem(node, inner, setting)] : inner;
+  });
   return items.filter((item, index) => !isLabel(item, items[index - 1]) && !isLabel(item, items[index + 1]));
+}
+
+const fewestAlike = 3;
+const fewestCells = 3;
+const mostCells = 12;
+
+/** Whether a box without a role is drawn as a row: its parts on one line, with others like it. */
+function isDrawnRow(
+  { role, name, cursor, children = [] }: AriaNode,
+  siblings: readonly (string | AriaNode)[],
+): boolean {
+  if (role !== "generic" || name !== "" || cursor === "pointer" || children.length < fewestCells) return false;
+  const boxes = children.flatMap((child) => (typeof child === "string" || isEmpty(child.box) ? [] : [child.box]));
+  const top = Math.max(...boxes.map(([, y]) => y));
+  const bottom = Math.min(...boxes.map(([, y, , height]) => y + height));
+  if (boxes.length < fewestCells || top >= bottom) return false;
+  const isAlike = (one: string | AriaNode) =>
+    typeof one !== "string" && one.role === role && one.children?.length === children.length;
+  return siblings.filter(isAlike).length >= fewestAlike;
+}
+
+function fitsRow(inner: readonly Item[]): boolean {
+  const isText = ({ role }: Item) => role === "text";
+  const isFull = inner.length >= fewestCells && inner.length <= mostCells;
+  return isFull && inner.filter(isText).length > 1 && inner.every(({ children }) => children.length === 0);
+}
+
+function rowItem({ box, ref: number, role, name, ...node }: AriaNode, children: Item[], setting: Setting): Item {
+  const mark = markOf({ box, role, name, ...node });
+  const ref = number === undefined ? undefined : setting.refOf({ number, role, name, mark });
+  const away = awayOf(box, setting);
+  return { role: "row", name: "", text: "", states: [], ref, acts: false, away, url: undefined, children };
 }
 
 /** Whether a text, also one that can be clicked, only names the field beside it. */
@@ -120,6 +154,7 @@ function statesOf(node: AriaNode, unseen: boolean): string[] {
   }
   if (node.selected === true) states.push("selected");
   if (node.disabled === true) states.push("disabled");
+  if (node.modal === true) states.push("modal");
   if (node.expanded === true) states.push("expanded");
   if (node.active === true && node.role !== "generic") states.push("focused");
   if (node.ariaHidden === true) states.push("aria-hidden");

@@ -1,13 +1,16 @@
 import { afterAll, expect, test } from "bun:test";
 import { refOf, startDesk } from "../../../testing/browser/desk.ts";
 
+const suggestingField = (attribute: string) =>
+  `<input aria-label=City ${attribute}><div id=l></div><script>const field = document.querySelector("input"); let timer
+    field.oninput = () => { clearTimeout(timer); timer = setTimeout(() => { l.innerHTML = "<div>Bern <small>city</small></div>" }, 400) }</script>`;
 const desk = await startDesk({
   "/shadow": `<div id=h></div><iframe srcdoc="<button onclick=&quot;parent.document.querySelector('p').textContent = 'From inside'&quot;>Inner</button><i>in</i>"></iframe>
     <p></p><button onclick="frames[0].document.querySelector('i').textContent = 'changed'">Outer</button><script>const root = h.attachShadow({ mode: "open" })
     root.innerHTML = "<button>Shaded</button><b></b>"; root.querySelector("button").onclick = () => { root.querySelector("b").textContent = "Pressed" }</script>`,
   "/inert": `<div inert><button>Behind</button></div><dialog open>Ahead</dialog>`,
-  "/suggest": `<input aria-label=City role=combobox><div id=l></div><script>const field = document.querySelector("input"); let timer
-    field.oninput = () => { clearTimeout(timer); timer = setTimeout(() => { l.innerHTML = "<div>Bern <small>city</small></div>" }, 400) }</script>`,
+  "/suggest": suggestingField("role=combobox"),
+  "/suggest-too": suggestingField("autocomplete=off"),
   "/editor": `<div contenteditable role=textbox aria-label=Body><p>Hello</p></div><input aria-label=Short maxlength=3>`,
   "/list": `<div style="height:80px;overflow:auto">${"<p>small".repeat(9)}</div><div id=l style="height:300px;overflow:auto">${"<p>Entry".repeat(40)}</div>`,
 });
@@ -37,6 +40,12 @@ test("what a field suggests a moment later is seen with what was written, and to
   await done("input_text", { ref: ref("City"), text: "Ber" });
   expect((await desk.see()).text).toContain("Bern city");
   expect(await done("select_dropdown_option", { ref: ref("City"), text: "Bern" })).toContain('"Bern city"');
+});
+
+test("what a field suggests is seen too where only its switched-off memory tells that it does", async () => {
+  const ref = await open("/suggest-too");
+  await done("input_text", { ref: ref("City"), text: "Ber" });
+  expect((await desk.see()).text).toContain("Bern city");
 });
 
 test("an editor that makes paragraphs of lines holds what was written, and a field that cuts it does not", async () => {

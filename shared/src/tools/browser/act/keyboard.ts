@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tools/tool.ts";
-import { untilMore } from "../../observation/in-page/wait-for-quiet.ts";
+import { suggests, untilMore } from "../../observation/in-page/wait-for-quiet.ts";
 import { judgeForm, judgeInput, judgeKeys } from "../../risk/acts.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { ref } from "./input.ts";
@@ -39,7 +39,8 @@ export function keyboardTools(deps: BrowserDeps): Tool[] {
             if (clear) say(`Wrote into ${await setText(element, text)}${submit ? ", and pressed Enter" : ""}.`);
             else await addText(element, text);
             if (submit) await evenIfSlow(element.handle.press("Enter", { timeout: actMs }));
-            else if (suggesting.test(element.seen.role)) await element.handle.evaluate(untilMore, suggestMs);
+            else if (suggesting.test(element.seen.role) || (await element.handle.evaluate(suggests)))
+              await element.handle.evaluate(untilMore, suggestMs);
           },
         ),
     }),

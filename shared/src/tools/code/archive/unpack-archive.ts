@@ -3,10 +3,12 @@ import { counted } from "../../../core/text/counted.ts";
 import { betweenMarks, sanitizeLine } from "../../../core/text/sanitize.ts";
 import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
+import type { OpenFile } from "../../../machine/workspace/workspace-file.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";
 import { type ArchiveFile, type Compression, decompress } from "./decompress.ts";
 import { defaultExtractLimits, type ExtractLimits, withinLimits } from "./extract-room.ts";
 import { type Placing, placeEntries, type Unpacked } from "./place-entries.ts";
+import { readMailFiles } from "./read-mail-files.ts";
 import { readTar } from "./read-tar.ts";
 import { readZip } from "./read-zip.ts";
 
@@ -16,6 +18,8 @@ export type Unpacking = Omit<Placing, "entries" | "packedBytes"> & {
   readonly sandbox: Sandbox;
   /** The name of the file that is compressed alone; without it such an archive is rejected. */
   readonly single?: string;
+  /** Set for a mail: what is attached to it becomes the folder's files. */
+  readonly mail?: Pick<OpenFile, "read">;
 };
 
 /**
@@ -26,12 +30,14 @@ export async function unpackArchive({
   archive,
   sandbox,
   single,
+  mail,
   limits = defaultExtractLimits,
   ...placing
 }: Unpacking): Promise<Unpacked> {
   return await placeEntries({ ...placing, limits, entries: entriesOf(), packedBytes: () => archive.size });
   async function* entriesOf(): AsyncGenerator<ArchiveEntry> {
-    yield* await openArchive(archive, { sandbox, single, limits, signal: placing.signal });
+    if (mail !== undefined) yield* readMailFiles(mail);
+    else yield* await openArchive(archive, { sandbox, single, limits, signal: placing.signal });
   }
 }
 

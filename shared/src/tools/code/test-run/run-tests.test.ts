@@ -234,6 +234,25 @@ test("how a project is tested is told by its files", async () => {
     expect(commands[at]?.split("command: ")[1]?.replace(/python3 -m pytest .*/, command)).toContain(command);
 });
 
+test("where tests in Python stand beside others, it is said that they were not run, unless the script does", async () => {
+  const python = { "tests/test_sums.py": cases };
+  const workspace = await place.project({
+    ...Object.fromEntries(
+      Object.entries(python).flatMap(([path, text]) => [
+        [`a/${path}`, text],
+        [`b/${path}`, text],
+      ]),
+    ),
+    "a/package.json": '{"scripts": {"test": "echo ok 1 - x"}}',
+    "b/package.json": '{"scripts": {"test": "echo ok 1 - x && python3 -m unittest discover -s tests"}}',
+  });
+  const run = async (path: string) => (await callIn(workspace)(runTestsTool(place), { path })).text;
+  expect(await run("a")).toContain(
+    "\nNot run: the tests in Python, such as tests/test_sums.py. Give the command for them.\n",
+  );
+  expect(await run("b")).not.toContain("Not run");
+});
+
 test("of many failures the first thirty are named, of a long output the beginning and the end are shown", async () => {
   const workspace = await place.project({});
   const run = (command: string) => callIn(workspace)(runTestsTool(place), { command });

@@ -2,12 +2,11 @@ import * as z from "zod";
 import { counted } from "../../../core/text/counted.ts";
 import { defineTool } from "../../../core/tools/define-tool.ts";
 import { failure, type Tool, type ToolContext, type ToolResult } from "../../../core/tools/tool.ts";
-import type { Workspace } from "../../../core/workspace.ts";
 import { runCommand } from "../../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
-import { kindOf, openFile } from "../../../machine/workspace/workspace-file.ts";
 import { withCallOutput } from "../../shell/call-output.ts";
 import { listCodeFiles, relativePath } from "../search/list-code-files.ts";
+import { chosenCommand, detectTests } from "./detect-tests.ts";
 import { chooseTests } from "./impact/choose-tests.ts";
 import type { TestReport } from "./tap.ts";
 import { shortenTap } from "./tap.ts";
@@ -118,8 +117,9 @@ async function commandFor(
 ): Promise<{ readonly command: string | undefined; readonly note: string; readonly none?: true }> {
   if (given.command !== undefined && !given.affected) return { command: given.command, note: "" };
   const { paths } = await listCodeFiles(sandbox, context, { path: folder });
-  const command = given.command ?? (await detectTests(context.workspace, folder, paths));
-  if (command === undefined || !given.affected) return { command, note: "" };
+  const found = given.command === undefined ? await detectTests(context.workspace, folder, paths) : undefined;
+  const command = given.command ?? found?.command;
+  if (command === undefined || !given.affected) return { command, note: found?.note ?? "" };
   return { command, ...(await chooseTests({ folder, paths, command }, context)) };
 }
 
@@ -130,53 +130,4 @@ function clipped(output: string): string {
   if (output.length <= longestOutput) return output;
   const half = longestOutput / 2;
   return `${output.slice(0, half)}\n[… ${counted(output.length - longestOutput, "character")} left out …]\n${output.slice(-half)}`;
-}
-
-/**
- * The command that runs the tests of the project in this folder, according to its files; undefined
- * when they do not identify one.
- */
-async function detectTests(
-  workspace: Workspace,
-  folder: string,
-  paths: readonly string[],
-): Promise<string | undefined> {
-  const has = async (name: string) => (await kindOf(workspace, `${folder}/${name}`)) === "file";
-  if (await has("Cargo.toml")) return "cargo test";
-  if (await has("go.mod")) return "go test -v ./...";
-  if (await has("package.json")) {
-    const bun = (await has("bun.lock")) || (await has("bunfig.toml"));
-    if (/"test"\s*:/.test(await fileText(workspace, `${folder}/package.json`)))
-      return bun ? "bun run test" : "npm test";
-    return bun ? "bun test" : "node --test";
-  }
-  const tests = paths
-    .map((path) => path.replace(/^\.\//, "").slice(folder === "." ? 0 : folder.replace(/^\.\//, "").length + 1))
-    .filter((path) => /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/.test(path));
-  return tests.length === 0 ? undefined : await pythonTests(tests, has);
-}
-
-/**
- * pytest where it is installed. unittest searches folders that are not packages only when they are
- * named.
- */
-async function pythonTests(tests: readonly string[], has: (name: string) => Promise<boolean>): Promise<string> {
-  const top = tests[0]?.includes("/") ? (tests[0].split("/")[0] ?? "") : "";
-  const apart =
-    /^[\w-]+$/.test(top) && tests.every((path) => path.startsWith(`${top}/`)) && !(await has(`${top}/__init__.py`));
-  const unittest = `python3 -m unittest discover${apart ? ` -s ${top}` : ""}`;
-  return `export PYTHONPATH="$PWD/src:$PWD"; if python3 -c 'import pytest' 2>/dev/null; then python3 -m pytest -q -p no:cacheprovider; else echo '${noPytest}'; ${unittest}; fi`;
-}
-
-const noPytest = "pytest is not installed here: only tests written for unittest are run.";
-
-/** Of the command that leaves the choice to the shell, what was run. */
-function chosenCommand(command: string, stdout: string): string {
-  const [, pytest, unittest] = /; then (.*); else echo '.*'; (.*); fi$/.exec(command) ?? [];
-  return (stdout.includes(noPytest) ? unittest : pytest) ?? command;
-}
-
-async function fileText(workspace: Workspace, path: string): Promise<string> {
-  await using file = await openFile(workspace, path);
-  return (await file.read(1_000_000))?.toString("utf8") ?? "";
 }

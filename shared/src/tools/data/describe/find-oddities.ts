@@ -11,8 +11,13 @@ import type { ColumnProfile } from "./oddity.ts";
 import { numbersAsText, untidyTexts } from "./texts.ts";
 import { totalRows } from "./totals.ts";
 
-const maxColumns = 40;
+/** Columns that one query looks at, and cells that all of them together may. */
+const columnsAtOnce = 40;
+const maxCells = 40_000_000;
 const maxRowsCompared = 5_000_000;
+/** Asks the database. */
+type Query = (sql: string) => Promise<QueryResult>;
+
 const mostlyDifferent = 0.9;
 const key = /(?:^|_|\s)(?:id|key|no|nr|number|code|uuid)$|编号|订单号/i;
 const oddities = [
@@ -27,20 +32,26 @@ const oddities = [
 ];
 
 /**
- * The oddities of a table, a sentence each: by rows, then column by column. One pass over the data,
- * and one more for duplicate rows.
+ * The oddities of a table, a sentence each: by rows, then column by column. One pass over the data
+ * for each forty columns, and one more for duplicate rows; of columns that are too many for that,
+ * or not among those given of `all`, it is said how many were not looked at.
  */
 export async function findOddities(
-  query: (sql: string) => Promise<QueryResult>,
+  query: Query,
   table: string,
-  { rows, columns }: { readonly rows: number; readonly columns: readonly ColumnProfile[] },
+  { rows, columns, all }: { readonly rows: number; readonly columns: readonly ColumnProfile[]; readonly all: number },
 ): Promise<string[]> {
-  const looked = columns.slice(0, maxColumns);
-  return [...(await repeatedRows(query, table, rows, looked)), ...(await oddColumns(query, table, looked))];
+  const looked = columns.slice(0, Math.max(columnsAtOnce, Math.floor(maxCells / Math.max(1, rows))));
+  const odd = [...(await repeatedRows(query, table, rows, looked))];
+  for (let at = 0; at < looked.length; at += columnsAtOnce)
+    odd.push(...(await oddColumns(query, table, looked.slice(at, at + columnsAtOnce))));
+  const left = all - looked.length;
+  const notLooked = left === 1 ? "1 column was not looked at" : `the last ${left} columns were not looked at`;
+  return left > 0 ? [...odd, notLooked] : odd;
 }
 
 async function repeatedRows(
-  query: (sql: string) => Promise<QueryResult>,
+  query: Query,
   table: string,
   rows: number,
   columns: readonly ColumnProfile[],
@@ -61,11 +72,7 @@ function repeated(column: string): string {
   return `count(${column}) - count(DISTINCT ${column})`;
 }
 
-async function oddColumns(
-  query: (sql: string) => Promise<QueryResult>,
-  table: string,
-  columns: readonly ColumnProfile[],
-): Promise<string[]> {
+async function oddColumns(query: Query, table: string, columns: readonly ColumnProfile[]): Promise<string[]> {
   const asked = columns.flatMap((column) =>
     oddities.flatMap((oddity) => {
       const looks = oddity.looks(column);

@@ -4,7 +4,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { type ForeignName, foreignNames } from "./foreign-name.ts";
 import { type ForeignTable, maxFileBytes } from "./foreign-table.ts";
 import { isSqlite, readSqliteTable, sqliteTables } from "./read-sqlite.ts";
-import { readSheet, sheetNames } from "./read-workbook.ts";
+import { readSheet, sheetsOf } from "./read-workbook.ts";
 import { markedAs, storeTable } from "./store-table.ts";
 
 /** The part of a name that stands for the list of parts: `book.xlsx/*`. */
@@ -61,14 +61,21 @@ async function read(path: string, size: number, named: ForeignName, goOn: () => 
   if (size > maxFileBytes) throw new Error(`${named.file} is larger than ${maxFileBytes / 2 ** 20} MB.`);
   try {
     const content = named.kind === "workbook" ? await Bun.file(path).bytes() : undefined;
-    const all = content === undefined ? sqliteTables(path) : await sheetNames(content);
-    if (named.part === everything) return { columns: ["name"], rows: all.map((name) => [name]) };
+    const sheets = content === undefined ? [] : await sheetsOf(content);
+    const all = content === undefined ? sqliteTables(path) : sheets.map(({ name }) => name);
+    if (named.part === everything) return listed(all, sheets);
     if (content === undefined) return readSqliteTable(path, chosen(named, all, "table"), goOn);
     return await readSheet(content, chosen(named, all, "sheet"), goOn);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`${named.file} could not be read: ${reason}`);
   }
+}
+
+/** The parts of a file; of a workbook with hidden sheets also which those are. */
+function listed(all: readonly string[], sheets: Awaited<ReturnType<typeof sheetsOf>>): ForeignTable {
+  if (!sheets.some(({ hidden }) => hidden)) return { columns: ["name"], rows: all.map((name) => [name]) };
+  return { columns: ["name", "hidden"], rows: sheets.map(({ name, hidden }) => [name, hidden]) };
 }
 
 /** The requested sheet or table: the one named, else the first sheet or the only table. */

@@ -283,3 +283,26 @@ with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DE
   expect(await child.exited).toBe(0);
   return Bun.file(join(folder, "bomb.xlsx")).bytes();
 }
+
+test("a hidden sheet is listed as such, by a query and where the workbook is described", async () => {
+  const made = await writeXlsx({
+    sheets: [
+      { name: "Budget", rows: [["a"], [1]] },
+      { name: "Corrections", rows: [["b"], [2]], hidden: true },
+      { name: "Old", rows: [["c"], [3]], veryHidden: true },
+    ],
+  });
+  await scene.write("hiding.xlsx", made);
+  expect(await rowsOf("FROM 'hiding.xlsx/*'")).toEqual([
+    "name | hidden",
+    "VARCHAR | BOOLEAN",
+    "Budget | false",
+    "Corrections | true",
+    "Old | true",
+    "[3 rows]",
+  ]);
+  const { text } = await scene.call(describeData(scene), { path: "hiding.xlsx" });
+  expect(text).toStartWith(
+    "hiding.xlsx holds, as a query names them: 'hiding.xlsx/Budget', 'hiding.xlsx/Corrections' (hidden), 'hiding.xlsx/Old' (hidden)\n",
+  );
+});

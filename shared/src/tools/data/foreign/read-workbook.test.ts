@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type WriteSheet, writeXlsx } from "hucre/xlsx";
 import { claimingZip } from "../../../testing/documents.ts";
-import { readSheet, sheetNames } from "./read-workbook.ts";
+import { readSheet, sheetsOf } from "./read-workbook.ts";
 
 const made = (rows: WriteSheet["rows"], more: Partial<WriteSheet> = {}) =>
   writeXlsx({
@@ -12,8 +12,11 @@ const made = (rows: WriteSheet["rows"], more: Partial<WriteSheet> = {}) =>
   });
 const read = async (...of: Parameters<typeof made>) => await readSheet(await made(...of), "S", () => undefined);
 
-test("the names of all sheets are told in their order", async () => {
-  expect(await sheetNames(await made([]))).toEqual(["S", "Other"]);
+test("the names of all sheets are told in their order, and which are hidden", async () => {
+  expect(await sheetsOf(await made([]))).toEqual([
+    { name: "S", hidden: false },
+    { name: "Other", hidden: true },
+  ]);
 });
 
 test.each<[string, NonNullable<WriteSheet["rows"]>, readonly string[], readonly unknown[]]>([

@@ -4,15 +4,17 @@ import { checkCells, columnNames, type ForeignTable, type ForeignValue, textCoun
 
 const maxTitles = 5;
 
-/** The names of a workbook's sheets, in order. */
-export async function sheetNames(content: Uint8Array): Promise<string[]> {
-  const names: string[] = [];
-  const note = ({ name }: { readonly name: string }) => {
-    names.push(name);
+type ListedSheet = { readonly name: string; readonly hidden?: boolean; readonly veryHidden?: boolean };
+
+/** A workbook's sheets, in order, and which of them nobody is shown. */
+export async function sheetsOf(content: Uint8Array): Promise<{ readonly name: string; readonly hidden: boolean }[]> {
+  const sheets: { name: string; hidden: boolean }[] = [];
+  const note = ({ name, hidden = false, veryHidden = false }: ListedSheet) => {
+    sheets.push({ name, hidden: hidden || veryHidden });
     return false;
   };
   await readXlsx(content, { sheets: note });
-  return names;
+  return sheets;
 }
 
 /**

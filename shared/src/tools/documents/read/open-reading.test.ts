@@ -90,7 +90,7 @@ test("of a mail the people, the day as it was written, the text and what is atta
     `From: a@a.example\r\nTo: Team: b@b.example, "C, D" <c@c.example>;\r\nCc: e@e.example\r\nDate: Tue, 5 Mar 2024 23:30:00 -0800\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Type: text/html\r\n\r\n<p>Only <b>HTML</b></p>\r\n${attached.join("")}--x--\r\n`,
   );
   expect(text).toStartWith(
-    "From: a@a.example\nTo: Team: b@b.example, C, D <c@c.example>\nCc: e@e.example\nDate: Tue, 5 Mar 2024 23:30:00 -0800\n\nOnly **HTML**\n\nAttached:\n",
+    "From: a@a.example\nTo: Team: b@b.example, C, D <c@c.example>\nCc: e@e.example\nDate: Tue, 5 Mar 2024 23:30:00 -0800\n\nOnly **HTML**\n\nAttached (unpack makes files of them):\n",
   );
   expect(text).toContain("- a.txt (text/plain, 14 bytes):\nattached text\n");
   expect(text).toContain(`\n- b.csv (text/csv, 10000 bytes):\n${long.slice(1)}\n`);

@@ -17,7 +17,9 @@ export function readMail(bytes: Uint8Array, part: string | undefined): Reading {
   async function* pieces(): AsyncGenerator<DocumentPiece> {
     for (let number = first; number <= last; number++) {
       const content = bytes.subarray(starts[number - 1], starts[number]);
-      const text = mailText(await PostalMime.parse(withoutFromLine(content), { maxNestingDepth: 64 }));
+      const whole = withoutFromLine(content);
+      const attached = whole === content ? "Attached (unpack makes files of them):" : "Attached:";
+      const text = mailText(await PostalMime.parse(whole, { maxNestingDepth: 64 }), attached);
       const head = starts.length === 1 ? "" : `[message ${number}]\n`;
       yield { label: `message ${number}`, at: `${number}-${last}`, text: `${head}${text}\n` };
     }
@@ -41,12 +43,14 @@ function messageStarts(bytes: Uint8Array): number[] {
   return starts;
 }
 
+/** Of a message of a mailbox, what follows the line that parts it from others; a mail as it is. */
 function withoutFromLine(content: Uint8Array): Uint8Array {
   const buffer = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-  return buffer.subarray(0, 5).toString("latin1") === "From " ? buffer.subarray(buffer.indexOf("\n") + 1) : buffer;
+  return buffer.subarray(0, 5).toString("latin1") === "From " ? buffer.subarray(buffer.indexOf("\n") + 1) : content;
 }
 
-function mailText({ from, to = [], cc = [], headers: all, subject, text, html, attachments }: Email): string {
+function mailText(email: Email, attachedHead: string): string {
+  const { from, to = [], cc = [], headers: all, subject, text, html, attachments } = email;
   const headers: readonly (readonly [string, string])[] = [
     ["From", from === undefined ? "" : addressText(from)],
     ["To", to.map(addressText).join(", ")],
@@ -65,7 +69,7 @@ function mailText({ from, to = [], cc = [], headers: all, subject, text, html, a
       ? `${name}:\n${typeof content === "string" ? content : decodeText(new Uint8Array(content), mimeType)}`
       : name;
   });
-  const attached = files.length === 0 ? "" : `Attached:\n${files.join("\n")}`;
+  const attached = files.length === 0 ? "" : `${attachedHead}\n${files.join("\n")}`;
   return [head.join("\n"), body, attached].filter((piece) => piece !== "").join("\n\n");
 }
 

@@ -56,6 +56,7 @@ test.each([
   ["http://a.example/x.png", "is not an image file of the workspace"],
   ["HTTP://a.example/x.png", "is not an image file of the workspace"],
   ["data:image/png;base64,x", "is not an image file of the workspace"],
+  ["visualization/sales.html", "of the workspace. A chart as a picture is drawn with output_type png."],
   ["notes.txt", "is not an image file of the workspace"],
   ["none.png", "none.png"],
   ["%2e%2e/%2e%2e/x.png", "outside the workspace"],

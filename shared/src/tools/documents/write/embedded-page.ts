@@ -71,8 +71,10 @@ async function withImages(workspace: Workspace, html: string): Promise<string> {
 
 async function dataUrl(workspace: Workspace, source: string): Promise<string> {
   const type = mediaTypeOf(posix.basename(source));
-  if (/^[a-z]+:/i.test(source) || !type.startsWith("image/"))
-    throw new AppError("unsupported", `The picture ${source} is not an image file of the workspace.`);
+  if (/^[a-z]+:/i.test(source) || !type.startsWith("image/")) {
+    const hint = /\.html$/i.test(source) ? " A chart as a picture is drawn with output_type png." : "";
+    throw new AppError("unsupported", `The picture ${source} is not an image file of the workspace.${hint}`);
+  }
   await using file = await openFile(workspace, decodeURI(source));
   const content = await file.read(maxImageBytes);
   if (content === undefined) throw new AppError("too_large", `The picture ${source} is larger than 5 MB.`);

@@ -50,14 +50,18 @@ export function createRefs(): Refs {
   const keyOf = ({ frame, origin, number, role, mark }: Known): string => {
     const at = frames.get(frame) ?? frames.size;
     frames.set(frame, at);
-    return `${at} ${origin} ${number} ${role} ${mark}`;
+    // What is drawn has the classes of its element in its role; they change when it is toggled.
+    return `${at} ${origin} ${number} ${/^[^.#[ ]*/.exec(role)?.[0]} ${mark}`;
   };
 
   return {
     give(element) {
       const key = keyOf(element);
       const known = given.get(key);
-      if (known !== undefined && elements.has(known)) return known;
+      if (known !== undefined && elements.has(known)) {
+        elements.set(known, element);
+        return known;
+      }
       last += 1;
       const ref = `e${last}`;
       elements.set(ref, element);

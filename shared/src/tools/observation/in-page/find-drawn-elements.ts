@@ -4,6 +4,7 @@ import type { ElementNumbers } from "./element-numbers.ts";
 import { isClipped } from "./is-clipped.ts";
 import type { Names } from "./outline/names.ts";
 import type { Roles } from "./outline/roles.ts";
+import { topModal } from "./outline/states.ts";
 import type { Reader } from "./reader.ts";
 
 declare const window: PageWindow;
@@ -25,6 +26,8 @@ export type DrawnElement = {
   readonly outlined: boolean;
   /** Set when it is scrolled or clipped out of view. */
   readonly clipped: boolean;
+  /** Set when an open dialog makes it inert. */
+  readonly behind?: boolean;
 };
 
 /** What drawn elements are found with. */
@@ -44,6 +47,7 @@ export function findDrawnElements({ reader, roles, names, numbers }: DrawnParts,
   const found: DrawnElement[] = [];
   /** Whether drawings hold few words: then their look and place matter. */
   const fewWords = reader.all("svg text").length <= 20;
+  const modal = topModal(reader);
   const all = reader.all("body *");
   for (let index = 0; index < all.length && found.length < most; index++) {
     const element = all[index];
@@ -64,6 +68,7 @@ export function findDrawnElements({ reader, roles, names, numbers }: DrawnParts,
       outlined:
         isUnlabelled(reader, element) || (word === "" && !isShape(reader, element) && isPointerRoot(reader, element)),
       clipped: isClipped(reader, element),
+      behind: modal?.contains(element) === false,
     });
   }
   return found;
@@ -109,6 +114,7 @@ export function isWordless(reader: Reader, element: PageElement, fewWords: boole
 export function hasLook(reader: Reader, element: PageElement, style: PageStyle): boolean {
   const has = (name: string) => reader.attribute(element, name) !== null;
   if (isShape(reader, element) || has("tabindex") || has("onclick")) return true;
+  if (element.querySelectorAll("svg").length > 0 && isPointerRoot(reader, element)) return true;
   const [before, after] = ["::before", "::after"].map((part) => window.getComputedStyle(element, part));
   if ([style, before, after].some((one) => one !== undefined && one.backgroundImage !== "none")) return true;
   if ([style, before, after].some((one) => /\S/.test(one?.content.replace(/^(?:none|normal|"\s*")$/, "") ?? "")))
@@ -139,7 +145,7 @@ export function wordsBeside(reader: Reader, element: PageElement): string {
   for (let level = 0; at !== undefined && level < 5; level++) {
     // biome-ignore lint/performance/useDomNodeTextContent: what cannot be seen does not count
     const text = (at.innerText ?? "").replace(/\s+/g, " ").trim();
-    if (text !== "") return text.length > 300 ? "" : text.slice(0, 40);
+    if (text !== "") return text.length > 300 ? "" : text.slice(0, 40).replace(/[\uD800-\uDBFF]$/, "");
     at = reader.parent(at);
   }
   return "";

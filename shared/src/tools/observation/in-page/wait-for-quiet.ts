@@ -1,4 +1,4 @@
-import type { PageDocument, PageObserver } from "./dom.ts";
+import type { PageDocument, PageElement, PageObserver } from "./dom.ts";
 
 declare const document: PageDocument;
 declare const MutationObserver: PageObserver;
@@ -26,6 +26,13 @@ export function waitForQuiet({ quietMs, maxMs }: QuietPage): Promise<void> {
     });
     observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   });
+}
+
+/**
+ * Runs in the page: whether a field's entries are the page's own, not those the browser remembers.
+ */
+export function suggests(field: unknown): boolean {
+  return (field as PageElement).matches("[aria-autocomplete],[list],input[autocomplete=off]:not([type=password])");
 }
 
 /** Runs in the page, on a field: resolves once elements were added to it, or after so many ms. */

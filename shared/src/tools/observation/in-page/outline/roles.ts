@@ -115,9 +115,19 @@ export function roleByTag(reader: Reader, tables: RoleTables, element: PageEleme
     }
     case "TH":
       return headerRole(reader, element);
+    case "DIV":
+    case "PRE":
+    case "SPAN":
+      return isEditor(reader, element) ? "textbox" : (tables.ofTag.get(tag) ?? "");
     default:
       return tables.ofTag.get(tag) ?? "";
   }
+}
+
+/** Runs in the page: whether a person writes into it, though it is no field. */
+export function isEditor(reader: Reader, element: PageElement): boolean {
+  const editable = reader.attribute(element, "contenteditable");
+  return editable !== null && /^(?:|true|plaintext-only)$/i.test(editable);
 }
 
 /** Runs in the page: the checkbox or radio button that a label stands for, as that is not drawn. */

@@ -13,6 +13,13 @@ export type States = {
   valueOf(element: PageElement, role: string): string | undefined;
 };
 
+/** Runs in the page: the open dialog that makes all else of the document inert. */
+export function topModal(reader: Reader): PageElement | undefined {
+  const open = Array.from(reader.all("dialog:modal"));
+  const focused = reader.focused();
+  return open.findLast((one) => focused !== undefined && one.contains(focused)) ?? open.at(-1);
+}
+
 /** Runs in the page: creates `States`. `formats` is how fields of some types are written. */
 export function openStates(reader: Reader, formats: Readonly<Record<string, string>>): States {
   const roles = stateRoles();
@@ -31,6 +38,7 @@ export function openStates(reader: Reader, formats: Readonly<Record<string, stri
         expanded: isExpanded || isOpenSummary(reader, element) || undefined,
         invalid: isField ? invalidState(told("invalid")) : undefined,
         level: roles.levelled.has(role) ? levelOf(reader.tag(element), told("level")) : undefined,
+        modal: (/dialog$/.test(role) && topModal(reader) === element) || undefined,
         pressed: role === "button" ? tristate(told("pressed")) : undefined,
         readOnly: (isField && isReadOnly(reader, element)) || undefined,
         selected: (roles.selectable.has(role) && isSelected()) || undefined,
