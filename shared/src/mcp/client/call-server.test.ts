@@ -233,6 +233,32 @@ test("a question of a call that is under way is answered in place, once, and not
   await expect(shop.reply(asked, "small")).rejects.toMatchObject({ code: "interrupted" });
 });
 
+test("a question that cannot be put to a person leaves its call one that can be cancelled", async () => {
+  const odd = { message: "odd", requestedSchema: { properties: 7 } } as never;
+  const stop = new AbortController();
+  const refused = Promise.withResolvers<unknown>();
+  await using shop = await serverWith({ timeout: 20_000 }, async (listener, { signal }) => {
+    const ended = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    await listener.elicit(odd).catch(refused.resolve);
+    return ended;
+  });
+  const called = shop.call({ signal: stop.signal });
+  expect(String(await refused.promise)).toContain("properties");
+  stop.abort(new DOMException("stopped", "AbortError"));
+  await expect(called).rejects.toThrow("stopped");
+});
+
+test("of what a server asks all at once a person is asked the first, and the rest is cancelled", async () => {
+  const params = elicit("size").params as Parameters<CallListener["elicit"]>[0];
+  await using shop = await serverOf(async (listener) => {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => listener.elicit(params)));
+    return { content: [], actions: answers.map(({ action }) => action).join() };
+  });
+  const rest = Array.from({ length: 99 }, () => "cancel");
+  const result = { content: [], actions: ["accept", ...rest].join() };
+  expect(await shop.reply(await shop.call(), "large")).toMatchObject({ type: "result", result });
+});
+
 test("the time for an answer stands still while a person thinks", async () => {
   jest.useFakeTimers();
   try {

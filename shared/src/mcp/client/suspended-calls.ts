@@ -43,11 +43,17 @@ export function createSuspendedCalls(): SuspendedCalls {
     let context = first;
     let step = Promise.withResolvers<ServerCallOutcome>();
     let stopWatching = watch(first.signal, life);
+    let isAsking = false;
     const call: SuspendedCall = {
       signal: life.signal,
       context: () => context,
       ask(outcome) {
+        // A person is asked one thing at a time; what comes meanwhile would reach nobody.
+        if (isAsking) return Promise.resolve({ action: "cancel" });
         const id = crypto.randomUUID();
+        // Before anything else: a question that cannot be put leaves the call as it is.
+        const asks = outcome(id);
+        isAsking = true;
         const answered = Promise.withResolvers<ElicitResult>();
         const timer = setTimeout(() => life.abort(gone()), longestMs);
         life.signal.addEventListener("abort", () => answered.reject(life.signal.reason), { once: true });
@@ -62,8 +68,9 @@ export function createSuspendedCalls(): SuspendedCalls {
           return step.promise;
         };
         waiting.set(id, { root: context.workspace.root, resume, end });
-        step.resolve(outcome(id));
+        step.resolve(asks);
         return answered.promise.finally(() => {
+          isAsking = false;
           clearTimeout(timer);
           waiting.delete(id);
         });
