@@ -30,9 +30,11 @@ async function checkout(name: string, files: Readonly<Record<string, string>>): 
   return folder;
 }
 
+/** What is sent of a folder besides git's own files. */
 async function sent(folder: string): Promise<string[]> {
   const { bytes } = await packFolder(folder);
-  return Bun.spawnSync(["tar", "-tz"], { stdin: bytes }).stdout.toString().trim().split("\n");
+  const listed = Bun.spawnSync(["tar", "-tz"], { stdin: bytes }).stdout.toString().trim().split("\n");
+  return listed.filter((path) => !path.includes("/.git/"));
 }
 
 test("an index that names files outside of its checkout sends none of them", async () => {
