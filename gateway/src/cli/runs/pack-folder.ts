@@ -14,11 +14,14 @@ const longestWithHistory = 6_000_000;
 /** What no task is about, where git does not say what is left out. */
 const leftOut = /(^|\/)(\.git|node_modules|__pycache__|\.venv)(\/|$)/;
 
+/** Files for keys, which are sent only if they are in the history that is sent too. */
+const forKeys = /(^|\/)\.env(\.(.*\.)?local)?$/;
+
 /**
  * A folder as one `.tar.gz`, with the folder around its files: in a git checkout those that git
  * tracks or would add, and its history if it is short, elsewhere all but installed packages; links
- * are left out. Rejects with
- * `invalid_input` if nothing is left or it is too large.
+ * and a `.env` that git does not track are left out. Rejects with `invalid_input` if nothing is
+ * left or it is too large.
  */
 export async function packFolder(folder: string): Promise<OutgoingFile> {
   const name = basename(folder) || "folder";
@@ -62,9 +65,14 @@ async function isWithin(root: string, path: string): Promise<boolean> {
 
 async function pathsIn(folder: string): Promise<string[]> {
   const known = await pathsOfGit(folder);
-  const paths = known.length > 0 ? known : await Array.fromAsync(new Bun.Glob("**/*").scan({ cwd: folder, dot: true }));
+  const paths = known.length > 0 ? known : await pathsBelow(folder);
   const history = known.length > 0 ? await historyPaths(folder) : [];
   return [...history, ...paths.filter((path) => !leftOut.test(path))].sort();
+}
+
+async function pathsBelow(folder: string): Promise<string[]> {
+  const paths = await Array.fromAsync(new Bun.Glob("**/*").scan({ cwd: folder, dot: true }));
+  return paths.filter((path) => !forKeys.test(path));
 }
 
 /** None where git is missing, or the folder is no checkout of it or left out of it. */
@@ -72,7 +80,7 @@ async function pathsOfGit(folder: string): Promise<string[]> {
   // A checkout may name programs for git to ask about changed files, and to fetch with what it says
   // is missing; none is run, so that git can read one that belongs to somebody else too.
   const settings = ["-c", "core.fsmonitor=false", "-c", "safe.directory=*"];
-  const command = ["git", ...settings, "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+  const command = ["git", ...settings, "ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard"];
   const env = { ...process.env, GIT_ALLOW_PROTOCOL: "", GIT_NO_LAZY_FETCH: "1" };
   try {
     const git = Bun.spawn(command, {
@@ -84,7 +92,11 @@ async function pathsOfGit(folder: string): Promise<string[]> {
       timeout: 60_000,
     });
     const listed = await new Response(git.stdout).text();
-    return (await git.exited) === 0 ? [...new Set(listed.split("\0"))].filter((path) => path !== "") : [];
+    if ((await git.exited) !== 0) return [];
+    const entries = listed.split("\0").filter((entry) => entry !== "");
+    const paths = entries.map((entry) => ({ path: entry.slice("? ".length), isTracked: !entry.startsWith("? ") }));
+    const sent = paths.filter(({ path, isTracked }) => isTracked || !forKeys.test(path));
+    return [...new Set(sent.map(({ path }) => path))];
   } catch {
     return [];
   }

@@ -82,12 +82,13 @@ async function packed(folder: string) {
   return { name: archive.name, mediaType: archive.mediaType, found };
 }
 
-test("a folder is sent as one archive, without what is installed or leads elsewhere", async () => {
+test("a folder is sent as one archive, without what is installed, leads elsewhere or holds keys", async () => {
   await Bun.write(join(cwd, "tool/src/main.py"), "print(1)");
   await Bun.write(join(cwd, "tool/.gitignore"), "*.log\n");
   await Bun.write(join(cwd, "tool/run.sh"), "#!/bin/sh");
   await chmod(join(cwd, "tool/run.sh"), 0o755);
   await Bun.write(join(cwd, "tool/build.log"), "long");
+  for (const name of [".env", "src/.env.local"]) await Bun.write(join(cwd, "tool", name), "KEY=secret");
   await Bun.write(join(cwd, "tool/node_modules/a/index.js"), "1");
   await Bun.write(join(cwd, "tool/src/__pycache__/main.pyc"), "1");
   await symlink("/etc/passwd", join(cwd, "tool/link"));
@@ -99,6 +100,8 @@ test("a folder is sent as one archive, without what is installed or leads elsewh
   expect(Bun.spawnSync(["git", "init", "-q", join(cwd, "tool")]).exitCode).toBe(0);
   expect(await packed("tool")).toEqual({ ...archive, found: files.filter((name) => name !== "tool/build.log") });
   expect((await packed("tool/src")).found).toEqual(["src/main.py"]);
+  expect(Bun.spawnSync(["git", "-C", join(cwd, "tool"), "add", ".env"]).exitCode).toBe(0);
+  expect((await packed("tool")).found).toContain("tool/.env");
 });
 
 test("a checkout is sent with its history, without its settings and hooks, unless that is long or elsewhere", async () => {
