@@ -90,6 +90,7 @@ export function httpCall(request: Request, caller: Caller, version: ProtocolVers
   });
   const activated = () => context.activatedExtensions ?? [];
   for (const uri of context.requestedExtensions ?? []) if (offered.includes(uri)) context.addActivatedExtension(uri);
+  let isReleased = false;
   let released: AbortController | undefined;
   let signal: AbortSignal | undefined;
   const facts: CallFacts & Activated = {
@@ -108,6 +109,7 @@ export function httpCall(request: Request, caller: Caller, version: ProtocolVers
     // Made for calls that wait for something: it costs more than all other facts.
     get signal() {
       released ??= new AbortController();
+      if (isReleased) released.abort();
       signal ??= AbortSignal.any([request.signal, released.signal]);
       return signal;
     },
@@ -116,8 +118,8 @@ export function httpCall(request: Request, caller: Caller, version: ProtocolVers
   return {
     context,
     release: () => {
-      released ??= new AbortController();
-      released.abort();
+      isReleased = true;
+      released?.abort();
     },
     headers: () => {
       const name = version === "0.3" ? LEGACY_HTTP_EXTENSION_HEADER : HTTP_EXTENSION_HEADER;
