@@ -1,13 +1,14 @@
 import { expect, test } from "bun:test";
 import { Hono } from "hono";
 import { AppError } from "../core/errors.ts";
-import { jsonBody, limitedBody, longestBody, refuseBrokenOff } from "./request-body.ts";
+import { bodyOf, jsonBody, limitedBody, longestBody, refuseBrokenOff } from "./request-body.ts";
 
 const app = new Hono();
 app.use("/limited", limitedBody());
 app.use("/json", jsonBody);
 app.post("/limited", async (c) => c.text(String((await c.req.arrayBuffer()).byteLength)));
 app.post("/json", (c) => c.text("read"));
+app.post("/soon", async (c) => c.text(String((await bodyOf(c, 20)).byteLength)));
 app.onError((error, c) => c.text(error instanceof AppError ? error.code : error.name, 400));
 
 const post = async (
@@ -51,6 +52,15 @@ test.each([{}, { "Content-Length": "5" }])("a body that breaks off is its sender
   expect(await post("/limited", broken(new DOMException("gone", "AbortError")), headers)).toBe("invalid_input");
   expect(await post("/limited", broken(new RangeError("a bug")), headers)).toBe("RangeError");
 });
+
+test.each([{}, { "Content-Length": "5" }])(
+  "a body that does not arrive is waited for only so long: %j",
+  async (headers) => {
+    const begun = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(3)) });
+    expect(await post("/soon", begun, headers)).toBe("invalid_input");
+    expect(await post("/soon", "12345", headers)).toBe("5");
+  },
+);
 
 test("only a client that went away is told that its request broke off", () => {
   expect(() => refuseBrokenOff(new DOMException("gone", "AbortError"))).toThrow(AppError);

@@ -6,6 +6,9 @@ import { AppError } from "../core/errors.ts";
 /** The most bytes of one request. */
 export const longestBody = 10 * 1024 * 1024;
 
+/** How long a request's body may take to arrive. */
+const arrivesWithinMs = 300_000;
+
 /**
  * Refuses a request body above 10 MB with `too_large`, unread if its length is announced, and a
  * body that breaks off with `invalid_input`, since that is the client's fault.
@@ -20,22 +23,27 @@ export function limitedBody(): MiddlewareHandler {
 const measured = bodyLimit({ maxSize: longestBody, onError: tooLarge });
 
 /**
- * The body of a request, refused as by `limitedBody`, or if it is packed; Hono keeps it for whoever
- * reads it again.
+ * The body of a request, refused as by `limitedBody`, or if it is packed, or is not whole after so
+ * many milliseconds; Hono keeps it for whoever reads it again.
  */
-export async function bodyOf(c: Context): Promise<ArrayBuffer> {
+export async function bodyOf(c: Context, withinMs = arrivesWithinMs): Promise<ArrayBuffer> {
   const { headers } = c.req.raw;
   refusePacked(headers);
   const length = headers.has("Transfer-Encoding") ? null : headers.get("Content-Length");
   if (length !== null && Number(length) > longestBody) tooLarge();
+  const late = Promise.withResolvers<never>();
+  const message = `The request's body was not whole after ${withinMs / 1000} seconds`;
+  const timer = setTimeout(() => late.reject(new AppError("invalid_input", message)), withinMs);
   try {
     // A body of unknown length is read to be measured. As a stream, which costs more than all else
     // of a small request.
-    if (length === null) await measured(c, async () => void (await c.req.arrayBuffer()));
-    return await c.req.arrayBuffer();
+    if (length === null) await Promise.race([measured(c, async () => void (await c.req.arrayBuffer())), late.promise]);
+    return await Promise.race([c.req.arrayBuffer(), late.promise]);
   } catch (error) {
     refuseBrokenOff(error);
     throw error;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -44,6 +44,52 @@ test("it has stopped only when what it closes is closed, and leaves no handler o
   expect([process.listenerCount("SIGTERM"), process.listenerCount("SIGINT")]).toEqual(before);
 });
 
+test("a connection is closed when it has been silent for a while, not while it waits for an answer or reads a stream", async () => {
+  const released = Promise.withResolvers<void>();
+  const stream = new ReadableStream({
+    async start(controller) {
+      controller.enqueue("begun ");
+      await released.promise;
+      controller.enqueue("over");
+      controller.close();
+    },
+  });
+  const app = {
+    async fetch({ url }: Request) {
+      if (url.endsWith("/stream")) return new Response(stream, { headers: { "Content-Type": "text/event-stream" } });
+      if (url.endsWith("/waits")) await released.promise;
+      return new Response("ok");
+    },
+  };
+  const served = serve(app, { port: 0, idleSeconds: 1 });
+  const [idle, unfinished, waiting, reading] = await Promise.all(
+    ["GET / ", "POST / ", "GET /waits ", "GET /stream "].map((line) => connected(served.url, line)),
+  );
+  await Promise.all([idle?.closed, unfinished?.closed]);
+  expect([idle?.heard(), unfinished?.heard()]).toEqual([expect.stringMatching(/ok$/), expect.stringMatching(/ok$/)]);
+  released.resolve();
+  await waiting?.closed;
+  expect(waiting?.heard()).toEndWith("ok");
+  while (!reading?.heard().includes("over")) await Bun.sleep(5);
+  await served.stop();
+});
+
+/** A connection that sends a request, with a body of which the end never comes if it is a POST. */
+async function connected({ hostname, port }: URL, line: string) {
+  const closed = Promise.withResolvers<void>();
+  let heard = "";
+  const length = line.startsWith("POST") ? "Content-Length: 10\r\n\r\nhalf" : "\r\n";
+  const socket = {
+    data(_: unknown, bytes: Buffer) {
+      heard += bytes.toString();
+    },
+    close: () => closed.resolve(),
+  };
+  const connection = await Bun.connect({ hostname, port: Number(port), socket });
+  connection.write(`${line}HTTP/1.1\r\nHost: a\r\n${length}`);
+  return { closed: closed.promise, heard: () => heard };
+}
+
 test.each([
   ["127.0.0.1", "127.0.0.1", "127.0.0.1"],
   ["::1", "::1", "::1"],
@@ -70,7 +116,8 @@ test("a connection whose client is gone has nobody who could be known, so its re
   const served = serve({ fetch: app }, { port: 0, guard });
   type Handled = { fetch(request: Request, server: object): Promise<Response> };
   const [{ fetch: handle } = {} as Handled] = listening.mock.calls.map(([options]) => options as unknown as Handled);
-  const there = { requestIP: () => ({ address: "127.0.0.1", port: 9 }), hostname: "127.0.0.1", port: 1 };
+  const timeout = () => undefined;
+  const there = { timeout, requestIP: () => ({ address: "127.0.0.1", port: 9 }), hostname: "127.0.0.1", port: 1 };
   const statusOf = async (server: object) => (await handle(new Request(served.url.href), server)).status;
   expect([await statusOf({ ...there, requestIP: () => null }), seen]).toEqual([401, []]);
   expect([await statusOf(there), seen]).toEqual([200, ["guard", "app"]]);

@@ -27,6 +27,8 @@ export type ServeOptions = {
    * readers resume them.
    */
   readonly graceMs?: number;
+  /** Seconds for which a connection may be silent between two requests; 120 if left out. */
+  readonly idleSeconds?: number;
   /**
    * HTTPS, with a certificate and its key in PEM form; connections need a certificate of their own
    * if there are authorities for clients.
@@ -45,12 +47,12 @@ export type ServeOptions = {
 
 /**
  * Listens until SIGTERM or SIGINT, then accepts nothing new, lets running requests finish and
- * closes. There is no idle timeout: a stream may be silent while a model thinks. A second signal
- * ends the process at once.
+ * closes. No request has an idle timeout: a stream may be silent while a model thinks. A second
+ * signal ends the process at once.
  */
 export function serve(
   app: { fetch(request: Request): Response | Promise<Response> },
-  { port, hostname = "127.0.0.1", graceMs = 1_000, tls, guard, drain, close }: ServeOptions,
+  { port, hostname = "127.0.0.1", graceMs = 1_000, idleSeconds = 120, tls, guard, drain, close }: ServeOptions,
 ): Served {
   const server: Bun.Server<undefined> = Bun.serve({
     port,
@@ -62,13 +64,20 @@ export function serve(
     // Bun's error page for developers shows source code.
     development: false,
     ...(tls && { tls: listenedWith(tls) }),
-    fetch(request, bun) {
-      const refusal = guard && refused(request, bun, guard);
-      if (refusal !== undefined) return refusal;
-      const whole = addressed(request, server.url);
-      return whole instanceof Response ? whole : app.fetch(whole);
+    async fetch(request, bun) {
+      // What the answer before has set.
+      bun.timeout(request, 0);
+      const answer = await answered(request, bun);
+      if (!isStream(answer)) bun.timeout(request, idleSeconds);
+      return answer;
     },
   });
+  const answered = (request: Request, bun: Bun.Server<undefined>) => {
+    const refusal = guard && refused(request, bun, guard);
+    if (refusal !== undefined) return refusal;
+    const whole = addressed(request, server.url);
+    return whole instanceof Response ? whole : app.fetch(whole);
+  };
   let stopped: Promise<void> | undefined;
 
   const end = async () => {
@@ -84,6 +93,10 @@ export function serve(
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   return { url: server.url, stop };
+}
+
+function isStream({ headers }: Response): boolean {
+  return headers.get("Content-Type")?.startsWith("text/event-stream") === true;
 }
 
 /** Lets running requests finish for so long, then cuts them off. */
