@@ -115,7 +115,7 @@ test("a call that waits for the web or for the model ends with the task's time, 
     const event = events.find(({ type }) => type === "tool-ended");
     expect([name, event]).toMatchObject([
       name,
-      { text: expect.stringMatching(/^Stopped: .*4 seconds/), isError: true },
+      { text: expect.stringMatching(/^Stopped: .*limit of 4 s /), isError: true },
     ]);
     expect(record.error?.code).toBe("time_limit");
   });
