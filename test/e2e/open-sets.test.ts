@@ -8,6 +8,7 @@ import { type ChatRequest, chatText } from "manyhands/internal/models/chat/chat-
 import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
 import { type ScriptedModel, startScriptedModel } from "manyhands/testing";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
+import { eventually } from "../a2a/rpc.ts";
 import { type ReadyProcess, startReady } from "../servers/ready-process.ts";
 
 const root = resolve(import.meta.dir, "../..");
@@ -170,8 +171,12 @@ afterAll(async () => {
 
 test("agents of the settings with an entry are started, those with only a url are used, and disabled ones are absent", async () => {
   expect(system.said()).toContain(`  concierge  http://127.0.0.1:${env.CONCIERGE_PORT}  ·  model scripted`);
-  const { agents } = await get("/agents");
-  const seen = agents.map(({ name, health, source }: Record<string, string>) => [name, health, source]);
+  // Those elsewhere are asked how they are once the gateway is up.
+  const agents = await eventually(async () => {
+    const told = (await get("/agents")).agents as Record<string, string>[];
+    return told.some(({ health }) => health === "unknown") ? undefined : told;
+  });
+  const seen = agents.map(({ name, health, source }) => [name, health, source]);
   expect(seen).toEqual(["manus", "concierge", "butler", "visitor"].map((name) => [name, "up", "configured"]));
   const listed = await manyhands("agents", "list");
   expect(listed.out).toContain("concierge  ·  up");
