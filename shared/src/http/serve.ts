@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { addressed } from "./addressed.ts";
 import type { ConnectionEnd } from "./socket-owner.ts";
+import { isEventStream } from "./sse.ts";
 
 /**
  * Decides by a connection's ends whether to refuse a request, before any of it is read; undefined
@@ -68,7 +69,7 @@ export function serve(
       // What the answer before has set.
       bun.timeout(request, 0);
       const answer = await answered(request, bun);
-      if (!isStream(answer)) bun.timeout(request, idleSeconds);
+      if (!isEventStream(answer)) bun.timeout(request, idleSeconds);
       return answer;
     },
   });
@@ -93,10 +94,6 @@ export function serve(
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   return { url: server.url, stop };
-}
-
-function isStream({ headers }: Response): boolean {
-  return headers.get("Content-Type")?.startsWith("text/event-stream") === true;
 }
 
 /** Lets running requests finish for so long, then cuts them off. */

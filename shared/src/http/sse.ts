@@ -35,6 +35,11 @@ const firstFrameMs = 200;
 /** Frames as they come: one by one, or several that are there at once. */
 export type SseFrames = AsyncIterator<SseFrame | readonly SseFrame[]>;
 
+/** Whether an answer is a stream of events, which may be silent for long. */
+export function isEventStream({ headers }: Response): boolean {
+  return headers.get("Content-Type")?.startsWith("text/event-stream") === true;
+}
+
 /**
  * Opens a stream. It gives the first frames a moment to come before it resolves, so that an
  * immediate failure rejects and can be answered with an ordinary error; a stream that is silent at

@@ -1,3 +1,5 @@
+import { isEventStream } from "./sse.ts";
+
 /** Whether the link or token that opened a stream is still valid. */
 export type IsValid = () => Promise<boolean>;
 
@@ -21,8 +23,7 @@ export function watchValidity(isValid: IsValid, stop: () => void, intervalMs = e
  */
 export function untilRevoked(response: Response, isValid: IsValid | undefined, intervalMs?: number): Response {
   const { body } = response;
-  const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream") === true;
-  if (isValid === undefined || body === null || !isStream) return response;
+  if (isValid === undefined || body === null || !isEventStream(response)) return response;
   const reader = body.getReader();
   let stopWatching: (() => void) | undefined;
   const stop = () => {

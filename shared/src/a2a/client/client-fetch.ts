@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { AppError, type ErrorCode } from "../../core/errors.ts";
 import { traced } from "../../core/trace.ts";
+import { isEventStream } from "../../http/sse.ts";
 
 /** Bounds of one call to another agent. Times in milliseconds, sizes in bytes. */
 export type FetchBounds = {
@@ -58,8 +59,7 @@ export function boundedFetch(plain: Fetch, headers: Readonly<Record<string, stri
         if (isRpcError(await answer.clone().text())) return answer;
         throw new AppError(code, `${agent} answered with HTTP status ${response.status}`);
       }
-      const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream") ?? false;
-      return isStream
+      return isEventStream(response)
         ? withIdleLimit(response, bounds.idleMs, agent)
         : await buffered(response, bounds.maxBytes, agent);
     } catch (error) {

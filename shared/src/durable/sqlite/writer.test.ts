@@ -223,13 +223,19 @@ test("a closed writer keeps no file open, and while it writes the log does not g
   await until(() => open() === 0);
 });
 
+/** What reads the store, and until its COMMIT keeps the log from being emptied. */
+function readerInTheWay(path: string): Database {
+  const reader = new Database(path, { readonly: true });
+  reader.run("BEGIN");
+  reader.query("SELECT count(*) FROM workers").get();
+  return reader;
+}
+
 test("the log is emptied once a reader is out of its way", async () => {
   using store = scratch();
   const writer = writerOf(store.path);
   await writer.write(insert("a"));
-  using reader = new Database(store.path, { readonly: true });
-  reader.run("BEGIN");
-  reader.query("SELECT count(*) FROM workers").get();
+  using reader = readerInTheWay(store.path);
   const emptied = writer.emptyLog();
   reader.run("COMMIT");
   expect([await emptied, Bun.file(`${store.path}-wal`).size]).toEqual([true, 0]);
@@ -240,9 +246,7 @@ test("while a reader is in the way of the log, everything else has its turn", as
   using store = scratch();
   const writer = writerOf(store.path);
   await writer.write(insert("a"));
-  using reader = new Database(store.path, { readonly: true });
-  reader.run("BEGIN");
-  reader.query("SELECT count(*) FROM workers").get();
+  using reader = readerInTheWay(store.path);
   const begun = performance.now();
   const emptied = writer.emptyLog();
   let [last, stoodStill] = [begun, 0];
@@ -266,9 +270,7 @@ test("after a sync that failed nothing is told to be on disk before all of the l
     if (failures-- > 0) throw new Error("EIO");
   };
   const writer = new Writer({ path: store.path, log, onRecovered: () => undefined, syncFile });
-  using reader = new Database(store.path, { readonly: true });
-  reader.run("BEGIN");
-  reader.query("SELECT count(*) FROM workers").get();
+  using reader = readerInTheWay(store.path);
   let isTold = false;
   const written = writer.write(insert("a")).then(() => {
     isTold = true;
