@@ -7,11 +7,16 @@ import { testCounts } from "./runner/test-counts.ts";
 const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
 
-/** Runs the runner over one test file; returns its exit code and last line. */
-async function run(
-  source: string | undefined,
-  name = "a.test.ts",
-): Promise<{ exitCode: number; lastLine: string | undefined }> {
+type Run = { exitCode: number; lastLine: string | undefined };
+
+/** Runs the runner over one test file. */
+async function run(source: string | undefined, name?: string): Promise<Run> {
+  const { exitCode, lines } = await shown(source, name);
+  return { exitCode, lastLine: lines.at(-1) };
+}
+
+/** Runs the runner over one test file; returns its exit code and the lines it ends with. */
+async function shown(source: string | undefined, name = "a.test.ts"): Promise<{ exitCode: number; lines: string[] }> {
   const folder = await mkdtemp(join(tmpdir(), "manyhands-runner-"));
   folders.push(folder);
   if (source !== undefined) await writeFile(join(folder, name), `import { expect, test } from "bun:test";\n${source}`);
@@ -21,7 +26,7 @@ async function run(
     stderr: "ignore",
   });
   const output = await runner.stdout.text();
-  return { exitCode: await runner.exited, lastLine: output.trimEnd().split("\n").at(-1) };
+  return { exitCode: await runner.exited, lines: output.trimEnd().split("\n") };
 }
 
 test("a good run ends with its counts and exit code 0", async () => {
@@ -46,9 +51,16 @@ test("missed its time", () => {
 
 test("a test that passes alone counts as passed, except where one in a hundred is what it looks for", async () => {
   expect(await run(onlyLater)).toEqual({ exitCode: 0, lastLine: "2 passed, 0 failed" });
-  expect(await run(onlyLater, "crashes.test.ts")).toEqual({ exitCode: 1, lastLine: "1 passed, 1 failed" });
+  expect(await run(onlyLater, "skills.test.ts")).toEqual({ exitCode: 0, lastLine: "2 passed, 0 failed" });
+  for (const name of ["crashes.test.ts", "flow-kills.test.ts"])
+    expect(await run(onlyLater, name)).toEqual({ exitCode: 1, lastLine: "1 passed, 1 failed" });
   const both = `${onlyLater}\ntest("wrong", () => expect(1).toBe(2));`;
   expect(await run(both)).toEqual({ exitCode: 1, lastLine: "2 passed, 1 failed" });
+});
+
+test("what failed in the end is named above the counts, and what passed alone is not", async () => {
+  const { lines } = await shown(`${onlyLater}\ntest("wrong", () => expect(1).toBe(2));`);
+  expect(lines.slice(-4)).toEqual(["Failed:", "  a.test.ts: wrong", "", "2 passed, 1 failed"]);
 });
 
 test("the slowest files start first, and are written anew on request", async () => {

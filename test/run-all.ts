@@ -1,7 +1,7 @@
 /**
  * Runs every test below the working directory with `bun test`, passing arguments on, shows its
  * output, and ends with one plain line `N passed, N failed` that any reader of test runs
- * understands. Exit code 0 only if all passed.
+ * understands, below the names of the tests that failed. Exit code 0 only if all passed.
  *
  * The files of a few failed tests run once more, alone: on a machine that others use too, a test
  * that waits for a browser or a process can miss its time. What passes then is named and counts as
@@ -29,10 +29,9 @@ const testMs = 180_000;
 const workers = 6;
 /** More failed files than these are no accident. */
 const maxAgain = 6;
-const onlyOnce = /crash|kill|attacks\/|faults\/|conformance\/|planted\/|principals\//;
+const onlyOnce = /crash|\bkills?\b|killed|attacks\/|faults\/|conformance\/|planted\/|principals\//;
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-tests-"));
-const report = join(folder, "junit.xml");
 const kept = "test/runner/timings.json";
 const timings = join(folder, "timings.json");
 const hasTimings = await Bun.file(kept).exists();
@@ -41,21 +40,23 @@ const all = await bunTest([
   `--parallel=${workers}`,
   "--no-isolate",
   ...(hasTimings ? [`--timings=${timings}`] : []),
-  "--reporter=junit",
-  `--reporter-outfile=${report}`,
   ...process.argv.slice(2),
 ]);
-const failed = await Bun.file(report)
-  .text()
-  .then(failedTests, () => []);
 if (hasTimings && process.argv.includes("--update-timings")) await keepTimings(timings, process.cwd(), kept);
-const { passed, failed: left } = await secondTry(all, failed);
+const { passed, failed, tests } = await secondTry(all);
 await rm(folder, { recursive: true });
-process.stdout.write(`\n${passed} passed, ${left} failed\n`);
-process.exit(left === 0 ? 0 : 1);
+// Last, since a long output is often kept without its beginning.
+if (tests.length > 0) process.stdout.write(`\nFailed:\n${listed(tests)}`);
+process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+process.exit(failed === 0 ? 0 : 1);
 
-async function bunTest(args: readonly string[]): Promise<TestCounts> {
-  const runner = Bun.spawn([process.execPath, "test", "--timeout", String(testMs), ...args], {
+/** The counts of a run and the tests that failed in it; a failure may be of no test, as of a crash. */
+type Outcome = TestCounts & { readonly tests: readonly FailedTest[] };
+
+async function bunTest(args: readonly string[]): Promise<Outcome> {
+  const report = join(folder, `${crypto.randomUUID()}.xml`);
+  const reported = ["--reporter=junit", `--reporter-outfile=${report}`];
+  const runner = Bun.spawn([process.execPath, "test", "--timeout", String(testMs), ...reported, ...args], {
     // What tests of this run may share.
     env: { ...process.env, TEST_RUN_FOLDER: folder },
     stdin: "ignore",
@@ -73,20 +74,27 @@ async function bunTest(args: readonly string[]): Promise<TestCounts> {
   }
   await runner.exited;
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.off(signal, stop);
-  return testCounts(tail, runner.exitCode);
+  const tests = await Bun.file(report)
+    .text()
+    .then(failedTests, () => []);
+  return { ...testCounts(tail, runner.exitCode), tests };
 }
 
-/** The counts after a second try, if one is due; failures without a test, as of a crash, stay. */
-async function secondTry(first: TestCounts, failed: readonly FailedTest[]): Promise<TestCounts> {
-  const again = failed.filter(({ file }) => !onlyOnce.test(file));
+/** The outcome after a second try, if one is due. */
+async function secondTry(first: Outcome): Promise<Outcome> {
+  const again = first.tests.filter(({ file }) => !onlyOnce.test(file));
   const files = [...new Set(again.map(({ file }) => file))];
-  if (files.length === 0 || files.length > maxAgain || failed.length !== first.failed) return first;
+  if (files.length === 0 || files.length > maxAgain || first.tests.length !== first.failed) return first;
   process.stderr.write(`\nOnce more, alone: ${files.join(", ")}\n`);
   const second = await bunTest(files.map((file) => `./${file}`));
-  if (second.failed === 0)
-    process.stderr.write(`\nPassed only then:\n${again.map(({ file, name }) => `  ${file}: ${name}\n`).join("")}`);
+  if (second.failed === 0) process.stderr.write(`\nPassed only then:\n${listed(again)}`);
   return {
     passed: first.passed + again.length - second.failed,
     failed: first.failed - again.length + second.failed,
+    tests: [...first.tests.filter((test) => !again.includes(test)), ...second.tests],
   };
+}
+
+function listed(tests: readonly FailedTest[]): string {
+  return tests.map(({ file, name }) => `  ${file}: ${name}\n`).join("");
 }
