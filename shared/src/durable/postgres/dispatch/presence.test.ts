@@ -83,6 +83,29 @@ withPostgres((server) =>
       expect((await until(worker, id, "completed")).output).toBe("began 2");
     }, 60_000);
 
+    test.each([1, 8])(
+      "with room for %d claim what another had in hand as soon as it lets go, and are told nothing",
+      async (concurrency) => {
+        const { kind, principal, contextId } = request;
+        await using other = new SQL({ url, max: 1, connection: { search_path: "manyhands" } });
+        await other.unsafe(
+          "SELECT pg_advisory_lock(hashtextextended(json_build_array($1::text, $2::text, $3::text)::text, 6))",
+          [kind, principal, contextId],
+        );
+        const store = engine();
+        const worker = engine(async () => "done", undefined, 60_000);
+        worker.work([body(async () => "done")], { concurrency });
+        const held = await start(store);
+        const { run } = await store.start({ ...request, principal: "bob" });
+        await until(worker, run.id, "completed");
+        await Bun.sleep(300);
+        expect((await worker.get(held.id))?.status).toBe("queued");
+        await other.unsafe("SELECT pg_advisory_unlock_all()");
+        await until(worker, held.id, "completed");
+      },
+      60_000,
+    );
+
     test("one that renews its lease after another saw it over keeps its runs", async () => {
       const store = engine();
       const { id } = await start(store);
