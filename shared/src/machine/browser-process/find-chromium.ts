@@ -21,8 +21,8 @@ type Needs = Pick<BrowserSettings, "executable" | "headless" | "userDataDir">;
 /**
  * Finds the browser to start: the configured one, the system's, or Playwright's own download.
  * Without a window and the user's own data a headless shell is preferred. Rejects with
- * `config_invalid` when the configured one does not exist, and with `unavailable`, which says how to
- * install one, when there is none.
+ * `config_invalid` when the configured one does not exist, and with `unavailable`, which says how
+ * to install one, when there is none.
  */
 export async function findChromium({ executable, headless, userDataDir }: Needs): Promise<string> {
   if (executable !== undefined) {

@@ -4,8 +4,8 @@ import { findChromium } from "../../machine/browser-process/find-chromium.ts";
 import { needlessFeatures } from "../../machine/browser-process/launch-chromium.ts";
 
 /**
- * A `whole` browser shows PDFs too, and takes three times as long. Where there is none, tests get one
- * that does not.
+ * A `whole` browser shows PDFs too, and takes three times as long. Where there is none, tests get
+ * one that does not.
  */
 type Needs = { readonly whole?: boolean };
 
