@@ -41,6 +41,7 @@ async function observe<T>(scenario: string, folder: string, options: { mounted: 
 
 const faults = [
   { fault: "locked", reason: "another process holds it", mounted: false },
+  { fault: "unmerged", reason: "its disk cannot be read or written", mounted: false },
   ...(canMount ? [{ fault: "full", reason: "its disk is full", mounted: true }] : []),
 ];
 for (const { fault, reason, mounted } of faults) {
