@@ -7,7 +7,6 @@ import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { until } from "./until.ts";
 
 const runs = 5;
-const steps = 60;
 
 /**
  * What can go wrong with the storage while runs are executed: causes the fault, and returns a
@@ -82,6 +81,7 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
  */
 async function observe(folder: string, fault: string): Promise<Observations> {
   const path = join(folder, "runs.db");
+  const steps = fault === "unmerged" ? 240 : 60;
   if (fault === "unmerged") pad(path);
   const engine: Engine = createEmbeddedEngine({ path, pollMs: 10 });
   const timesRun = new Map<string, number>();
