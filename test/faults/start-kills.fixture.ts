@@ -1,5 +1,5 @@
 import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
-import { endAbandonedStarts } from "../../shared/src/machine/process/abandoned-starts.ts";
+import { endAbandonedStarts } from "../../shared/src/machine/confinement/abandoned-starts.ts";
 import { findPython } from "../../shared/src/tools/python/find-python.ts";
 
 /** A server that starts over the given home, repeatedly, as often as it is allowed. */

@@ -1,5 +1,5 @@
+import { logBug } from "../core/async/log-bug.ts";
 import { AppError } from "../core/errors.ts";
-import { logBug } from "../core/log-bug.ts";
 import type { Log } from "../core/runs/engine.ts";
 import type { Database } from "../durable/postgres/database.ts";
 import { type Clock, systemClock } from "../models/clock.ts";

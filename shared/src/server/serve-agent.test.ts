@@ -1,7 +1,7 @@
 import { expect, spyOn, test } from "bun:test";
 import { defineAgent } from "../agent/define-agent.ts";
 import { AppError } from "../core/errors.ts";
-import * as abandoned from "../machine/process/abandoned-starts.ts";
+import * as abandoned from "../machine/confinement/abandoned-starts.ts";
 import * as serving from "./agent-server.ts";
 import * as machines from "./machine/open-machine.ts";
 import * as servers from "./run-server.ts";

@@ -12,11 +12,11 @@ export const machineFaults: readonly Fault[] = [
   },
   {
     id: "start-under-way-ended",
-    file: "shared/src/machine/process/abandoned-starts.ts",
+    file: "shared/src/machine/confinement/abandoned-starts.ts",
     find: " && workspaceOf(parentOf(pid)) === undefined",
     becomes: "",
     harm: "A server that starts ends the commands that others of its home are starting.",
-    tests: ["shared/src/machine/process/abandoned-starts.test"],
+    tests: ["shared/src/machine/confinement/abandoned-starts.test"],
   },
   {
     id: "revoked-goes-on",

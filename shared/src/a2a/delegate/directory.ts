@@ -1,6 +1,6 @@
 import type { AgentCard } from "@a2a-js/sdk";
+import { logBug } from "../../core/async/log-bug.ts";
 import { sleep } from "../../core/async/sleep.ts";
-import { logBug } from "../../core/log-bug.ts";
 import type { Log } from "../../core/runs/engine.ts";
 import { sanitizeLine } from "../../core/text/sanitize.ts";
 import type { PeerAddress, Peers } from "../ask/peers.ts";

@@ -1,6 +1,6 @@
 import { createKeyedQueue } from "../../core/async/keyed-queue.ts";
+import { logBug } from "../../core/async/log-bug.ts";
 import { AppError } from "../../core/errors.ts";
-import { logBug } from "../../core/log-bug.ts";
 import type { Conversations, FolderOf, HeldConversation } from "../../core/runs/conversations.ts";
 import type { Log } from "../../core/runs/engine.ts";
 import type { Conversation } from "../../core/runs/housekeeping.ts";

@@ -1,4 +1,4 @@
-import { logBug } from "../../core/log-bug.ts";
+import { logBug } from "../../core/async/log-bug.ts";
 import { type Engine, type Log, silentLog } from "../../core/runs/engine.ts";
 import { changes, follow } from "../follow.ts";
 import { Live } from "../live.ts";

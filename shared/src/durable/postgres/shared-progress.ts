@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { logBug } from "../../core/async/log-bug.ts";
 import { jsonOf } from "../../core/json.ts";
-import { logBug } from "../../core/log-bug.ts";
 import type { Log } from "../../core/runs/engine.ts";
 import type { RunEvent } from "../../core/runs/run.ts";
 import type { Live } from "../live.ts";

@@ -1,5 +1,5 @@
+import { logBug } from "../../core/async/log-bug.ts";
 import { AppError } from "../../core/errors.ts";
-import { logBug } from "../../core/log-bug.ts";
 import type { Dispatcher, DispatcherDeps } from "../postgres/dispatch/dispatcher.ts";
 import { claimOf, type Pool, roomOf } from "../postgres/dispatch/executor.ts";
 import { Presence } from "../postgres/dispatch/presence.ts";

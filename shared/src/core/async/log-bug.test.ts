@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { AppError } from "./errors.ts";
+import { AppError } from "../errors.ts";
 import { logBug } from "./log-bug.ts";
 
 test("a bug in the background is logged with its cause, an expected failure is not", async () => {

@@ -1,5 +1,5 @@
-import { AppError } from "./errors.ts";
-import type { Log } from "./runs/engine.ts";
+import { AppError } from "../errors.ts";
+import type { Log } from "../runs/engine.ts";
 
 /**
  * For the `catch` of work that nobody waits for and that goes on or comes again: an expected

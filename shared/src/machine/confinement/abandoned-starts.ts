@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { isWithin } from "../kernel/mount-table.ts";
 import { innerPid, sendSignal } from "../kernel/process-table.ts";
-import { isOwnedByTheEnded } from "./owned-folder.ts";
-import { unprivilegedUser } from "./step-down.ts";
+import { isOwnedByTheEnded } from "../process/owned-folder.ts";
+import { unprivilegedUser } from "../process/step-down.ts";
 
 /**
  * Ends what servers that were killed left in the middle of starting a sandbox: the first process of
