@@ -50,7 +50,9 @@ if (tests.length > 0) process.stdout.write(`\nFailed:\n${listed(tests)}`);
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exit(failed === 0 ? 0 : 1);
 
-/** The counts of a run and the tests that failed in it; a failure may be of no test, as of a crash. */
+/**
+ * The counts of a run and the tests that failed in it; a failure may be of no test, as of a crash.
+ */
 type Outcome = TestCounts & { readonly tests: readonly FailedTest[] };
 
 async function bunTest(args: readonly string[]): Promise<Outcome> {

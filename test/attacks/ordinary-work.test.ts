@@ -8,7 +8,7 @@ import { availableTiers, type OpenTier, openTier } from "../../shared/src/testin
  * machine.
  */
 const tiers = await availableTiers();
-const chromium = await findChromium(undefined).catch(() => undefined);
+const chromium = await findChromium({ headless: true }).catch(() => undefined);
 const named = (name: string) => Bun.which(name, { PATH: "/usr/local/bin:/usr/bin:/bin" }) !== null;
 
 const python = `

@@ -131,7 +131,7 @@ delegates = []
 
   test("the console works through it, and shows the files of a run", async () => {
     const run = await post("/flows/manus", { input: "Write a card" });
-    const browser = await startChromium(`--host-resolver-rules=MAP ${name} 127.0.0.1`);
+    const browser = await startChromium([`--host-resolver-rules=MAP ${name} 127.0.0.1`]);
     try {
       const page = await browser.newPage();
       page.setDefaultTimeout(60_000);

@@ -10,7 +10,7 @@ export const shop = "data:text/html,<title>Shop</title><button onclick=\"documen
 export async function playwrightServer() {
   const entry = installed("@playwright/mcp/package.json");
   const cli = join(dirname(Bun.resolveSync("@playwright/mcp/package.json", import.meta.dir)), "cli.js");
-  const program = await findChromium(undefined);
+  const program = await findChromium({ headless: true });
   const options = ["--headless", "--isolated", "--no-sandbox", "--executable-path", program];
   // Where a distribution's start script reads its flags, and the folder of a browser that we
   // installed.

@@ -88,7 +88,7 @@ let browser: ConsoleBrowser;
 let id: string;
 
 beforeAll(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  [gateway, browser] = await Promise.all([startGateway(), openBrowser({ whole: true })]);
   const body = JSON.stringify({
     input: { text: "Count", files: [{ name: "../out/sum.txt", bytes: Buffer.from("42").toString("base64") }] },
     contextId: "filed",
@@ -126,7 +126,10 @@ test("the files of a workspace stand in their folders, and each is shown as what
   await choose(page, "main.py");
   await shown(page).getByText('print("whales")').waitFor();
   await choose(page, "paper.pdf");
-  await shown(page).locator(`iframe[src^="blob:${gateway.url}"]`).waitFor();
+  const showsPdfs = await page.evaluate("navigator.pdfViewerEnabled");
+  await shown(page)
+    .locator(showsPdfs ? `iframe[src^="blob:${gateway.url}"]` : "p.t3")
+    .waitFor();
   // By keys alone: a folder closes and opens.
   const folder = page.locator(".file-list summary", { hasText: "data/deep" });
   await folder.focus();
@@ -267,7 +270,7 @@ test.each(["light", "dark"] as const)(
     const { page } = opened;
     for (const name of ["index.html", "orders.csv", "paper.pdf"]) {
       await choose(page, name);
-      await shown(page).locator("iframe, table").first().waitFor();
+      await shown(page).locator("iframe, table, p.t3").first().waitFor();
       expect(await accessibilityFaults(page)).toEqual([]);
     }
     await page.setViewportSize({ width: 390, height: 844 });

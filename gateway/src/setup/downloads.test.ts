@@ -80,7 +80,7 @@ test.skipIf(!linux)(
     const [[[program, cli = "", ...args], options] = [[]], ...more] = ran;
     expect([program, args, options, more]).toEqual([
       bun,
-      ["install", "chromium"],
+      ["install", "--only-shell", "chromium"],
       { cwd: root, timeoutMs: 240_000 } as never,
       [],
     ]);
@@ -112,8 +112,9 @@ test.skipIf(!linux)("a browser counts as downloaded when all of it is there, in 
   expect(said).toEqual([]);
   process.env.PLAYWRIGHT_BROWSERS_PATH = join(folder, "elsewhere");
   expect(downloadedBrowser()).toBeUndefined();
-  await Bun.write(join(folder, "elsewhere/chromium-3/INSTALLATION_COMPLETE"), "");
-  expect(downloadedBrowser()).toBe(join(folder, "elsewhere/chromium-3"));
+  const shell = "elsewhere/chromium_headless_shell-3";
+  await Bun.write(join(folder, shell, "INSTALLATION_COMPLETE"), "");
+  expect(downloadedBrowser()).toBe(join(folder, shell));
 });
 
 test.skipIf(!linux)(
@@ -123,7 +124,7 @@ test.skipIf(!linux)(
     answers = [[/install .*chromium/, { exitCode: 0, output: "installed" }]];
     const arrive = spyOn(commands, "runProgram").getMockImplementation();
     spyOn(commands, "runProgram").mockImplementation(async (...given) => {
-      present.push(...given[0].filter((one) => ["python3", "chromium"].includes(one)));
+      present.push(...given[0].filter((one) => ["python3", "chromium-headless-shell"].includes(one)));
       present.push(...given[0].filter((one) => one === "ripgrep").map(() => "rg"));
       return (await arrive?.(...given)) ?? ok;
     });
@@ -140,7 +141,7 @@ test.skipIf(!linux)(
     expect(ran.map(([argv, options]) => [argv.filter((one) => !one.startsWith("fonts-")), options])).toEqual([
       [[...first, "update"], how(60_000)],
       [[...install, "ripgrep", "python3"], how(110_000)],
-      [[...install, "chromium"], how(240_000)],
+      [[...install, "chromium-headless-shell"], how(240_000)],
     ] as never);
   },
 );
@@ -153,7 +154,7 @@ test.skipIf(!linux)(
     const all = [
       failing(/ update$/, "no lists"),
       failing(/python3/, "no Python"),
-      failing(/install .*chromium$/, "no browser"),
+      failing(/install .*chromium-headless-shell$/, "no browser"),
       failing(/cli\.js/, "no download"),
     ];
     for (const [at, why] of ["no lists", "no Python", "no browser"].entries()) {

@@ -56,9 +56,16 @@ export const programs: readonly Program[] = [
   },
   {
     name: "chromium",
-    commands: ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+    // The first, without windows, is enough unless the settings ask for one.
+    commands: ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
     platforms: everywhere,
-    packages: { "apt-get": "chromium", brew: "chromium", dnf: "chromium", pacman: "chromium", apk: "chromium" },
+    packages: {
+      "apt-get": "chromium-headless-shell",
+      brew: "chromium",
+      dnf: "chromium",
+      pacman: "chromium",
+      apk: "chromium",
+    },
     without: "there is no browser: pages made by scripts cannot be read, and the browser agent is off",
   },
   {

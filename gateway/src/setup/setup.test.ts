@@ -61,7 +61,7 @@ test("as root with apt-get the missing programs are installed, the browser apart
   if (process.getuid?.() === 0) {
     expect(findings).toContain("python3 installed");
     expect(findings).toContain("chromium missing");
-    expect(table).toContain("Or, for the browser alone: bunx playwright install chromium");
+    expect(table).toContain("Or, for the browser alone: bunx playwright install --only-shell chromium");
   } else expect(table).toContain("sudo apt-get install");
 });
 
@@ -80,6 +80,6 @@ test("a failing package manager does not fail set-up, and its output is shown", 
   expect(findings).toContain("python3 missing");
   if (process.getuid?.() === 0) expect(table).toContain("Installing failed: no network");
   expect(table).toMatch(
-    /To install what is missing: (sudo )?apt-get install -y --no-install-recommends python3 chromium/,
+    /To install what is missing: (sudo )?apt-get install -y --no-install-recommends python3 chromium-headless-shell/,
   );
 });

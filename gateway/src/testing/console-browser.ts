@@ -16,9 +16,9 @@ export interface ConsoleBrowser {
   close(): Promise<void>;
 }
 
-/** Starts the Chromium of this machine. */
-export async function openBrowser(): Promise<ConsoleBrowser> {
-  const browser = await startChromium();
+/** Starts a Chromium of this machine, as `startChromium` does. */
+export async function openBrowser(needs?: Parameters<typeof startChromium>[1]): Promise<ConsoleBrowser> {
+  const browser = await startChromium([], needs);
   return { page: (url, look = {}) => openPage(browser, url, look), close: () => browser.close() };
 }
 

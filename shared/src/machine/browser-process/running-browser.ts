@@ -42,7 +42,7 @@ export async function startBrowser(
   await letProgramsRun();
   if (cdpUrl !== undefined) return await remote("cdp", cdpUrl, serverFolder, ownContext);
   if (wssUrl !== undefined) return await remote("playwright", wssUrl, serverFolder);
-  const executable = await findChromium(settings.executable);
+  const executable = await findChromium(settings);
   const own = ownContext === true && userDataDir !== undefined ? startOwn(userDataDir, proxy, settings) : undefined;
   const launched = await launchChromium(await serverFolder(), executable, { proxyUrl: proxy.url, settings, own });
   return { ...launched, kind: "chromium", here: true };

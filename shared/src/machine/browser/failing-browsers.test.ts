@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { AppError } from "../../core/errors.ts";
 import { browsersForTest } from "../../testing/browser/browsers.ts";
 import { answered } from "../browser-process/answered.ts";
-import { findChromium } from "../browser-process/find-chromium.ts";
 import { sweepServerFolders } from "../browser-process/server-folder.ts";
 
 test("a browser that is not there is said to be that with every use, and leaves nothing", async () => {
@@ -65,10 +64,6 @@ test("who cancels does not wait for a browser", async () => {
   const reason = new Error("enough");
   const open = lab.browsers.open(await lab.workspace("one"), AbortSignal.abort(reason));
   expect(await open.catch((error: unknown) => error)).toBe(reason);
-});
-
-test("the configured browser is the one that is found", async () => {
-  expect(await findChromium(process.execPath)).toBe(process.execPath);
 });
 
 test("work that the browser does not finish is told as that, and a reason that is known stays", async () => {

@@ -9,12 +9,16 @@ import { sweepServerFolders } from "../../machine/browser-process/server-folder.
  * theirs. Rejects with `config_invalid` if the configured program is missing.
  */
 export async function browserMissing({ home, browser }: Pick<Config, "home" | "browser">): Promise<string | undefined> {
-  const { enabled, cdp_url, wss_url, chrome_instance_path } = browser;
+  const { enabled, cdp_url, wss_url, headless } = browser;
   await sweepServerFolders(join(home, "browser"));
   if (!enabled) return "The browser is switched off (browser.enabled).";
   if (cdp_url !== undefined || wss_url !== undefined) return undefined;
   try {
-    await findChromium(chrome_instance_path);
+    await findChromium({
+      executable: browser.chrome_instance_path,
+      headless,
+      userDataDir: browser.user_data_dir,
+    });
     return undefined;
   } catch (error) {
     if (error instanceof AppError && error.code === "unavailable") return error.message;
