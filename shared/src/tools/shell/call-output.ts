@@ -15,8 +15,8 @@ import { createLiveOutput } from "./live-output.ts";
 export interface CallOutput {
   readonly listen: OutputListener;
   /**
-   * Both outputs for the model, each after `clean`. Standard error is marked when both have content,
-   * and the file with the complete output is named when needed.
+   * Both outputs for the model, each after `clean`. Standard error is marked when both have
+   * content, and the file with the complete output is named when needed.
    */
   text(clean?: (output: string) => string): Promise<string>;
   /** Of the result: that file, if `text` has named it. */
