@@ -1,4 +1,5 @@
-import { type KeyAlgorithm, type KeyRing, openHomeKeys, rotateHomeKey } from "manyhands/internal/a2a/signing/home-keys";
+import { type KeyRing, openHomeKeys, rotateHomeKey } from "manyhands/internal/a2a/signing/home-keys";
+import type { KeyAlgorithm } from "manyhands/internal/a2a/signing/key-algorithms";
 import { AppError } from "manyhands/internal/core/errors";
 import { openShared, type Shared } from "manyhands/internal/server/storage/open-shared";
 import type { CliContext } from "../session/context.ts";

@@ -1,14 +1,18 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
-import { keyAlgorithms } from "manyhands/internal/a2a/signing/home-keys";
+import { keyAlgorithms } from "manyhands/internal/a2a/signing/key-algorithms";
 import type { Scope } from "manyhands/internal/core/caller";
 import type { CliContext } from "../session/context.ts";
-import { type DeliveriesOptions, listDeliveries, retryDelivery, showDelivery } from "./deliveries.ts";
-import { backup } from "./home/backup.ts";
-import { restore } from "./home/restore.ts";
-import { type KeysOptions, listKeys, resealKeys, rotateKeys } from "./keys.ts";
-import { prune } from "./runs/delete-runs.ts";
+import type { DeliveriesOptions } from "./deliveries.ts";
+import type { KeysOptions } from "./keys.ts";
 import { addStarts } from "./starts/add-starts.ts";
 import { addToken, lifeOf, listTokens, revokeToken, scopesOf } from "./tokens.ts";
+
+// Loaded by the command that is called: none needs what all need.
+const deliveries = () => import("./deliveries.ts");
+const backups = () => import("./home/backup.ts");
+const restoring = () => import("./home/restore.ts");
+const keysModule = () => import("./keys.ts");
+const deletion = () => import("./runs/delete-runs.ts");
 
 /** Makes the options that every command has. */
 type CommonOptions = { readonly config: () => Option; readonly json: () => Option };
@@ -46,20 +50,20 @@ function addHome({ program, context, done, options: { config, json } }: Group): 
     .addOption(json())
     .option("--dry-run", "say what would be deleted, and delete nothing")
     .option("--compact", "rewrite the store, so that nothing deleted is left in unused space")
-    .action(async (options) => done(await prune(options, context)));
+    .action(async (options) => done(await (await deletion()).prune(options, context)));
   program
     .command("backup")
     .description("write the home to one file, while servers work in it")
     .addOption(config())
     .argument("<file>", "the new file, a compressed tar archive")
-    .action(async (file: string, options) => done(await backup(file, options, context)));
+    .action(async (file: string, options) => done(await (await backups()).backup(file, options, context)));
   program
     .command("restore")
     .description("restore the home from a backup; stop its servers first")
     .addOption(config())
     .argument("<file>", "what `backup` wrote")
     .option("--replace", "move an existing home aside")
-    .action(async (file: string, options) => done(await restore(file, options, context)));
+    .action(async (file: string, options) => done(await (await restoring()).restore(file, options, context)));
 }
 
 function addTokens({ program, context, done, options: { config, json } }: Group): void {
@@ -85,14 +89,14 @@ function addKeys({ program, context, done, options: { config, json } }: Group): 
   const leaf = (name: string, description: string, isDefault = false) =>
     keys.command(name, { isDefault }).description(description).addOption(config()).addOption(json());
   leaf("list", "list the public keys; with --json, as a JWK set to pin", true).action(async (options: KeysOptions) =>
-    done(await listKeys(options, context)),
+    done(await (await keysModule()).listKeys(options, context)),
   );
   leaf("rotate", "sign with a new key; the old one stays beside it for a week")
     .addOption(new Option("--algorithm <name>", "algorithm of the new key (default: as before)").choices(keyAlgorithms))
     .option("--drop-former", "drop all earlier keys at once, in case one has leaked")
-    .action(async (options) => done(await rotateKeys(options, context)));
+    .action(async (options) => done(await (await keysModule()).rotateKeys(options, context)));
   leaf("reseal", "encrypt what several machines share with the new engine.secret_key").action(
-    async (options: KeysOptions) => done(await resealKeys(options, context)),
+    async (options: KeysOptions) => done(await (await keysModule()).resealKeys(options, context)),
   );
 }
 
@@ -103,13 +107,17 @@ function addDeliveries({ program, context, done, options: { config, json } }: Gr
   const id = () => new Argument("<id>", "the delivery's id");
   leaf("list", "list the deliveries given up in the last 30 days", true)
     .option("--all", "also deliveries that arrived, were removed or are still being tried")
-    .action(async (options) => done(await listDeliveries(options, context)));
+    .action(async (options) => done(await (await deliveries()).listDeliveries(options, context)));
   leaf("show", "show one delivery")
     .addArgument(id())
-    .action(async (one: string, options: DeliveriesOptions) => done(await showDelivery(one, options, context)));
+    .action(async (one: string, options: DeliveriesOptions) =>
+      done(await (await deliveries()).showDelivery(one, options, context)),
+    );
   leaf("retry", "send the missed notifications again")
     .addArgument(id())
-    .action(async (one: string, options: DeliveriesOptions) => done(await retryDelivery(one, options, context)));
+    .action(async (one: string, options: DeliveriesOptions) =>
+      done(await (await deliveries()).retryDelivery(one, options, context)),
+    );
 }
 
 function grantable(value: string): readonly Scope[] {

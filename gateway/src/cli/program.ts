@@ -3,25 +3,29 @@ import { nearestName } from "manyhands/internal/config/settings/nearest";
 import type { Json } from "manyhands/internal/core/json";
 import { version } from "manyhands/internal/core/release";
 import { runStates } from "manyhands/internal/runs/run-view";
-import { demoCommand } from "../demo/demo.ts";
-import { doctorCommand } from "../doctor/doctor.ts";
 import type { CliContext } from "../session/context.ts";
-import { addAgent, listAgents, removeAgent } from "./agents.ts";
 import { completionScript, shells } from "./completion.ts";
-import { configCommand } from "./config-command.ts";
-import { initCommand } from "./init.ts";
 import { addMcp } from "./mcp/add-mcp.ts";
 import { addMemoryCommands } from "./memory/add-memory.ts";
 import { addOperation } from "./operation.ts";
 import { addProfiles } from "./profiles/add-profiles.ts";
-import { chatCommand } from "./runs/chat.ts";
-import { deleteRuns } from "./runs/delete-runs.ts";
-import { exportRun } from "./runs/export-run.ts";
-import { flowCommand } from "./runs/flow.ts";
-import { type RunOptions, runOneTask } from "./runs/run.ts";
-import { answerRun, cancelRun, listRuns, type RunsOptions, resumeRun, showRun, watchRun } from "./runs/runs.ts";
+import type { RunOptions } from "./runs/run.ts";
+import type { RunsOptions } from "./runs/runs.ts";
 import { addSkills } from "./skills/add-skills.ts";
-import { startCommand } from "./start-command.ts";
+
+// Loaded by the command that is called: none needs what all need.
+const demo = () => import("../demo/demo.ts");
+const doctor = () => import("../doctor/doctor.ts");
+const agentsModule = () => import("./agents.ts");
+const config = () => import("./config-command.ts");
+const init = () => import("./init.ts");
+const chat = () => import("./runs/chat.ts");
+const deletion = () => import("./runs/delete-runs.ts");
+const exporting = () => import("./runs/export-run.ts");
+const flows = () => import("./runs/flow.ts");
+const running = () => import("./runs/run.ts");
+const runsModule = () => import("./runs/runs.ts");
+const starting = () => import("./start-command.ts");
 
 /** The command line. `done` receives the exit code of the command that ran. */
 export function manyhandsProgram(context: CliContext, done: (exitCode: number) => void): Command {
@@ -39,10 +43,10 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
     .description("install what is missing: packages, sandbox tools, Python, a browser")
     .option("--quiet", "print nothing if nothing is missing, and download no browser");
   leaf("start", "start the agents and the gateway, until Ctrl-C").action(async (options) =>
-    done(await startCommand(options, context)),
+    done(await (await starting()).startCommand(options, context)),
   );
   leaf("demo", "run the demo task and check its result").action(async (options) =>
-    done(await demoCommand(options, context)),
+    done(await (await demo()).demoCommand(options, context)),
   );
   leaf("run", "give a task to an agent or a flow")
     .argument("[task...]", "what to do, in plain words; omit it or use - to read standard input")
@@ -66,19 +70,19 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
     .addOption(repeatable("--file <path>", "a file or folder for the agents; repeatable; - is standard input"))
     .option("--context <id>", "continue this conversation")
     .action(async (name: string | undefined, task: string[], options) =>
-      done(await flowCommand(name, task.join(" "), options, context)),
+      done(await (await flows()).flowCommand(name, task.join(" "), options, context)),
     );
   leaf("chat", "chat with an agent or a flow")
     .addOption(agentOption())
     .addOption(flowOption())
     .option("--context <id>", "continue this conversation")
-    .action(async (options) => done(await chatCommand(options, context)));
+    .action(async (options) => done(await (await chat()).chatCommand(options, context)));
   leaf("doctor", "check this machine and suggest fixes")
     .addOption(jsonOption())
-    .action(async (options) => done(await doctorCommand(options, context)));
+    .action(async (options) => done(await (await doctor()).doctorCommand(options, context)));
   leaf("config", "show every setting in effect and its source")
     .addOption(jsonOption())
-    .action(async (options) => done(await configCommand(options, context)));
+    .action(async (options) => done(await (await config()).configCommand(options, context)));
   addOnceCommands(program, context, done);
   addRuns(program, context, done);
   addAgents(program, context, done);
@@ -127,7 +131,7 @@ function addOnceCommands(program: Command, context: CliContext, done: (exitCode:
     .option("--model <name>", "the model's name at the provider")
     .option("-y, --yes", "accept the suggestions without asking")
     .option("--force", "replace an existing [llm]")
-    .action(async (options) => done(await initCommand(options, context)));
+    .action(async (options) => done(await (await init()).initCommand(options, context)));
   program
     .command("completion")
     .description("print a completion script for your shell's start-up file")
@@ -140,7 +144,9 @@ async function giveTask(
   { flow, ...options }: RunOptions & { readonly flow?: string },
   context: CliContext,
 ): Promise<number> {
-  return flow === undefined ? runOneTask(task, options, context) : flowCommand(flow, task, options, context);
+  return flow === undefined
+    ? (await running()).runOneTask(task, options, context)
+    : (await flows()).flowCommand(flow, task, options, context);
 }
 
 function addRuns(program: Command, context: CliContext, done: (exitCode: number) => void): void {
@@ -157,25 +163,33 @@ function addRuns(program: Command, context: CliContext, done: (exitCode: number)
   leaf("list", "list the newest runs", true)
     .option("--limit <count>", "how many to list", wholeNumber, 20)
     .addOption(new Option("--status <status>", "only runs with this status").choices(runStates))
-    .action(async (options) => done(await listRuns(options, context)));
+    .action(async (options) => done(await (await runsModule()).listRuns(options, context)));
   leaf("show", "show everything that happened in a run")
     .addArgument(id())
-    .action(async (run: string, options: RunsOptions) => done(await showRun(run, options, context)));
+    .action(async (run: string, options: RunsOptions) =>
+      done(await (await runsModule()).showRun(run, options, context)),
+    );
   leaf("watch", "follow a run until it ends")
     .addArgument(id())
-    .action(async (run: string, options: RunsOptions) => done(await watchRun(run, options, context)));
+    .action(async (run: string, options: RunsOptions) =>
+      done(await (await runsModule()).watchRun(run, options, context)),
+    );
   leaf("cancel", "end a run")
     .addArgument(id())
-    .action(async (run: string, options: RunsOptions) => done(await cancelRun(run, options, context)));
+    .action(async (run: string, options: RunsOptions) =>
+      done(await (await runsModule()).cancelRun(run, options, context)),
+    );
   leaf("resume", "let a paused run try again")
     .addArgument(id())
-    .action(async (run: string, options: RunsOptions) => done(await resumeRun(run, options, context)));
+    .action(async (run: string, options: RunsOptions) =>
+      done(await (await runsModule()).resumeRun(run, options, context)),
+    );
   leaf("answer", "answer a run's question")
     .addArgument(id())
     .argument("<text...>", "the answer")
     .addOption(repeatable("--file <path>", "a file or folder to attach; repeatable"))
     .action(async (run: string, text: string[], options: RunsOptions & { file?: readonly string[] }) =>
-      done(await answerRun(run, text.join(" "), options, context)),
+      done(await (await runsModule()).answerRun(run, text.join(" "), options, context)),
     );
   runs
     .command("export")
@@ -183,7 +197,9 @@ function addRuns(program: Command, context: CliContext, done: (exitCode: number)
     .addOption(configOption())
     .addArgument(id())
     .argument("<file>", "the file of JSON lines; the run's files go to a folder beside it")
-    .action(async (run: string, file: string, options) => done(await exportRun(run, file, options, context)));
+    .action(async (run: string, file: string, options) =>
+      done(await (await exporting()).exportRun(run, file, options, context)),
+    );
   runs
     .command("delete")
     .description("delete runs that have ended, with their files, for good")
@@ -191,7 +207,7 @@ function addRuns(program: Command, context: CliContext, done: (exitCode: number)
     .addOption(jsonOption())
     .argument("<id...>", "the runs' ids")
     .option("-y, --yes", "do not ask")
-    .action(async (ids: string[], options) => done(await deleteRuns(ids, options, context)));
+    .action(async (ids: string[], options) => done(await (await deletion()).deleteRuns(ids, options, context)));
 }
 
 function addAgents(program: Command, context: CliContext, done: (exitCode: number) => void): void {
@@ -199,16 +215,16 @@ function addAgents(program: Command, context: CliContext, done: (exitCode: numbe
   const leaf = (name: string, description: string, isDefault = false) =>
     agents.command(name, { isDefault }).description(description).addOption(configOption()).addOption(jsonOption());
   leaf("list", "list the agents and their health", true).action(async (options) =>
-    done(await listAgents(options, context)),
+    done(await (await agentsModule()).listAgents(options, context)),
   );
   leaf("add", "register an agent by its address")
     .argument("<url>", "URL of the agent or its card")
     .option("--name <name>", "its name here (default: from its card)")
     .option("--token <token>", "bearer token to send to it")
-    .action(async (url: string, options) => done(await addAgent(url, options, context)));
+    .action(async (url: string, options) => done(await (await agentsModule()).addAgent(url, options, context)));
   leaf("remove", "remove a registered agent")
     .argument("<name>")
-    .action(async (name: string, options) => done(await removeAgent(name, options, context)));
+    .action(async (name: string, options) => done(await (await agentsModule()).removeAgent(name, options, context)));
 }
 
 function agentOption(): Option {

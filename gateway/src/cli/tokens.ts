@@ -2,7 +2,6 @@ import type { AuthStore } from "manyhands/internal/auth/auth-store";
 import { tokenName } from "manyhands/internal/auth/token-name";
 import { type Scope, scopes } from "manyhands/internal/core/caller";
 import { AppError } from "manyhands/internal/core/errors";
-import { openTokens } from "manyhands/internal/server/storage/open-shared";
 import type { CliContext } from "../session/context.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 
@@ -89,6 +88,7 @@ async function withStore(
   act: (store: AuthStore, hasToken: boolean) => Promise<unknown>,
 ): Promise<number> {
   const config = await context.configure(file);
+  const { openTokens } = await import("manyhands/internal/server/storage/open-shared");
   const store = await openTokens(config);
   try {
     await act(store, config.server.token !== undefined);

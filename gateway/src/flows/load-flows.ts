@@ -1,12 +1,13 @@
 import { pathToFileURL } from "node:url";
-import { flows as ownFlows } from "@manyhands/flows/flows";
 import { entryPath, type NamedFile } from "manyhands/internal/config/agents/named-files";
 import type { Config } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import * as z from "zod";
 import { registeredAgents } from "../registry/registered-agents.ts";
-import { composedFlow } from "./composed-flow.ts";
+
+/** Loaded where a flow is named, since most commands name none. */
+const ownFlows = async () => (await import("@manyhands/flows/flows")).flows;
 
 /** The shape of a flow made with `defineFlow`, from whichever copy of this package. */
 const flowShape = z.looseObject({
@@ -33,7 +34,8 @@ export async function loadFlows(config: FlowPlaces): Promise<readonly FlowDefini
     if (owner !== undefined) throw invalid(entry, `${name} is ${owner}. Give the flow another name`);
     added.push({ ...(await loadFlow(entry)), name });
   }
-  const there = [...ownFlows, ...added];
+  const own = await ownFlows();
+  const there = [...own, ...added];
   for (const [name, composed] of Object.entries(flows.composed)) {
     const owner = await ownerOf(name, config);
     if (owner !== undefined)
@@ -41,10 +43,11 @@ export async function loadFlows(config: FlowPlaces): Promise<readonly FlowDefini
         "config_invalid",
         `${composed.origin}: [flows.${name}]: ${name} is ${owner}. Give the flow another name.`,
       );
+    const { composedFlow } = await import("./composed-flow.ts");
     added.push(composedFlow(name, composed, there));
   }
-  const taken = ownFlows.find(({ name }) => Object.hasOwn(agents, name))?.name;
-  if (taken === undefined) return [...ownFlows, ...added];
+  const taken = own.find(({ name }) => Object.hasOwn(agents, name))?.name;
+  if (taken === undefined) return [...own, ...added];
   throw new AppError(
     "config_invalid",
     `[agents.${taken}]: ${taken} is the name of a flow. Give the agent another name.`,
@@ -58,7 +61,7 @@ export async function ownerOf(
   name: string,
   { agents, ...config }: Omit<FlowPlaces, "flows">,
 ): Promise<string | undefined> {
-  if (ownFlows.some((flow) => flow.name === name)) return "a flow of this system";
+  if ((await ownFlows()).some((flow) => flow.name === name)) return "a flow of this system";
   if (Object.hasOwn(agents, name)) return "an agent of this system";
   const registered = (await registeredAgents(config)).find((one) => one.name === name);
   return registered && `the agent that was registered at ${registered.url}`;

@@ -10,6 +10,7 @@ import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import type { Deletions } from "manyhands/internal/runs/deletions";
 import type { Quotas } from "manyhands/internal/runs/quotas";
 import { findRunnable, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
+import { adapterUrl } from "./adapter-url.ts";
 
 /** What the A2A adapter needs. */
 export type A2aAdapterDeps = {
@@ -101,11 +102,6 @@ function decodedName(name: string): string {
   } catch {
     return name;
   }
-}
-
-/** The A2A address of a flow or an agent. */
-export function adapterUrl(publicUrl: string, name: string): string {
-  return `${publicUrl.replace(/\/+$/, "")}/a2a/${name}`;
 }
 
 function serverOf(runnable: Runnable, deps: A2aAdapterDeps): Server["app"] {

@@ -1,3 +1,6 @@
-import { serveGateway } from "./serve-gateway.ts";
+export {};
 
+// What runs only once is not worth compiling; `runServer` ends this when the server is ready.
+Bun.unsafe.setJITPolicy(1_000);
+const { serveGateway } = await import("./serve-gateway.ts");
 await serveGateway();

@@ -10,7 +10,7 @@ import { openKeySets } from "manyhands/internal/server/protocols/open-card-polic
 import { flowAddress } from "../flows/agents-of-registry.ts";
 import type { FlowList } from "../flows/flow-list.ts";
 import type { Registry } from "../registry/registry.ts";
-import { adapterUrl } from "./a2a-adapter.ts";
+import { adapterUrl } from "./adapter-url.ts";
 import { openPushCallbacks } from "./push-callback-app.ts";
 
 const connectMs = 30_000;

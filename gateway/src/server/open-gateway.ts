@@ -26,7 +26,7 @@ import type { FlowList } from "../flows/flow-list.ts";
 import { runnablesOf } from "../flows/runnables.ts";
 import { openShares } from "../shares/share-store.ts";
 import { openStarts, type StartsDeps } from "../starts/open-starts.ts";
-import { adapterUrl } from "./a2a-adapter.ts";
+import { adapterUrl } from "./adapter-url.ts";
 import { followElsewhere } from "./follow-elsewhere.ts";
 import { type GatewayApp, type GatewayAppDeps, gatewayApp } from "./gateway-app.ts";
 import { gatewayEngine, workOn } from "./gateway-engine.ts";

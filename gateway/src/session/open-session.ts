@@ -6,7 +6,7 @@ import { AppError } from "manyhands/internal/core/errors";
 import { ownCommand } from "manyhands/internal/core/release";
 import { flowNamed, loadFlows } from "../flows/load-flows.ts";
 import { registeredAgents } from "../registry/registered-agents.ts";
-import { adapterUrl } from "../server/a2a-adapter.ts";
+import { adapterUrl } from "../server/adapter-url.ts";
 import { publicUrlOf, urlOf } from "../supervisor/server-table.ts";
 import { fetchServer } from "../tasks/fetch-server.ts";
 import { type AgentSession, isOwnAgent, openAgent } from "./agent-session.ts";

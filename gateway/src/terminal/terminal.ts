@@ -1,7 +1,6 @@
 import { fstatSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { addAbortSignal } from "node:stream";
-import { isCancel, text } from "@clack/prompts";
 import { AppError } from "manyhands/internal/core/errors";
 import { type Style, styleOf } from "./style.ts";
 
@@ -35,6 +34,7 @@ export function processTerminal(env: Readonly<Record<string, string | undefined>
     say: (line) => void process.stderr.write(`${line}\n`),
     async ask(question) {
       if (interactive) {
+        const { isCancel, text } = await import("@clack/prompts");
         const answer = await text({ message: question });
         return isCancel(answer) ? undefined : answer;
       }

@@ -6,7 +6,6 @@ import { type Config, loadConfig } from "../config/config.ts";
 import { AppError, errnoOf } from "../core/errors.ts";
 import { escapeUnseen } from "../core/text/sanitize.ts";
 import { currentTrace, readTrace } from "../core/trace.ts";
-import { type CrashPoint, crashPointText } from "../durable/sqlite/disk/crash-point.ts";
 
 /** How a server is started, apart from its configuration. */
 export type ServerOptions = {
@@ -41,6 +40,8 @@ export async function runServer(
       openLog(name, (line) => void stderr.write(line)),
       { name, mcpStdio },
     );
+    // From here on code that runs often is compiled; that of the start was not worth it.
+    Bun.unsafe.setJITPolicy(1);
   } catch (error) {
     endStart(name, error);
   }
@@ -73,11 +74,6 @@ async function makeHome(home: string): Promise<void> {
     const cause = errnoOf(error) ?? String(error);
     throw new AppError("config_invalid", `MANYHANDS_HOME cannot be ${home}: the folder cannot be created (${cause}).`);
   }
-}
-
-/** Where this process kills itself, for tests of what survives a crash. */
-export function crashPoint(text: string | undefined): { readonly crashAt?: CrashPoint } {
-  return text === undefined ? {} : { crashAt: crashPointText.parse(text) };
 }
 
 /**

@@ -21,7 +21,7 @@ import { agentsOfRegistry } from "../../../gateway/src/flows/agents-of-registry.
 import { runnablesOf } from "../../../gateway/src/flows/runnables.ts";
 import { openRegistry } from "../../../gateway/src/registry/registry.ts";
 import { registryFile } from "../../../gateway/src/registry/registry-file.ts";
-import { adapterUrl } from "../../../gateway/src/server/a2a-adapter.ts";
+import { adapterUrl } from "../../../gateway/src/server/adapter-url.ts";
 import { gatewayApp } from "../../../gateway/src/server/gateway-app.ts";
 import { gatewayEngine, workOn } from "../../../gateway/src/server/gateway-engine.ts";
 import { openShares } from "../../../gateway/src/shares/share-store.ts";

@@ -1,7 +1,9 @@
 import { Argument, type Command, Option } from "commander";
 import { memoryKinds } from "manyhands/internal/core/memory";
 import type { CliContext } from "../../session/context.ts";
-import { addMemory, clearMemory, editMemory, listMemory, removeMemory, showMemory } from "./memory-command.ts";
+
+// Loaded by the command that is called: none needs what all need.
+const commands = () => import("./memory-command.ts");
 
 /** Adds `memory` and its commands. */
 export function addMemoryCommands(
@@ -23,17 +25,19 @@ export function addMemoryCommands(
   leaf("list", "list what is remembered, the most recently changed first", true)
     .addOption(shared.json())
     .option("--find <words>", "only entries with some of these words")
-    .action(async (options) => done(await listMemory(options, context)));
+    .action(async (options) => done(await (await commands()).listMemory(options, context)));
   leaf("show", "show one entry and where it came from")
     .addArgument(id())
     .addOption(shared.json())
-    .action(async (entry: string, options) => done(await showMemory(entry, options, context)));
+    .action(async (entry: string, options) => done(await (await commands()).showMemory(entry, options, context)));
   leaf("add", "remember a text")
     .argument("<text...>", "what to remember")
     .addOption(kind())
     .addOption(shared.json())
     .option("--public", publicText)
-    .action(async (text: string[], options) => done(await addMemory(text.join(" "), options, context)));
+    .action(async (text: string[], options) =>
+      done(await (await commands()).addMemory(text.join(" "), options, context)),
+    );
   leaf("edit", "change an entry")
     .addArgument(id())
     .argument("[text...]", "its new text")
@@ -41,12 +45,14 @@ export function addMemoryCommands(
     .option("--public", publicText)
     .option("--no-public", "it is private again")
     .action(async (entry: string, text: string[], options) =>
-      done(await editMemory(entry, text.length === 0 ? undefined : text.join(" "), options, context)),
+      done(
+        await (await commands()).editMemory(entry, text.length === 0 ? undefined : text.join(" "), options, context),
+      ),
     );
   leaf("remove", "remove an entry, from the disk too")
     .addArgument(id())
-    .action(async (entry: string, options) => done(await removeMemory(entry, options, context)));
+    .action(async (entry: string, options) => done(await (await commands()).removeMemory(entry, options, context)));
   leaf("clear", "remove everything that is remembered")
     .option("--yes", "confirm; without it nothing is removed")
-    .action(async (options) => done(await clearMemory(options, context)));
+    .action(async (options) => done(await (await commands()).clearMemory(options, context)));
 }

@@ -1,7 +1,9 @@
 import { Argument, type Command, type Option } from "commander";
 import { localCaller } from "manyhands/internal/core/caller";
 import type { CliContext } from "../../session/context.ts";
-import { deleteProfile, listProfiles } from "./profiles-command.ts";
+
+// Loaded by the command that is called: none needs what all need.
+const commands = () => import("./profiles-command.ts");
 
 /** Adds `profiles` and its commands. */
 export function addProfiles(
@@ -19,8 +21,8 @@ export function addProfiles(
       .option("--principal <name>", "whose profiles", localCaller.principal);
   leaf("list", "list the profiles and the sites they are logged in to", true)
     .addOption(shared.json())
-    .action(async (options) => done(await listProfiles(options, context)));
+    .action(async (options) => done(await (await commands()).listProfiles(options, context)));
   leaf("delete", "delete a profile with all its log-ins")
     .addArgument(new Argument("<profile>", "its name"))
-    .action(async (name: string, options) => done(await deleteProfile(name, options, context)));
+    .action(async (name: string, options) => done(await (await commands()).deleteProfile(name, options, context)));
 }

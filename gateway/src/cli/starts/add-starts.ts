@@ -1,20 +1,9 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import type { CliContext } from "../../session/context.ts";
-import {
-  addSchedule,
-  listSchedules,
-  listTargets,
-  listTriggers,
-  notifyOfRun,
-  pauseSchedule,
-  pauseTrigger,
-  removeSchedule,
-  runScheduleNow,
-  type StartsOptions,
-  showSchedule,
-  showTrigger,
-  testTarget,
-} from "./schedules.ts";
+import type { StartsOptions } from "./schedules.ts";
+
+// Loaded by the command that is called: none needs what all need.
+const commands = () => import("./schedules.ts");
 
 /** Makes the options that every command has. */
 type CommonOptions = { readonly config: () => Option; readonly json: () => Option };
@@ -34,27 +23,33 @@ export function addStarts(
   addSchedules(program, context, done, leafOf);
   const triggers = leafOf(program.command("triggers").description("webhooks that start a flow or an agent"));
   triggers("list", "list your triggers and the URLs their senders post to", true).action(
-    async (options: StartsOptions) => done(await listTriggers(options, context)),
+    async (options: StartsOptions) => done(await (await commands()).listTriggers(options, context)),
   );
   triggers("show", "show a trigger and what its last webhooks started")
     .addArgument(one("trigger"))
-    .action(async (name: string, options: StartsOptions) => done(await showTrigger(name, options, context)));
+    .action(async (name: string, options: StartsOptions) =>
+      done(await (await commands()).showTrigger(name, options, context)),
+    );
   for (const act of ["pause", "resume"] as const)
     triggers(act, act === "pause" ? "pause a trigger: its webhooks start nothing" : "resume a paused trigger")
       .addArgument(one("trigger"))
-      .action(async (name: string, options: StartsOptions) => done(await pauseTrigger(name, act, options, context)));
+      .action(async (name: string, options: StartsOptions) =>
+        done(await (await commands()).pauseTrigger(name, act, options, context)),
+      );
   const notify = leafOf(program.command("notify").description("tell people when a run asks or ends"));
   notify("list", "list the targets in the settings", true).action(async (options: StartsOptions) =>
-    done(await listTargets(options, context)),
+    done(await (await commands()).listTargets(options, context)),
   );
   notify("test", "send a target one message, to see whether it arrives")
     .addArgument(one("target"))
-    .action(async (name: string, options: StartsOptions) => done(await testTarget(name, options, context)));
+    .action(async (name: string, options: StartsOptions) =>
+      done(await (await commands()).testTarget(name, options, context)),
+    );
   notify("run", "tell targets about a run")
     .argument("<id>", "the run's id")
     .argument("<names...>", "the targets' names")
     .action(async (id: string, names: string[], options: StartsOptions) =>
-      done(await notifyOfRun(id, names, options, context)),
+      done(await (await commands()).notifyOfRun(id, names, options, context)),
     );
 }
 
@@ -67,7 +62,7 @@ function addSchedules(
   const leaf = leafOf(program.command("schedules").description("start a flow or an agent at certain times"));
   const name = () => new Argument("<name>", "the schedule's name");
   leaf("list", "list your schedules and when each is due next", true).action(async (options: StartsOptions) =>
-    done(await listSchedules(options, context)),
+    done(await (await commands()).listSchedules(options, context)),
   );
   leaf("add", "add a schedule")
     .addArgument(name())
@@ -84,22 +79,34 @@ function addSchedules(
     )
     .option("--notify <list>", "targets to notify, separated by commas", listOf)
     .option("--budget-usd <amount>", "spending limit of each run, in US dollars", amount)
-    .action(async (one: string, task: string, options) => done(await addSchedule(one, task, options, context)));
+    .action(async (one: string, task: string, options) =>
+      done(await (await commands()).addSchedule(one, task, options, context)),
+    );
   leaf("show", "show a schedule and the outcome of its last runs")
     .addArgument(name())
-    .action(async (one: string, options: StartsOptions) => done(await showSchedule(one, options, context)));
+    .action(async (one: string, options: StartsOptions) =>
+      done(await (await commands()).showSchedule(one, options, context)),
+    );
   leaf("pause", "pause a schedule: nothing starts, nothing counts as missed")
     .addArgument(name())
-    .action(async (one: string, options: StartsOptions) => done(await pauseSchedule(one, "pause", options, context)));
+    .action(async (one: string, options: StartsOptions) =>
+      done(await (await commands()).pauseSchedule(one, "pause", options, context)),
+    );
   leaf("resume", "resume a paused schedule")
     .addArgument(name())
-    .action(async (one: string, options: StartsOptions) => done(await pauseSchedule(one, "resume", options, context)));
+    .action(async (one: string, options: StartsOptions) =>
+      done(await (await commands()).pauseSchedule(one, "resume", options, context)),
+    );
   leaf("remove", "remove a schedule that was added")
     .addArgument(name())
-    .action(async (one: string, options: StartsOptions) => done(await removeSchedule(one, options, context)));
+    .action(async (one: string, options: StartsOptions) =>
+      done(await (await commands()).removeSchedule(one, options, context)),
+    );
   leaf("run-now", "start a schedule's run now")
     .addArgument(name())
-    .action(async (one: string, options: StartsOptions) => done(await runScheduleNow(one, options, context)));
+    .action(async (one: string, options: StartsOptions) =>
+      done(await (await commands()).runScheduleNow(one, options, context)),
+    );
 }
 
 function listOf(value: string): readonly string[] {

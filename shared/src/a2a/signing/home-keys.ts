@@ -5,13 +5,8 @@ import { AppError } from "../../core/errors.ts";
 import { jsonOf } from "../../core/json.ts";
 import { type KeptText, madeOnce } from "../../core/text/kept-text.ts";
 import { keptFile } from "../../machine/workspace/own-files/kept-file.ts";
+import type { KeyAlgorithm } from "./key-algorithms.ts";
 import { isValidNow, type PublicKey } from "./public-key.ts";
-
-/** The algorithms of a home's keys. */
-export const keyAlgorithms = ["ES256", "EdDSA"] as const;
-
-/** One of them. */
-export type KeyAlgorithm = (typeof keyAlgorithms)[number];
 
 /** A key to sign with, and its public half. */
 export type SigningKey = { readonly alg: KeyAlgorithm; readonly key: KeyObject; readonly publicKey: PublicKey };

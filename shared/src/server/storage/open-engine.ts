@@ -4,9 +4,9 @@ import type { Config } from "../../config/config.ts";
 import { engineText } from "../../config/storage/engine-config.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Engine, Log } from "../../core/runs/engine.ts";
+import { type CrashPoint, crashPointText } from "../../durable/sqlite/disk/crash-point.ts";
 import { storeFailure } from "../../durable/sqlite/disk/store-check.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
-import { crashPoint } from "../run-server.ts";
 
 /** Where Restate finds a server, above the port of its own. */
 const portsApart = 1000;
@@ -82,4 +82,9 @@ export async function probeEngine({ engine, home }: Pick<Config, "engine" | "hom
     }
   }
   return `${engineText(engine, home)} (version ${version})`;
+}
+
+/** Where this process kills itself, for tests of what survives a crash. */
+function crashPoint(text: string | undefined): { readonly crashAt?: CrashPoint } {
+  return text === undefined ? {} : { crashAt: crashPointText.parse(text) };
 }
