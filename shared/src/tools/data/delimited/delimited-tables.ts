@@ -29,8 +29,8 @@ export interface DelimitedTables {
 }
 
 /**
- * `looks` is another connection than `connection`, which may be in a transaction. Names are those in
- * the first of the folders.
+ * `looks` is another connection than `connection`, which may be in a transaction. Names are those
+ * in the first of the folders.
  */
 export function createDelimitedTables(
   { connection, looks }: { readonly connection: DuckDBConnection; readonly looks: DuckDBConnection },
