@@ -3,7 +3,9 @@ import { AppError } from "../../../core/errors.ts";
 import { replyOf } from "../../../machine/process/own-script-reply.ts";
 import type { AttachedFile } from "./read-mail-files.ts";
 
-/** Started by `readMailFiles`: finds what is attached to the mail on its standard input, and ends. */
+/**
+ * Started by `readMailFiles`: finds what is attached to the mail on its standard input, and ends.
+ */
 
 await replyOf(async (): Promise<readonly AttachedFile[]> => {
   const bytes = await Bun.stdin.bytes();
