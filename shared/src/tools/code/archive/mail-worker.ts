@@ -14,6 +14,8 @@ await replyOf(async (): Promise<readonly AttachedFile[]> => {
   });
   return attachments.map(({ filename, content }) => ({
     filename: filename ?? "",
-    content: (typeof content === "string" ? Buffer.from(content) : Buffer.from(content)).toString("base64"),
+    content: (typeof content === "string" ? Buffer.from(content) : Buffer.from(new Uint8Array(content))).toString(
+      "base64",
+    ),
   }));
 });
