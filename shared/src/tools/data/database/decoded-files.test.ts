@@ -220,7 +220,7 @@ test.each([
 });
 
 test.each([
-  ["ragged.csv", "ragged.csv"],
+  ["ragged.csv", "ragged"],
   [`${"long/".repeat(20)}ragged.csv`, "long/long/"],
 ])("what the database says of such a file names it, also where the name is cut off: %s", async (name, shown) => {
   await scene.write(name, western("a;b\nä;1\n"));
