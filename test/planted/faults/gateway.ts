@@ -724,7 +724,7 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "start-waited-for-without-its-caller",
-    file: "gateway/src/rest/flow-routes.ts",
+    file: "gateway/src/rest/runs/started-run.ts",
     find: "waitSignal(waitMs, c.req.raw.signal)",
     becomes: "AbortSignal.timeout(waitMs)",
     harm: "Callers that went away are waited for, up to five minutes each.",
