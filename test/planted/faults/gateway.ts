@@ -837,7 +837,7 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "sign-ins-side-by-side",
     file: "gateway/src/settings/mcp-settings.ts",
-    find: "      await leave(name);",
+    find: "begun.get(name)?.gone.abort(why);",
     becomes: "",
     harm: "Each sign-in that is begun anew leaves the one before waiting for five minutes.",
     tests: ["gateway/src/settings/mcp-settings"],
