@@ -70,7 +70,10 @@ async function answer(connection: DuckDBConnection, request: DatabaseRequest): P
     const { sql, files, ...tables } = await delimited.find(copies.sql, goOn);
     named = (text) => copies.named(tables.named(text));
     notes.push(...globs.notes, ...copies.notes, ...tables.notes.map(named));
-    return { ...(await query(connection, { ...request, sql }, () => timeout)), notes, files: files.map(called(named)) };
+    const result = await query(connection, { ...request, sql }, () => timeout);
+    // An expression without a name is called by its text.
+    const columns = result.columns.map(({ name, type }) => ({ name: named(name), type }));
+    return { ...result, columns, notes, files: files.map(called(named)) };
   } catch (error) {
     const late = timeout || performance.now() - begun > request.timeoutMs;
     return { ok: false, message: named(error instanceof Error ? error.message : String(error)), timeout: late };

@@ -1,5 +1,5 @@
 import { type FileHandle, mkdir, open, realpath, rm, stat } from "node:fs/promises";
-import { basename, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { chunksOf, packed, tooLong } from "./file-chunks.ts";
 import { type Chunks, type FileEncoding, otherEncoding } from "./file-encoding.ts";
 import { namedFiles } from "./named-files.ts";
@@ -97,7 +97,13 @@ export function createDecodedFiles(places: { readonly folder: string; readonly s
       let decoded = sql;
       for (const [start, { end, text }] of [...texts].toSorted(([one], [other]) => other - one))
         decoded = decoded.slice(0, start) + quoted(text, "'") + decoded.slice(end);
-      const named = (text: string) => [...names].reduce((all, [path, name]) => all.replaceAll(path, name), text);
+      // An error cuts a long line off, possibly within the name of a copy.
+      const named = (text: string) =>
+        [...names].reduce(
+          (all, [path, name]) =>
+            all.replaceAll(path, name).replaceAll(`${dirname(path)}/`, name.slice(0, -basename(name).length)),
+          text,
+        );
       return { sql: decoded, notes: notesOfFiles(notes), named };
     },
     needsCopy: async (name, goOn) => (await copyOf(name, undefined, goOn)) !== undefined,
