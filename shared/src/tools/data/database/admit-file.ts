@@ -73,7 +73,7 @@ async function refuseProtected(workspace: Workspace, path: string): Promise<void
   if (/^(~|[a-z][\w+.-]*:\/)/i.test(path))
     throw new AppError("rejected", `Give the path of ${path.slice(0, 200)} as it is in the workspace.`);
   const { relative } = await workspacePathOf(workspace, path);
-  if ([path, relative].some((name) => isProtected(name.replace(/[\s.]+$/, ""))))
+  if ([path, relative].some((name) => isProtected(name.replace(/(?<![\s.])[\s.]+$/, ""))))
     throw new AppError(
       "rejected",
       `The path ${path} is protected: what is in it would take effect outside the sandbox.`,
