@@ -176,7 +176,7 @@ export const durablePostgresFaults: readonly Fault[] = [
     find: "if (is_cut_off && isAwaited && id !== this.#former) return false;",
     becomes: "",
     harm: "When PostgreSQL starts again, processes take each other's runs away, and interrupt what is under way.",
-    tests: ["shared/src/durable/postgres/dispatch/presence.test"],
+    tests: ["shared/src/durable/postgres/dispatch/beats"],
   },
   {
     id: "cut-off-worker-goes-on",

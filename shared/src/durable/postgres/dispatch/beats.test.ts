@@ -1,4 +1,4 @@
-import { afterEach, expect, mock, test } from "bun:test";
+import { afterEach, expect, mock, spyOn, test } from "bun:test";
 import { handClock } from "../../../testing/machine/hand-clock.ts";
 import { Presence, type PresenceOptions } from "./presence.ts";
 
@@ -133,6 +133,22 @@ test("another is declared dead if its lock is free or its lease is over, and its
   expect([await one.presence.isGone("w1"), await one.presence.isGone("w3")]).toEqual([false, false]);
   one.state.others = [];
   expect(await one.presence.isGone("w1")).toBe(true);
+});
+
+test("one whose lock went with the server is awaited for three seconds", async () => {
+  const one = present({ leaseMs: 60_000 });
+  const buried = () => one.beside.splice(0).some(([text]) => text.includes("bury_worker"));
+  one.state.others = [{ id: "w1", lock_key: "1", is_late: false, is_cut_off: true }] as Other[];
+  one.state.free = ["1"];
+  const now = spyOn(performance, "now").mockReturnValue(10_000);
+  one.presence.start();
+  await one.rest();
+  await one.rest();
+  expect(buried()).toBe(false);
+  now.mockReturnValue(13_001);
+  await one.beat();
+  await one.rest();
+  expect(buried()).toBe(true);
 });
 
 test("a worker that leaves is buried by itself, lets its lock go, and beats no more", async () => {
