@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdir, readdir, symlink } from "node:fs/promises";
+import { mkdir, readdir, rename, symlink } from "node:fs/promises";
 import { join } from "node:path";
+import { landlockAbi } from "../../shared/src/machine/kernel/landlock.ts";
 import { type DataScene, dataScene } from "../../shared/src/testing/data/data.ts";
+import { startDatabase } from "../../shared/src/tools/data/database/database-process.ts";
 import { sqlQuery } from "../../shared/src/tools/data/sql-query.ts";
 
 let scene: DataScene;
@@ -35,7 +37,6 @@ test.each([
   `${evil} 'parts' PARTITION BY (q)`,
   `${evil} 'parts' WITH (FORMAT csv, PARTITION_BY q)`,
   `${evil} 'link.csv'`,
-  `${evil} 'old.csv'`,
   `${evil} './old.csv' (FORMAT csv, USE_TMP_FILE true)`,
   "ATTACH 'x.db' AS one; CREATE TABLE one.t AS SELECT 'evil' AS a",
   "ATTACH 'x.db' AS two (READ_ONLY false); CREATE TABLE two.t AS SELECT 'evil' AS a",
@@ -55,6 +56,44 @@ test("nor by an address, or the name of a home", async () => {
     "~/link.csv",
   ])
     expect([name, (await sql(`${evil} '${name}'`)).isError, await obeyed()]).toEqual([name, true, []]);
+});
+
+test.each([1, 2])("nor by a name that is exchanged after it was looked at for the %d. time", async (times) => {
+  const at = (name: string) => join(scene.workspace.root, name);
+  const [folder, aside] = [`exchanged-${times}`, `aside-${times}`];
+  await mkdir(at(folder));
+  let looked = 0;
+  const resolve = async (path: string) => {
+    const real = await scene.workspace.resolve(path);
+    // What a command that runs meanwhile may do at any moment.
+    if (++looked === times) {
+      await rename(at(folder), at(aside));
+      await symlink(".cursor/rules", at(folder));
+    }
+    return real;
+  };
+  const workspace = { ...scene.workspace, resolve };
+  const written = scene.databases.query(workspace, `${evil} '${folder}/evil.mdc' (FORMAT csv)`, {
+    signal: AbortSignal.timeout(60_000),
+  });
+  await written.catch(() => undefined);
+  expect([looked >= times, await obeyed()]).toEqual([true, []]);
+});
+
+test("an existing file is replaced without a name beside it, where a link may lie in wait", async () => {
+  expect([await sql(`${evil} 'old.csv'`), await obeyed()]).toMatchObject([{ isError: false }, []]);
+  expect(await scene.read("old.csv")).toContain("evil");
+});
+
+test.skipIf(landlockAbi() < 3)("the process of a query writes nothing in the workspace by itself", async () => {
+  const place = join(scene.workspace.root, "made.csv");
+  const process = startDatabase(scene.workspace.root);
+  const copy = (to: string) =>
+    process.ask({ sql: `COPY (SELECT 1) TO '${to}'`, timeoutMs: 60_000, maxCharacters: 1000 });
+  const [inside, own] = [await copy(place), await copy(join(process.staging, "made.csv"))];
+  await process.end();
+  expect([inside.ok, await Bun.file(place).exists(), own.ok]).toEqual([false, false, true]);
+  expect(await readdir(process.staging).catch(() => "gone")).toBe("gone");
 });
 
 test("a query writes one file with every option of its format, and reads a database's file", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { JournalEvent } from "manyhands/internal/core/events/events";
+import { silentLog } from "manyhands/internal/core/runs/engine";
 import { agentServerForTest } from "manyhands/internal/testing/a2a/agent-server";
 import type { ScriptedReply } from "manyhands/internal/testing/models/scripted-model";
 import * as z from "zod";
@@ -95,7 +96,7 @@ test("the counts of sixty turns with compaction, extraction, sampling, delegatio
     script: worker(counted),
     tools: (deps) => {
       const peers = createPeers({ ...deps, bounds: { patienceMs: 5_000 } });
-      return [extract, delegateTool(openDirectory([{ name: "helper", url: helper.url }], peers), peers)];
+      return [extract, delegateTool(openDirectory([{ name: "helper", url: helper.url }], peers, silentLog), peers)];
     },
     agent: { moreTools: mcp.host.mount("all"), limits: limits },
     model: { capabilities: { contextWindow: 8_000, maxOutputTokens: 1_000 } },
@@ -153,7 +154,7 @@ test("model calls of a delegate's tool count towards the budget of the delegatin
     script: () => ({ calls: [{ name: "delegate", args: { agent: "helper", task: "Help." } }] }),
     tools: (deps) => {
       const peers = createPeers({ ...deps, bounds: { patienceMs: 5_000 } });
-      return [delegateTool(openDirectory([{ name: "helper", url: helper.url }], peers), peers)];
+      return [delegateTool(openDirectory([{ name: "helper", url: helper.url }], peers, silentLog), peers)];
     },
     agent: { limits: { ...limits, tokens: 30_400 } },
   });

@@ -2,6 +2,8 @@ import { expect, test } from "bun:test";
 import { chmod, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { descendants, readProcessTable } from "../../shared/src/machine/kernel/process-table.ts";
+import { processesNamed } from "../../shared/src/testing/sandbox/tiers.ts";
 
 const kills = 8;
 
@@ -42,6 +44,12 @@ test("servers killed while they start leave nothing that the next start does not
     const own = (name: string) => name.includes(`-${last.pid}-`);
     while ((await leftovers()).some((name) => !own(name)) && performance.now() < deadline) await Bun.sleep(20);
     expect((await leftovers()).filter((name) => !own(name))).toEqual([]);
+    const held = async () =>
+      (await processesNamed(base)).filter(
+        (pid) => !descendants(readProcessTable(), last.pid).includes(pid) && pid !== last.pid,
+      );
+    while ((await held()).length > 0 && performance.now() < deadline) await Bun.sleep(20);
+    expect(await held()).toEqual([]);
     last.kill("SIGKILL");
     await last.exited;
   } finally {

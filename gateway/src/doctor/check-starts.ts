@@ -23,7 +23,7 @@ export function checkStarts(
       return { name: "schedule", state: "fail", text: `${name}: ${error.message}` };
     }
   });
-  const base = gatewayUrl.replace(/\/+$/, "");
+  const base = gatewayUrl.replace(/(?<!\/)\/+$/, "");
   const hooks = triggers.map(({ name, type, start, events }): DoctorCheck => {
     const which = events.length === 0 ? "every event" : events.join(", ");
     return {

@@ -32,7 +32,7 @@ export function agentsOfRegistry(registry: Registry, flows: Iterable<FlowDefinit
 
 /** The A2A address of this gateway's flows and agents, up to their names. */
 export function flowAddress(url: string): string {
-  return `${url.replace(/\/+$/, "")}/a2a/`;
+  return `${url.replace(/(?<!\/)\/+$/, "")}/a2a/`;
 }
 
 /** The description of an agent whose card was never read. */

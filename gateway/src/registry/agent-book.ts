@@ -93,11 +93,11 @@ export function agentBook(
 
 /** Whether two addresses are the same but for slashes at the end. */
 export function isSameUrl(one: string, other: string): boolean {
-  return one.replace(/\/+$/, "") === other.replace(/\/+$/, "");
+  return one.replace(/(?<!\/)\/+$/, "") === other.replace(/(?<!\/)\/+$/, "");
 }
 
 function isBelow(url: string, base: string): boolean {
   const [one, other] = [URL.parse(url), URL.parse(base)];
   if (one === null || other === null || one.origin !== other.origin) return false;
-  return `${one.pathname}/`.startsWith(`${other.pathname.replace(/\/+$/, "")}/`);
+  return `${one.pathname}/`.startsWith(`${other.pathname.replace(/(?<!\/)\/+$/, "")}/`);
 }

@@ -1,12 +1,12 @@
 import type { AgentInput } from "manyhands/internal/core/runs/task";
 import { requestTrace } from "manyhands/internal/core/trace";
-import type { RunView } from "manyhands/internal/runs/run-view";
 import { findRunnable, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import { endpoint, type RestEndpoint } from "./endpoint.ts";
-import { preferredWait, waitSignal } from "./prefer.ts";
-import { flowRequestSchema, idempotencyKey, runSchema } from "./runs/run-schemas.ts";
+import { preferredWait } from "./prefer.ts";
+import { flowRequestSchema } from "./runs/run-schemas.ts";
+import { answerStarted, startedAnswers, startHeaders } from "./runs/started-run.ts";
 import { userMessage } from "./user-message.ts";
 
 const flowSchema = z
@@ -26,8 +26,6 @@ const flowSchema = z
       .describe("A request that shows what it is for, with agents that are here."),
   })
   .meta({ id: "Flow" });
-
-const startedSchema = runSchema.extend({ runId: z.string().describe("The same as `id`.") });
 
 /** What the flow routes need. */
 export type FlowRoutesDeps = {
@@ -70,13 +68,10 @@ function startFlow({ runs, runnables }: FlowRoutesDeps): RestEndpoint {
       "The run is on disk when this answers. With `Prefer: wait=SECONDS` it answers when the run has ended or asks something, at the latest after that time. The same `Idempotency-Key` is the same run.",
     request: {
       params: z.object({ name: z.string().min(1).max(200) }),
-      headers: z.object({ "idempotency-key": idempotencyKey, prefer: z.string().max(255).optional() }),
+      headers: startHeaders,
       body: flowRequestSchema,
     },
-    answers: {
-      200: { description: "The run, when it was waited for and has ended or asks something.", body: startedSchema },
-      202: { description: "The run continues; `Location` is its URL.", body: startedSchema },
-    },
+    answers: startedAnswers,
     problems: [404, 409, 429],
   } as const;
   return endpoint(about, async ({ params, headers, body }, c) => {
@@ -93,11 +88,6 @@ function startFlow({ runs, runnables }: FlowRoutesDeps): RestEndpoint {
       ...(outputSchema && { outputSchema: outputSchema as NonNullable<AgentInput["outputSchema"]> }),
     };
     const started = await runs.start(runnable, request, c.get("caller").principal);
-    const run = waitMs === undefined ? started : await runs.settled(started, waitSignal(waitMs, c.req.raw.signal));
-    const view: object & Pick<RunView, "status"> = await runs.view(run);
-    c.header("Location", `/runs/${run.id}`);
-    if (waitMs !== undefined) c.header("Preference-Applied", `wait=${waitMs / 1000}`);
-    const goesOn = waitMs === undefined || ["queued", "running", "waiting"].includes(view.status);
-    return c.json({ runId: run.id, ...view }, goesOn ? 202 : 200);
+    return answerStarted(c, runs, started, waitMs);
   });
 }

@@ -1,4 +1,4 @@
 /** The A2A address of a flow or an agent. */
 export function adapterUrl(publicUrl: string, name: string): string {
-  return `${publicUrl.replace(/\/+$/, "")}/a2a/${name}`;
+  return `${publicUrl.replace(/(?<!\/)\/+$/, "")}/a2a/${name}`;
 }

@@ -22,7 +22,7 @@ export async function openPushCallbacks(
   keySets: KeySets,
 ): Promise<PushCallbacks | undefined> {
   if (publicUrl === undefined) return undefined;
-  const url = `${publicUrl.replace(/\/+$/, "")}${pushCallbackPath}`;
+  const url = `${publicUrl.replace(/(?<!\/)\/+$/, "")}${pushCallbackPath}`;
   const secret = await madeOnce(key, () => randomBytes(32).toString("base64url"));
   return createPushCallbacks({ url, secret, keySets });
 }

@@ -14,6 +14,6 @@ export function reachAgent(
     if (askedAt === undefined) return undefined;
     const { url } = peers.at({ name, url: askedAt });
     if (!registry.isOwn(url)) return undefined;
-    return { url: url.replace(/\/+$/, ""), fetch: peers.actingFor(principal).fetch({ name, url }) };
+    return { url: url.replace(/(?<!\/)\/+$/, ""), fetch: peers.actingFor(principal).fetch({ name, url }) };
   };
 }

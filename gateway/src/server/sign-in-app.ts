@@ -24,7 +24,7 @@ const kept = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.
  * pages may use.
  */
 export function signInApp({ oidc, store, sessionMs }: SignIn, publicUrl: string): Hono {
-  const base = publicUrl.replace(/\/+$/, "");
+  const base = publicUrl.replace(/(?<!\/)\/+$/, "");
   const callback = `${base}/auth/callback`;
   const { protocol, pathname } = new URL(`${base}/`);
   const shared = { httpOnly: true, sameSite: "Lax", secure: protocol === "https:" } as const;

@@ -219,6 +219,33 @@ test("a sign-in gives its address in the principal's name and goes on, and the l
   expect([await state(), using()]).toEqual([{ state: "failed", error: "signing in was given up." }, 0]);
 });
 
+test("of sign-ins begun at the same time the last one goes on, and none outlives the settings", async () => {
+  const under = new Set<string>();
+  const { settings, using } = await settingsOver(
+    { s: { url: "https://s.example/mcp" } },
+    {
+      login: async (_: string, show: (address: string) => void, signal: AbortSignal, principal: string) => {
+        under.add(principal);
+        show(`https://id.example/${principal}`);
+        await untilAborted(signal).finally(() => under.delete(principal));
+      },
+    },
+  );
+  for (const [first, second, third] of [
+    ["ann", "bob", "cy"],
+    ["dan", "eve", "fay"],
+  ] as const) {
+    const asked = [first, second, third].map((principal) => settings.signIn("s", principal));
+    const given = await Promise.allSettled(asked);
+    expect(given[2]).toEqual({ status: "fulfilled", value: `https://id.example/${third}` });
+    expect(given[1]).toMatchObject({ reason: { code: "conflict" } });
+    expect([[...under], using()]).toEqual([[third], 1]);
+    expect((await settings.list())[0]?.signIn).toEqual({ state: "waiting" });
+  }
+  await settings.close();
+  expect([[...under], using()]).toEqual([[], 0]);
+});
+
 test("a sign-in that needs no address, or fails before it has one, says so", async () => {
   const known = await settingsOver({}, { login: async () => undefined });
   await expect(known.settings.signIn("s", "ann")).rejects.toMatchObject({

@@ -189,9 +189,14 @@ function createSignIns(open: (work: (mcp: OpenedMcp) => Promise<void>) => Promis
   type State = NonNullable<ListedServer["signIn"]>;
   const states = new Map<string, State>();
   const begun = new Map<string, { readonly gone: AbortController; readonly ended: Promise<void> }>();
-  const leave = async (name: string) => {
-    begun.get(name)?.gone.abort();
+  const leave = async (name: string, why?: AppError) => {
+    begun.get(name)?.gone.abort(why);
     await begun.get(name)?.ended;
+  };
+  const run = async (name: string, principal: string, show: (address: string) => void, gone: AbortSignal) => {
+    gone.throwIfAborted();
+    states.set(name, { state: "waiting" });
+    await open((mcp) => mcp.login(name, show, gone, principal));
   };
   return {
     stateOf(name: string): { readonly signIn?: State } {
@@ -199,11 +204,12 @@ function createSignIns(open: (work: (mcp: OpenedMcp) => Promise<void>) => Promis
       return state === undefined ? {} : { signIn: state };
     },
     async begin(name: string, principal: string): Promise<string> {
-      await leave(name);
+      const left = leave(name, new AppError("conflict", `Another sign-in to ${name} was begun after this one.`));
       const gone = new AbortController();
       const address = Promise.withResolvers<string>();
-      states.set(name, { state: "waiting" });
-      const ended = open((mcp) => mcp.login(name, address.resolve, gone.signal, principal)).then(
+      // In its place at once: one begun while the former is being left has this one to leave.
+      const signingIn = left.then(() => run(name, principal, address.resolve, gone.signal));
+      const ended = signingIn.then(
         () => {
           states.set(name, { state: "done" });
           // A server that knows the principal already sends nobody anywhere.
@@ -220,7 +226,7 @@ function createSignIns(open: (work: (mcp: OpenedMcp) => Promise<void>) => Promis
       return address.promise;
     },
     async close() {
-      await Promise.all([...begun.keys()].map(leave));
+      await Promise.all([...begun.keys()].map((name) => leave(name)));
     },
   };
 }

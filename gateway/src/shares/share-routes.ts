@@ -58,7 +58,7 @@ function addShare({ runs, shares, publicUrl }: ShareRoutesDeps): RestEndpoint {
     const { principal } = c.get("caller");
     const run = await runs.own(id, principal);
     const { secret, ...share } = await shares.add({ runId: run.id, principal, lifeMs });
-    const url = `${publicUrl.replace(/\/+$/, "")}/#/shared/${secret}`;
+    const url = `${publicUrl.replace(/(?<!\/)\/+$/, "")}/#/shared/${secret}`;
     c.header("Cache-Control", "no-store");
     return c.json({ ...shareView(share), secret, url }, 201);
   });

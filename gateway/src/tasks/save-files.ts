@@ -58,7 +58,7 @@ function harmless(segment: string): string {
     .replace(/[\p{C}:]/gu, "_")
     .slice(0, 200)
     .replace(/^\s*\./, "_")
-    .replace(/[\s.]+$/, "");
+    .replace(/(?<![\s.])[\s.]+$/, "");
   return isProtected(shown) ? `_${shown}` : shown;
 }
 

@@ -28,7 +28,7 @@ export function toWirePart(part: Part, publicUrl: string): WirePart {
 
 /** The URL of a stored file. */
 function artifactUrl(publicUrl: string, file: { readonly sha256: string; readonly name: string }): string {
-  return `${publicUrl.replace(/\/+$/, "")}/artifacts/${file.sha256}/${encodeURIComponent(file.name)}`;
+  return `${publicUrl.replace(/(?<!\/)\/+$/, "")}/artifacts/${file.sha256}/${encodeURIComponent(file.name)}`;
 }
 
 /** A part of plain text in A2A's form. */

@@ -76,7 +76,7 @@ function fingerprint(messages: readonly TaskMessage[]): string {
  * addresses, the file with the full text.
  */
 const volatile = [
-  /\d+(\.\d+)?\s?(ms|s)\b/g,
+  /(?<!\d)\d+(\.\d+)?\s?(ms|s)\b/g,
   /\b\d{4}-\d\d-\d\d\b/g,
   /\d{1,2}:\d\d(:\d\d)?([.,]\d+)?/g,
   /\b[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\b/gi,

@@ -50,6 +50,6 @@ function tokenSchemes(issuer: string | undefined): Readonly<Record<string, Schem
 }
 
 function openIdConnect(issuer: string): Scheme {
-  const openIdConnectUrl = `${issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`;
+  const openIdConnectUrl = `${issuer.replace(/(?<!\/)\/+$/, "")}/.well-known/openid-configuration`;
   return { $case: "openIdConnectSecurityScheme", value: { openIdConnectUrl, description: "A JWT of this issuer." } };
 }

@@ -1,3 +1,4 @@
+import { logBug } from "../core/async/log-bug.ts";
 import { AppError } from "../core/errors.ts";
 import type { Log } from "../core/runs/engine.ts";
 import type { Database } from "../durable/postgres/database.ts";
@@ -51,12 +52,13 @@ export function sharedLimiter(
     }
   }
 
+  const untold = logBug(log, "The limits of a model could not be told to other processes.");
   const renew = () => {
     const ids = database.sql.array([...inFlight], "TEXT");
     const values = [ids, leaseMs];
     database
       .query("UPDATE model_calls SET lease_until = now_ms() + $2::bigint WHERE id = ANY ($1)", values)
-      .catch(() => undefined);
+      .catch(untold);
   };
 
   const leave = (id: string, spent: number) => {
@@ -68,7 +70,7 @@ export function sharedLimiter(
     // If it does not arrive, the lease ends.
     database
       .query("UPDATE model_calls SET tokens = $2::bigint, lease_until = NULL WHERE id = $1", [id, Math.round(spent)])
-      .catch(() => undefined);
+      .catch(untold);
   };
 
   return {

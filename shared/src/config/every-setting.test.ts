@@ -90,7 +90,17 @@ test("without settings a system is private to this machine, asks before risky ac
     databases: {},
     secrets: [],
     python: {
-      packages: ["numpy", "pandas", "scipy", "matplotlib", "openpyxl", "pypdf", "pdfplumber"],
+      packages: [
+        "numpy",
+        "pandas",
+        "scipy",
+        "matplotlib",
+        "openpyxl",
+        "python-docx",
+        "python-pptx",
+        "pypdf",
+        "pdfplumber",
+      ],
       environment: join(cwd, ".manyhands/python"),
     },
     memory: {

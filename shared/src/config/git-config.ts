@@ -30,7 +30,7 @@ export function gitConfig(sections: Sections["git"]): readonly GitHost[] {
       kind,
       token: table.token,
       username: table.username ?? usernames[kind],
-      api: table.api?.replace(/\/+$/, "") ?? apiOf(host, kind),
+      api: table.api?.replace(/(?<!\/)\/+$/, "") ?? apiOf(host, kind),
       repositories: table.repositories,
       push: table.push,
       author: { name: author, email },

@@ -241,7 +241,17 @@ export const sectionsSchema = z.strictObject({
             ),
         )
         .describe('a list of packages such as "pandas" or "numpy>=2"')
-        .default(["numpy", "pandas", "scipy", "matplotlib", "openpyxl", "pypdf", "pdfplumber"]),
+        .default([
+          "numpy",
+          "pandas",
+          "scipy",
+          "matplotlib",
+          "openpyxl",
+          "python-docx",
+          "python-pptx",
+          "pypdf",
+          "pdfplumber",
+        ]),
     })
     .prefault({}),
   peers: z

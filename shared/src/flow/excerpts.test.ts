@@ -52,6 +52,19 @@ test("half a character where a file is cut is left out", async () => {
   expect(texts).toEqual([`${"x".repeat(6_999)}\n[902 bytes left out]\n${"y".repeat(999)}`]);
 });
 
+test("a text that is not UTF-8 is read in the western encoding of spreadsheets, its end too", async () => {
+  const western = (text: string) => Buffer.from(text, "latin1");
+  const { texts } = await shown({
+    short: western("Größe;1\n"),
+    mixed: Buffer.concat([Buffer.from("Größe Ä;1\n"), western("ß")]),
+    long: western(`ö${"x".repeat(7_998)}${"y".repeat(900)}ü`),
+    late: western(`${"x".repeat(8_000)}${"y".repeat(900)}ü`),
+  });
+  const long = (begin: string, leftOut: number) =>
+    `${begin}${"x".repeat(5_000 - begin.length)}\n[${leftOut} bytes left out]\n${"x".repeat(99)}${"y".repeat(900)}ü`;
+  expect(texts).toEqual(["Größe;1\n", "Größe Ä;1\n\ufffd", long("ö", 2900), long("", 2901)]);
+});
+
 test("the fewer the files, the more is shown of each", async () => {
   const sizes = async (count: number) => {
     const names = Array.from({ length: count }, (_, at) => [`${at}`, "x".repeat(9_000)]);

@@ -73,11 +73,20 @@ function isText(bytes: Uint8Array, { mediaType }: StoredFile): boolean {
 }
 
 function textOf(begins: Uint8Array, ends: Uint8Array, leftOut: number): string {
-  if (ends.length === 0) return new TextDecoder().decode(begins);
+  const isCut = ends.length > 0;
+  const decoded = (encoding: Bun.Encoding, end: Uint8Array) => {
+    const [start, last] = [begins, end].map((bytes) => new TextDecoder(encoding).decode(bytes, { stream: isCut }));
+    return isCut ? `${start}\n[${leftOut} bytes left out]\n${last}` : (start ?? "");
+  };
   // Half a character at a cut is left out.
-  const start = new TextDecoder().decode(begins, { stream: true });
-  const end = new TextDecoder().decode(ends.subarray(ends.findIndex((byte) => byte >> 6 !== 0b10)));
-  return `${start}\n[${leftOut} bytes left out]\n${end}`;
+  const text = decoded("utf-8", ends.subarray(ends.findIndex((byte) => byte >> 6 !== 0b10)));
+  return isWestern(text) ? decoded("windows-1252", ends) : text;
+}
+
+/** Whether most that is not ASCII is no UTF-8, as in what spreadsheets write. */
+function isWestern(text: string): boolean {
+  const [broken, whole] = [/\ufffd/g, /[\u0080-\ufffc]/g].map((which) => text.match(which)?.length ?? 0);
+  return (broken ?? 0) > (whole ?? 0);
 }
 
 /** What a document says at its beginning; undefined for what cannot be read as one. */

@@ -92,7 +92,7 @@ function plain(text: string): string {
 }
 
 function address(url: string): string {
-  return url.trim().replace(/\/+$/, "");
+  return url.trim().replace(/(?<!\/)\/+$/, "");
 }
 
 /** Words that say nothing about a skill. */

@@ -36,7 +36,7 @@ const metadataPath = "/.well-known/oauth-protected-resource";
  * that is in every challenge, as MCP clients need it to sign in.
  */
 export function protectedResource(publicUrl: string, issuer: string): Hono {
-  const base = publicUrl.replace(/\/+$/, "");
+  const base = publicUrl.replace(/(?<!\/)\/+$/, "");
   const metadata = `resource_metadata="${base}${metadataPath}`;
   const app = new Hono();
   app.use(async (c, next) => {

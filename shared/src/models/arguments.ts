@@ -90,7 +90,7 @@ function attempt(read: () => unknown): { ok: true; value: unknown } | { ok: fals
 
 /** The JSON object in a text, in a fence or between words; undefined if there is none. */
 export function writtenObject(text: string): Json | undefined {
-  const written = /\{.*\}/s.exec(text)?.[0];
-  const parsed = written === undefined ? undefined : parseArguments(written);
+  const [start, end] = [text.indexOf("{"), text.lastIndexOf("}")];
+  const parsed = start < 0 || end < start ? undefined : parseArguments(text.slice(start, end + 1));
   return parsed?.ok ? (parsed.value as Json) : undefined;
 }

@@ -45,7 +45,10 @@ export async function listModels(config: ModelConfig, signal: AbortSignal): Prom
   const { apiType, baseUrl } = config;
   if (apiType === "azure" || apiType === "aws" || (config.apiKey === undefined && isAzure(baseUrl))) return undefined;
   const size = { anthropic: "?limit=1000", google: "?pageSize=1000" }[apiType as string] ?? "";
-  const response = await fetch(`${baseUrl.replace(/\/+$/, "")}/models${size}`, { headers: keyOf(config), signal });
+  const response = await fetch(`${baseUrl.replace(/(?<!\/)\/+$/, "")}/models${size}`, {
+    headers: keyOf(config),
+    signal,
+  });
   if (!response.ok) return { status: response.status };
   const list = (apiType === "google" ? googleList : openAiList).safeParse(await response.json().catch(() => undefined));
   return { status: response.status, ...(list.success && { models: list.data }) };

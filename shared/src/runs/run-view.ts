@@ -143,7 +143,7 @@ function filesOf({ parts }: ProjectedArtifact, publicUrl: string): FileView[] {
 /** A stored file with the address it is served at. */
 function fileView({ name, mediaType, size, sha256 }: Extract<Part, { type: "file" }>, publicUrl: string): FileView {
   const base = name.split("/").at(-1) ?? name;
-  const url = `${publicUrl.replace(/\/+$/, "")}/artifacts/${sha256}/${encodeURIComponent(base)}`;
+  const url = `${publicUrl.replace(/(?<!\/)\/+$/, "")}/artifacts/${sha256}/${encodeURIComponent(base)}`;
   return { name, mediaType, size, sha256, url };
 }
 

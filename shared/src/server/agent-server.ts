@@ -211,7 +211,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   // An agent that asks no others loads nothing for it.
   const peering = delegates.length > 0 ? await import("./protocols/open-peers.ts") : undefined;
   const admit = peering && (await peering.admission(config, keys));
-  const asking = peering?.openPeers(delegates, config, { engine, artifacts, ...(admit && { admit }) });
+  const asking = peering?.openPeers(delegates, config, { engine, artifacts, log: logger, ...(admit && { admit }) });
   const missing = await browserMissing(config);
   const { agent, without } = await configuredAgent({ name, source }, start, missing);
   const memory = openMemory(config, shared);

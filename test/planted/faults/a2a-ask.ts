@@ -147,8 +147,8 @@ export const a2aAskFaults: readonly Fault[] = [
   {
     id: "directory-gives-up-at-once",
     file: "shared/src/a2a/delegate/directory.ts",
-    find: "if (!(error instanceof AppError)) return;",
-    becomes: "return;",
+    find: "        await sleep(pauseMs, closed.signal).catch(() => undefined);",
+    becomes: "        return;",
     harm: "An agent that starts after its asker is never described to the model.",
     tests: ["shared/src/a2a/delegate/directory"],
   },

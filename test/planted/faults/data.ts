@@ -646,9 +646,9 @@ export const dataFaults: readonly Fault[] = [
   {
     id: "prepared-files-of-the-server",
     file: "shared/src/tools/data/visualization-preparation.ts",
-    find: "    await workspace.adopt(folder);\n",
-    becomes: "",
-    harm: "Code that prepares charts cannot write into the folder made for it.",
+    find: "[...folders, last], await ownerOf(workspace))",
+    becomes: "[...folders, last])",
+    harm: "Code that prepares charts finds no folder to write into.",
     tests: ["shared/src/tools/data/reports-and-tools"],
   },
   {

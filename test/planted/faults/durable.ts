@@ -235,6 +235,22 @@ export const durableFaults: readonly Fault[] = [
     tests: durable,
   },
   {
+    id: "failed-checkpoint-passed-over",
+    file: "shared/src/durable/sqlite/writer.ts",
+    find: "    if (isOfStorage) this.#storage.failed(error);\n    else",
+    becomes: "    if (!isOfStorage)",
+    harm: "A store whose disk failed goes on, and a power cut damages it.",
+    tests: ["shared/src/durable/faults/storage.test"],
+  },
+  {
+    id: "log-not-kept",
+    file: "shared/src/durable/sqlite/disk/connection.ts",
+    find: "      if (keepLog) db.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1);\n",
+    becomes: "",
+    harm: "A store that is opened anew after its disk failed loses the log it would be brought in from.",
+    tests: ["shared/src/durable/sqlite/disk/pragmas"],
+  },
+  {
     id: "log-left-in-part",
     file: "shared/src/durable/sqlite/disk/checkpoints.ts",
     find: "    if (!this.#isClosed) this.#options.checkpoint();\n",

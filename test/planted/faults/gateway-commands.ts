@@ -435,6 +435,14 @@ export const gatewayCommandsFaults: readonly Fault[] = [
     tests: ["gateway/src/cli/runs/run-requests"],
   },
   {
+    id: "killed-script-runner-unseen",
+    file: "gateway/src/cli/launcher-watch.ts",
+    find: "if (isThere && above.every(([child, parent]) => parentOf(child) === parent)) return;",
+    becomes: "if (isThere) return;",
+    harm: "A system whose npx was ended goes on with nobody in charge, and holds its ports.",
+    tests: ["gateway/src/cli/launcher-watch"],
+  },
+  {
     id: "launcher-inherited",
     file: "gateway/src/cli/launcher-watch.ts",
     find: "  delete env[variable];\n",

@@ -149,8 +149,8 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "token-for-the-neighbour",
     file: "gateway/src/registry/agent-book.ts",
-    find: String.raw`.replace(/\/+$/, "")}/`,
-    becomes: String.raw`.replace(/\/+$/, "")}`,
+    find: String.raw`.replace(/(?<!\/)\/+$/, "")}/`,
+    becomes: String.raw`.replace(/(?<!\/)\/+$/, "")}`,
     harm: "The token of the agent at /swe is sent to the stranger's at /swe-2 of the same host.",
     tests: ["gateway/src/registry"],
   },
@@ -724,7 +724,7 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "start-waited-for-without-its-caller",
-    file: "gateway/src/rest/flow-routes.ts",
+    file: "gateway/src/rest/runs/started-run.ts",
     find: "waitSignal(waitMs, c.req.raw.signal)",
     becomes: "AbortSignal.timeout(waitMs)",
     harm: "Callers that went away are waited for, up to five minutes each.",
@@ -837,7 +837,7 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "sign-ins-side-by-side",
     file: "gateway/src/settings/mcp-settings.ts",
-    find: "      await leave(name);",
+    find: "begun.get(name)?.gone.abort(why);",
     becomes: "",
     harm: "Each sign-in that is begun anew leaves the one before waiting for five minutes.",
     tests: ["gateway/src/settings/mcp-settings"],

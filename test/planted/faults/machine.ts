@@ -3,6 +3,22 @@ import { code, egress, type Fault, python, sandbox, workspace } from "../fault.t
 /** Faults of the machine: sandbox, egress, workspaces, secrets. */
 export const machineFaults: readonly Fault[] = [
   {
+    id: "abandoned-starts-left",
+    file: "shared/src/server/serve-agent.ts",
+    find: "    endAbandonedStarts(config.home);\n",
+    becomes: "",
+    harm: "Each server killed while it starts a sandbox leaves a process for ever.",
+    tests: ["shared/src/server/serve-agent.test"],
+  },
+  {
+    id: "start-under-way-ended",
+    file: "shared/src/machine/confinement/abandoned-starts.ts",
+    find: " && workspaceOf(parentOf(pid)) === undefined",
+    becomes: "",
+    harm: "A server that starts ends the commands that others of its home are starting.",
+    tests: ["shared/src/machine/confinement/abandoned-starts.test"],
+  },
+  {
     id: "revoked-goes-on",
     file: "shared/src/machine/egress/proxy-access.ts",
     find: "        for (const socket of sockets) socket.destroy();\n",

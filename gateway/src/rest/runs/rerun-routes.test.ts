@@ -8,12 +8,12 @@ import { rerunRoutes } from "./rerun-routes.ts";
 const file = { type: "file", sha256: "f", name: "a.csv", mediaType: "text/csv", size: 1 };
 const parts = [{ type: "text", text: "One." }, { type: "data", data: 0 }, file, { type: "text", text: "Two." }];
 
-function routes({ kind = "echo", kept = true, input = {} as object } = {}) {
+function routes({ kind = "echo", kept = true, input = {} as object, status = "running" } = {}) {
   const former = { id: "r1", kind, input: { message: { messageId: "m", parts }, ...input } } as unknown as RunRecord;
-  const { asked, functions } = noting({ own: former, start: { id: "r2" } });
+  const { asked, functions } = noting({ own: former, start: { id: "r2" }, settled: { id: "r2" } });
   const rest = restForTest(
     rerunRoutes({
-      runs: { ...functions, view: async ({ id }: RunRecord) => ({ id }) } as unknown as Runs,
+      runs: { ...functions, view: async ({ id }: RunRecord) => ({ id, status }) } as unknown as Runs,
       runnables: {
         all: () => [],
         ofKind: (one: string) => (one === "echo" ? { name: "echo" } : undefined),
@@ -29,7 +29,8 @@ const again = { type: "bytes", bytes: new Uint8Array(Buffer.from("a,b")), name: 
 test("a run is started again by its caller with all that was said, or with another text before its data and files", async () => {
   const { ask, asked } = routes();
   const answer = await ask("POST", "/runs/r1/rerun", { json: {}, headers: { "Idempotency-Key": "k" } });
-  expect([answer.status, answer.headers.get("Location"), await answer.json()]).toEqual([202, "/runs/r2", { id: "r2" }]);
+  const started = { runId: "r2", id: "r2", status: "running" };
+  expect([answer.status, answer.headers.get("Location"), await answer.json()]).toEqual([202, "/runs/r2", started]);
   await ask("POST", "/runs/r1/rerun", { json: { text: "Three." } });
   const [own, whole, , other] = asked;
   expect([own?.slice(1), whole?.[1], whole?.[3]]).toEqual([["r1", "ann"], { name: "echo" }, "ann"]);
@@ -41,6 +42,22 @@ test("a run is started again by its caller with all that was said, or with anoth
     },
   });
   expect((await ask("POST", "/runs/r1/rerun", { json: { text: "" } })).status).toBe(400);
+});
+
+test.each([
+  ["completed", 200],
+  ["running", 202],
+] as const)("Prefer: wait waits for the new run too; %s answers with %p", async (status, code) => {
+  const { ask, asked } = routes({ status });
+  const answer = await ask("POST", "/runs/r1/rerun", { json: {}, headers: { Prefer: "wait=2" } });
+  expect([answer.status, answer.headers.get("Preference-Applied")]).toEqual([code, "wait=2"]);
+  expect(asked.map(([name]) => name)).toEqual(["own", "start", "settled"]);
+});
+
+test("a time to wait that is not one starts nothing", async () => {
+  const { ask, asked } = routes();
+  expect((await ask("POST", "/runs/r1/rerun", { json: {}, headers: { Prefer: "wait=soon" } })).status).toBe(400);
+  expect(asked).toEqual([]);
 });
 
 test("what came from somebody else is nobody's words the second time either; only a new text is the caller's", async () => {

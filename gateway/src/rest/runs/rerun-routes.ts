@@ -6,7 +6,8 @@ import type { Runnables } from "manyhands/internal/runs/runnable";
 import type { NewRun, Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import { endpoint, type RestEndpoint } from "../endpoint.ts";
-import { idempotencyKey, runSchema } from "./run-schemas.ts";
+import { preferredWait } from "../prefer.ts";
+import { answerStarted, startedAnswers, startHeaders } from "./started-run.ts";
 
 /** What starting a run again needs. */
 export type RerunRoutesDeps = {
@@ -22,16 +23,18 @@ export function rerunRoutes({ runs, runnables, artifacts }: RerunRoutesDeps): Re
     path: "/runs/{id}/rerun",
     tag: "runs",
     summary: "Starts a new run of the same task, in a new conversation",
-    description: "With the files, agents, options and limits of the first; `text` replaces what it was told.",
+    description:
+      "With the files, agents, options and limits of the first; `text` replaces what it was told. `Prefer` and `Idempotency-Key` count as for a flow.",
     request: {
       params: z.object({ id: z.string().min(1).max(200) }),
-      headers: z.object({ "idempotency-key": idempotencyKey }),
+      headers: startHeaders,
       body: z.strictObject({ text: z.string().min(1).exactOptional() }),
     },
-    answers: { 202: { description: "The new run; `Location` is its URL.", body: runSchema } },
+    answers: startedAnswers,
     problems: [404, 409, 429],
   } as const;
   const rerun = endpoint(about, async ({ params: { id }, headers, body }, c) => {
+    const waitMs = preferredWait(headers.prefer);
     const { principal } = c.get("caller");
     const former = await runs.own(id, principal);
     const runnable = runnables.ofKind(former.kind);
@@ -48,9 +51,7 @@ export function rerunRoutes({ runs, runnables, artifacts }: RerunRoutesDeps): Re
       ...(budget && { budget }),
       ...(outputSchema && { outputSchema }),
     };
-    const run = await runs.start(runnable, request, principal);
-    c.header("Location", `/runs/${run.id}`);
-    return c.json(await runs.view(run), 202);
+    return answerStarted(c, runs, await runs.start(runnable, request, principal), waitMs);
   });
   return [rerun];
 }

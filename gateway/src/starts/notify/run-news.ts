@@ -18,7 +18,7 @@ const longestText = 4_000;
 export function newsOf(run: RunView, publicUrl: string): RunNews | undefined {
   const { id, status, input, answer, question, error } = run;
   const about = safeLine(input, 80);
-  const url = `${publicUrl.replace(/\/+$/, "")}/#/runs/${id}`;
+  const url = `${publicUrl.replace(/(?<!\/)\/+$/, "")}/#/runs/${id}`;
   const tell = (type: RunNews["type"], word: string, text: string): RunNews => ({
     type,
     title: `${word}: ${about}`,

@@ -26,7 +26,7 @@ const params = z.object({ name: z.string().min(1).max(200) });
 export function triggerRoutes({ triggers, publicUrl }: TriggerRoutesDeps): RestEndpoint[] {
   const view = ({ settings, budget, firings, principal: _, ...trigger }: Trigger) => ({
     ...trigger,
-    url: `${publicUrl.replace(/\/+$/, "")}${webhookPath}/${trigger.name}`,
+    url: `${publicUrl.replace(/(?<!\/)\/+$/, "")}${webhookPath}/${trigger.name}`,
     ...settings,
     ...(budget && { budget }),
     firings: firings.map(firingView),

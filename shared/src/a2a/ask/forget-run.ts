@@ -53,7 +53,7 @@ async function deleteRemoteTask(task: RemoteTaskName, peers: Peers, caller: Abor
     if (!client.ours) return { ...task, outcome: "kept" };
     const { url = peers.at(task.agent).url } =
       client.card.supportedInterfaces.find(({ protocolBinding }) => protocolBinding === "HTTP+JSON") ?? {};
-    const address = `${peers.inside(url).replace(/\/+$/, "")}/tasks/${encodeURIComponent(task.taskId)}`;
+    const address = `${peers.inside(url).replace(/(?<!\/)\/+$/, "")}/tasks/${encodeURIComponent(task.taskId)}`;
     const headers = { "A2A-Version": "1.0" };
     const { status } = await peers.fetch(task.agent)(address, { method: "DELETE", headers, signal });
     if (status === 200 || status === 404) return { ...task, outcome: "deleted" };

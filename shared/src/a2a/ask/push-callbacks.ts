@@ -55,7 +55,7 @@ export function createPushCallbacks({
 
   const tell = async (client: A2aClient, taskId: string, askId: string, signal: AbortSignal) => {
     try {
-      const address = `${url.replace(/\/+$/, "")}/${encodeURIComponent(askId)}`;
+      const address = `${url.replace(/(?<!\/)\/+$/, "")}/${encodeURIComponent(askId)}`;
       await client.notify(taskId, { id: "manyhands", url: address, token: tokenOf(askId) }, { signal });
       return true;
     } catch (error) {

@@ -38,7 +38,7 @@ export function agentAt(address: string, called?: string): string {
 }
 
 function withoutSlash(path: string): string {
-  return path.replace(/\/+$/, "");
+  return path.replace(/(?<!\/)\/+$/, "");
 }
 
 /** Whether two http(s) addresses have the same origin; all names of the loopback are the same. */

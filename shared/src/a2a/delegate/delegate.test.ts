@@ -4,6 +4,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { readEvent } from "../../core/events/read-event.ts";
 import type { Engine } from "../../core/runs/engine.ts";
+import { silentLog } from "../../core/runs/engine.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
@@ -35,7 +36,7 @@ async function delegator(url: string, options: Omit<Options, "tools">): Promise<
     return agent.artifacts;
   };
   const peers = createPeers({ engine, artifacts, bounds: { patienceMs: 300 } });
-  const directory = openDirectory([{ name: "helper", url }], peers);
+  const directory = openDirectory([{ name: "helper", url }], peers, silentLog);
   agent = await agentForTest({ ...options, tools: [delegateTool(directory, peers)] });
   const { [Symbol.asyncDispose]: dispose } = agent;
   return Object.assign(agent, {
@@ -149,13 +150,14 @@ test("an agent that is not up may be starting: it is listed as worth asking, and
     artifacts: createArtifactStore("/nonexistent"),
     fetch: () => async () => new Response(null, { status: 503 }),
   });
-  const away = openDirectory([{ name: "helper", url: "http://127.0.0.1:1" }], peers);
+  const away = openDirectory([{ name: "helper", url: "http://127.0.0.1:1" }], peers, silentLog);
   expect(away.describe()).toBe("- helper: still starting; it will be waited for.");
   away.close();
   await using helper = await agentServerForTest({ script: [] });
   const up = openDirectory(
     [{ name: "helper", url: helper.url }],
     createPeers({ engine: helper.engine, artifacts: createArtifactStore("/nonexistent") }),
+    silentLog,
   );
   for (const deadline = Date.now() + 60_000; up.describe().includes("still starting") && Date.now() < deadline; )
     await Bun.sleep(5);

@@ -25,10 +25,12 @@ async function described(outcomes: readonly (Partial<AgentCard> | Error)[]) {
     if (outcome === undefined || outcome instanceof Error) throw outcome ?? away;
     return { card: { ...cardOf("Helper", helper.url), ...outcome } };
   };
-  const directory = openDirectory([helper], { client } as unknown as Peers);
+  const logged: unknown[] = [];
+  const log = { error: (...said: unknown[]) => void logged.push(said) };
+  const directory = openDirectory([helper], { client } as unknown as Peers, log);
   for (const end = performance.now() + 20_000; left.length > 0 && performance.now() < end; ) await Bun.sleep(1);
   for (let n = 0; n < 5; n++) await turn();
-  return { directory, pauses, signals, text: directory.describe() };
+  return { directory, pauses, signals, logged, text: directory.describe() };
 }
 const skill = (name: string) => ({ ...cardOf("x", "http://x.example").skills[0], name }) as AgentCard["skills"][number];
 
@@ -41,7 +43,7 @@ test("an agent that is away is looked for again, less and less often, until it i
   expect(signals.every((signal) => signal?.aborted)).toBe(true);
 });
 
-test("who closes a directory looks for nobody any more, and a fault of ours is not tried again", async () => {
+test("who closes a directory looks for nobody any more, and a fault of ours is logged and tried again", async () => {
   const closed = await described([away]);
   using ended = spyOn(globalThis, "clearTimeout");
   closed.directory.close();
@@ -53,8 +55,14 @@ test("who closes a directory looks for nobody any more, and a fault of ours is n
     1,
     "- helper: still starting; it will be waited for.",
   ]);
-  const broken = await described([new TypeError("a bug")]);
-  expect([broken.signals.length, broken.pauses]).toEqual([1, []]);
+  const bug = new TypeError("a bug");
+  const broken = await described([bug, away, { skills: [] }]);
+  expect([broken.signals.length, broken.pauses, broken.text]).toEqual([
+    3,
+    [2_000, 4_000],
+    "- helper: Helper, for tests.",
+  ]);
+  expect(broken.logged).toEqual([[{ err: bug }, "The card of helper could not be read; it is tried again."]]);
 });
 
 test.each<readonly [Partial<AgentCard>, string]>([

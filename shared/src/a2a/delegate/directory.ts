@@ -1,6 +1,7 @@
 import type { AgentCard } from "@a2a-js/sdk";
+import { logBug } from "../../core/async/log-bug.ts";
 import { sleep } from "../../core/async/sleep.ts";
-import { AppError } from "../../core/errors.ts";
+import type { Log } from "../../core/runs/engine.ts";
 import { sanitizeLine } from "../../core/text/sanitize.ts";
 import type { PeerAddress, Peers } from "../ask/peers.ts";
 
@@ -20,18 +21,23 @@ const longestPauseMs = 60_000;
  * Reads the cards in the background and retries agents that are not up yet. Never waits and never
  * fails.
  */
-export function openDirectory(addresses: readonly PeerAddress[], peers: Pick<Peers, "client">): Directory {
+export function openDirectory(
+  addresses: readonly PeerAddress[],
+  peers: Pick<Peers, "client">,
+  log: Pick<Log, "error">,
+): Directory {
   const closed = new AbortController();
   const cards = new Map<string, string>();
   for (const address of addresses) void readCard(address);
 
   async function readCard(address: PeerAddress): Promise<void> {
+    const failed = logBug(log, `The card of ${address.name} could not be read; it is tried again.`);
     for (let pauseMs = firstPauseMs; !closed.signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
         cards.set(address.name, inWords((await peers.client(address, closed.signal)).card));
         return;
       } catch (error) {
-        if (!(error instanceof AppError)) return;
+        if (!closed.signal.aborted) failed(error);
         await sleep(pauseMs, closed.signal).catch(() => undefined);
       }
     }

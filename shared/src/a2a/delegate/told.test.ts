@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Engine } from "../../core/runs/engine.ts";
+import { silentLog } from "../../core/runs/engine.ts";
 import type { ArtifactStore } from "../../core/workspace.ts";
 import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
 import { badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";
@@ -22,7 +23,7 @@ async function delegator(url: string, turns: number): Promise<AgentForTest> {
     get: (sha256) => made().artifacts.get(sha256),
   };
   const peers = createPeers({ engine, artifacts, bounds: { patienceMs: 300 } });
-  const directory = openDirectory([{ name: "helper", url }], peers);
+  const directory = openDirectory([{ name: "helper", url }], peers, silentLog);
   const call = (n: number) => ({ calls: [{ name: "delegate", args: { agent: "helper", task: `Do ${n}.` } }] });
   const script = [...Array.from({ length: turns }, (_, n) => call(n)), { text: "ok" }];
   agent = await agentForTest({ script, tools: [delegateTool(directory, peers)] });

@@ -54,7 +54,7 @@ export type CardFacts = {
  */
 export function agentCard(definition: AgentProfile, facts: CardFacts): AgentCard {
   const { name, title, description, version, skills } = definition;
-  const url = facts.publicUrl.replace(/\/+$/, "");
+  const url = facts.publicUrl.replace(/(?<!\/)\/+$/, "");
   const served = { tenant: "", protocolVersion: "1.0" };
   const interfaces = [
     { url, protocolBinding: "JSONRPC", ...served },

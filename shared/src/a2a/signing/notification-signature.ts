@@ -22,7 +22,7 @@ export function signNotification(
   [{ key, alg, publicKey }]: KeyRing,
   { issuer, audience }: { readonly issuer: string; readonly audience: string },
 ): Promise<string> {
-  const jku = `${issuer.replace(/\/+$/, "")}${keySetPath}`;
+  const jku = `${issuer.replace(/(?<!\/)\/+$/, "")}${keySetPath}`;
   return new SignJWT({ request_body_sha256: sha256Of(body) })
     .setProtectedHeader({ alg, kid: publicKey.kid, typ: "JWT", jku })
     .setIssuer(issuer)
@@ -51,7 +51,7 @@ export function signatureOf(headers: Headers): string | undefined {
 export async function checkNotification(jwt: string, body: string, sender: string, keySets: KeySets): Promise<void> {
   try {
     const { kid = "", jku } = decodeProtectedHeader(jwt);
-    const url = typeof jku === "string" ? jku : `${sender.replace(/\/+$/, "")}${keySetPath}`;
+    const url = typeof jku === "string" ? jku : `${sender.replace(/(?<!\/)\/+$/, "")}${keySetPath}`;
     const key = await keySets.find(url, kid, sender);
     const { payload } = await jwtVerify(jwt, key, {
       algorithms: signatureAlgorithms,

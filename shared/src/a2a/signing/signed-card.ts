@@ -13,7 +13,7 @@ export function signedCard(
   { keys, publicUrl }: { readonly keys?: HomeKeys; readonly publicUrl: string },
 ): () => Promise<AgentCard> {
   if (keys === undefined) return async () => card;
-  const jku = `${publicUrl.replace(/\/+$/, "")}${keySetPath}`;
+  const jku = `${publicUrl.replace(/(?<!\/)\/+$/, "")}${keySetPath}`;
   let last: { readonly ring: KeyRing; readonly signed: Lazy<AgentCard> } | undefined;
   return async () => {
     const ring = await keys.ring();

@@ -73,7 +73,7 @@ function pauseAfter(error: unknown, pauses: number, waiting: Waiting, step: Step
 }
 
 function notice(cause: string, pauseMs: number): JournalEvent {
-  const text = `The model cannot answer now: ${cause.replace(/\.+$/, "")}. Retrying in ${pauseText(pauseMs)}.`;
+  const text = `The model cannot answer now: ${cause.replace(/(?<!\.)\.+$/, "")}. Retrying in ${pauseText(pauseMs)}.`;
   return { type: "notice-given", kind: "waiting", text, pauseMs };
 }
 

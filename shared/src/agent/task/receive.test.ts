@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import type { Part } from "../../core/message.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { StoredFile } from "../../core/workspace.ts";
@@ -286,3 +287,11 @@ test.each([
     if (end === "done") expect(task.outcome).toEqual((result === "done" ? outcome : undefined) as typeof task.outcome);
   },
 );
+
+test("what a command has put under the name of a file is not waited for, and the file gets the next", async () => {
+  await using room = await placing();
+  const file = await room.store("empty.txt", "");
+  await Bun.$`mkfifo ${join(room.workspace.root, "empty.txt")}`;
+  const placed = room.place([{ type: "file", ...file }]);
+  expect(await Promise.race([placed, Bun.sleep(5_000).then(() => "still waiting")])).toEqual(["empty-2.txt"]);
+});

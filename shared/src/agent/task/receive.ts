@@ -8,6 +8,7 @@ import { recordBaseline } from "../../machine/workspace/baseline.ts";
 import { holdSources } from "../../machine/workspace/held-sources.ts";
 import { isProtected } from "../../machine/workspace/protected-names.ts";
 import { saveFile } from "../../machine/workspace/save-file.ts";
+import { openFile } from "../../machine/workspace/workspace-file.ts";
 import type { AgentState, TaskMessage } from "./agent-state.ts";
 import { boundText } from "./bound-text.ts";
 import type { Turn } from "./loop.ts";
@@ -150,11 +151,23 @@ async function putFreely(file: StoredFile, content: Blob, { workspace, folders, 
 
 /** Whether the existing file is this one, which happens when a crash makes us place it twice. */
 async function holds(workspace: Workspace, path: string, file: StoredFile): Promise<boolean> {
-  const there = Bun.file(await workspace.resolve(path));
-  if (there.size !== file.size) return false;
-  const hash = new Bun.CryptoHasher("sha256");
-  for await (const chunk of there.stream()) hash.update(chunk);
-  return hash.digest("hex") === file.sha256;
+  try {
+    await using there = await openFile(workspace, path);
+    if (there.stats.size !== file.size) return false;
+    const hash = new Bun.CryptoHasher("sha256");
+    let read = 0;
+    for await (const chunk of there.handle.readableWebStream()) {
+      read += chunk.length;
+      // A command may let it grow without end.
+      if (read > file.size) return false;
+      hash.update(chunk);
+    }
+    return hash.digest("hex") === file.sha256;
+  } catch (error) {
+    // A FIFO, or what has become a link.
+    if (error instanceof AppError) return false;
+    throw error;
+  }
 }
 
 /** File systems allow 255; the number of a copy needs some of them. */

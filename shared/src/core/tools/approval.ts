@@ -53,7 +53,7 @@ export async function askApproval(
     said = await ask(run, call, code, { ...options, head: `${options.head ?? ""}${again}` });
   if (said === undefined) return undefined;
   const words = said
-    .replace(/^["'`]|["'`.!]+$/g, "")
+    .replace(/^["'`]|(?<!["'`.!])["'`.!]+$/g, "")
     .replaceAll(/\s+/g, " ")
     .toLowerCase();
   const forTask = call.forTask !== undefined && words === allowing(code, true);

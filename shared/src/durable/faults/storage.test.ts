@@ -40,10 +40,12 @@ async function observe<T>(scenario: string, folder: string, options: { mounted: 
 }
 
 const faults = [
-  { fault: "locked", reason: "another process holds it", mounted: false },
-  ...(canMount ? [{ fault: "full", reason: "its disk is full", mounted: true }] : []),
+  { fault: "locked", reason: "another process holds it", mounted: false, steps: 60 },
+  // As many as the log takes before it is brought into the file, and more.
+  { fault: "unmerged", reason: "its disk cannot be read or written", mounted: false, steps: 240 },
+  ...(canMount ? [{ fault: "full", reason: "its disk is full", mounted: true, steps: 60 }] : []),
 ];
-for (const { fault, reason, mounted } of faults) {
+for (const { fault, reason, mounted, steps } of faults) {
   test(`while the storage is ${fault}, runs pause and new work is refused with a reason; afterwards everything continues by itself`, async () => {
     using store = scratch();
     const seen = await observe<Observations>("storage-scenario", store.folder, { mounted, fault });
@@ -53,7 +55,7 @@ for (const { fault, reason, mounted } of faults) {
     expect(new Set(seen.statusesMeanwhile)).toEqual(new Set(["running"]));
     expect(seen.stepsMeanwhile).toBe(0);
     expect(seen.healthAfter).toBe(true);
-    expect(new Set(seen.outputs)).toEqual(new Set([60]));
+    expect(new Set(seen.outputs)).toEqual(new Set([steps]));
     expect(seen.timesRun).toEqual([1]);
     expect(seen.gapless).toBe(true);
   });

@@ -1,4 +1,5 @@
 import { createKeyedQueue } from "../../core/async/keyed-queue.ts";
+import { logBug } from "../../core/async/log-bug.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Conversations, FolderOf, HeldConversation } from "../../core/runs/conversations.ts";
 import type { Log } from "../../core/runs/engine.ts";
@@ -173,7 +174,7 @@ export class HeldConversations implements Conversations {
       .query("UPDATE conversations SET holder = NULL WHERE folder = $1 AND holder = $2 AND epoch = $3::bigint", [
         ...[conversation.folder, worker, answer.epoch],
       ])
-      .catch(() => undefined);
+      .catch(logBug(log, "A conversation could not be given up; it stays with this process."));
     onFree();
   }
 }

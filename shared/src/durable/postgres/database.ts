@@ -22,7 +22,6 @@ const longestPauseMs = 1_000;
 export type FunctionName =
   | "accept_run"
   | "cancel_run"
-  | "claim_fairly"
   | "commit_run"
   | "deliver"
   | "offer_bodies"

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { logBug } from "../../core/async/log-bug.ts";
 import { jsonOf } from "../../core/json.ts";
 import type { Log } from "../../core/runs/engine.ts";
 import type { Live } from "../live.ts";
@@ -45,6 +46,7 @@ export class News {
   #listening: Promise<void> | undefined;
   #stopListening: (() => Promise<void>) | undefined;
   #isClosed = false;
+  readonly #untold: (error: unknown) => void;
 
   constructor(options: {
     database: Database;
@@ -61,6 +63,7 @@ export class News {
     this.#pollMs = options.pollMs;
     this.#onNews = options.onNews;
     this.#onFollowed = options.onFollowed;
+    this.#untold = logBug(this.#log, "News could not be told to other processes.");
   }
 
   /** A run has changed: it has events up to `last`, or something else of it did. */
@@ -94,7 +97,7 @@ export class News {
   async follows(followed: Followed): Promise<void> {
     if (this.#isClosed) return;
     const text = JSON.stringify({ runIds: [], isClaimable: false, followed });
-    await this.#database.query("SELECT pg_notify($1, $2)", [this.#channel, text]).catch(() => undefined);
+    await this.#database.query("SELECT pg_notify($1, $2)", [this.#channel, text]).catch(this.#untold);
   }
 
   async close(): Promise<void> {
@@ -146,7 +149,7 @@ export class News {
     // Even without ids there may be something to claim.
     for (let at = 0; at < Math.max(ids.length, isClaimable ? 1 : 0); at += idsPerMessage) {
       const text = JSON.stringify({ runIds: ids.slice(at, at + idsPerMessage), isClaimable } satisfies Changed);
-      await this.#database.query("SELECT pg_notify($1, $2)", [this.#channel, text]).catch(() => undefined);
+      await this.#database.query("SELECT pg_notify($1, $2)", [this.#channel, text]).catch(this.#untold);
     }
   }
 

@@ -1,3 +1,4 @@
+import { logBug } from "../../core/async/log-bug.ts";
 import { type Engine, type Log, silentLog } from "../../core/runs/engine.ts";
 import { changes, follow } from "../follow.ts";
 import { Live } from "../live.ts";
@@ -83,13 +84,13 @@ export function engineOn(
   const news = new News({
     ...{ database, live, log, pollMs },
     onNews({ runIds, isClaimable }) {
-      executor.catchUp(runIds).catch(() => undefined);
+      executor.catchUp(runIds).catch(logBug(log, "What changed elsewhere could not be looked at."));
       if (isClaimable) dispatcher.news();
     },
     onFollowed: (followed) => shared.followedElsewhere(followed),
   });
   const shared: SharedProgress = new SharedProgress({
-    ...{ database, live },
+    ...{ database, live, log },
     isHere: (runId) => executor.holds(runId),
     say: (followed) => news.follows(followed),
   });

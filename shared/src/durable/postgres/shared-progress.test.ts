@@ -1,5 +1,6 @@
 import { afterEach, expect, mock, spyOn, test } from "bun:test";
 import type { FollowItem } from "../../core/runs/engine.ts";
+import { silentLog } from "../../core/runs/engine.ts";
 import type { Run, RunDefinition } from "../../core/runs/run.ts";
 import { until } from "../../testing/durable/until.ts";
 import { withPostgres } from "../../testing/durable/with-postgres.ts";
@@ -114,7 +115,7 @@ function progressForTest({ here = [] as readonly string[], refusals = 0 } = {}) 
   } as unknown as Database;
   const live = new Live();
   const shared = new SharedProgress({
-    ...{ database, live, isHere: (runId) => here.includes(runId) },
+    ...{ database, live, log: silentLog, isHere: (runId) => here.includes(runId) },
     say: async (followed) => void said.push(followed),
   });
   const show = (runId: string, text: string) => shared.show(runId, 0, { type: "text-delta", text });

@@ -1,5 +1,7 @@
 import * as z from "zod";
+import { logBug } from "../../core/async/log-bug.ts";
 import { jsonOf } from "../../core/json.ts";
+import type { Log } from "../../core/runs/engine.ts";
 import type { RunEvent } from "../../core/runs/run.ts";
 import type { Live } from "../live.ts";
 import type { Database } from "./database.ts";
@@ -28,6 +30,7 @@ const sentSchema = z.object({ runId: z.string(), after: z.number(), event: z.loo
 export type SharedProgressOptions = {
   readonly database: Database;
   readonly live: Live;
+  readonly log: Log;
   /** Whether this process executes the run, so that its followers here get its progress anyway. */
   readonly isHere: (runId: string) => boolean;
   /** Tells all processes what this one follows. */
@@ -117,11 +120,12 @@ export class SharedProgress {
 
   /** Without a connection there is no progress of other processes. */
   async #listen(): Promise<(() => Promise<void>) | undefined> {
-    const { database } = this.#options;
+    const { database, log } = this.#options;
     try {
       const listening = await database.sql.listen(this.#channel, (text: string) => this.#received(text));
       return () => listening.unlisten();
-    } catch {
+    } catch (error) {
+      if (!this.#isClosed) log.warn({ err: error }, "Progress of other processes cannot be received.");
       this.#listening = undefined;
       return undefined;
     }
@@ -150,11 +154,12 @@ export class SharedProgress {
   async #send(): Promise<void> {
     this.#sender = undefined;
     this.#isSending = true;
+    const untold = logBug(this.#options.log, "Progress could not be told to other processes.");
     const all = [...this.#waiting];
     this.#waiting.clear();
     for (const [channel, items] of all)
       for (const payload of payloadsOf(items))
-        await this.#options.database.query("SELECT pg_notify($1, $2)", [channel, payload]).catch(() => undefined);
+        await this.#options.database.query("SELECT pg_notify($1, $2)", [channel, payload]).catch(untold);
     this.#isSending = false;
     this.#sendSoon();
   }

@@ -1,3 +1,4 @@
+import { logBug } from "../../core/async/log-bug.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Dispatcher, DispatcherDeps } from "../postgres/dispatch/dispatcher.ts";
 import { claimOf, type Pool, roomOf } from "../postgres/dispatch/executor.ts";
@@ -275,7 +276,8 @@ export class RestateDispatcher implements Dispatcher, DrivenWorker {
 
   /** What fails is found by the next sweep. */
   #keep(sending: Promise<void>): void {
-    const kept = sending.catch(() => undefined).finally(() => this.#sends.delete(kept));
+    const failed = logBug(this.#options.log, "Runs could not be asked for; the next sweep does.");
+    const kept = sending.catch(failed).finally(() => this.#sends.delete(kept));
     this.#sends.add(kept);
   }
 }

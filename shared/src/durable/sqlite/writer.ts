@@ -2,7 +2,7 @@ import { AppError } from "../../core/errors.ts";
 import type { EngineHealth, Log } from "../../core/runs/engine.ts";
 import { type Entry, runBatch } from "./batch.ts";
 import { LogCheckpoints } from "./disk/checkpoints.ts";
-import { openConnection, type StoreConnection } from "./disk/connection.ts";
+import { bringInAll, openConnection, type StoreConnection } from "./disk/connection.ts";
 import { type CrashPoint, crash } from "./disk/crash-point.ts";
 import { DiskSync } from "./disk/disk-sync.ts";
 import { createFileSync, type SyncFile } from "./disk/file-sync.ts";
@@ -51,6 +51,8 @@ export class Writer {
   /** The data version before which everything is on disk. */
   #syncedVersion: number | undefined;
   readonly #storage: StorageWatch;
+  /** What SQLite takes for being in the file may not be on the disk. */
+  #isDistrusted = false;
   #patienceTimer: ReturnType<typeof setTimeout> | undefined;
 
   /**
@@ -64,7 +66,12 @@ export class Writer {
       onRetry: () => this.#retry(),
       onRefusing: () => this.#refuseQueued(),
     });
-    this.#checkpoints = new LogCheckpoints({ path: options.path, checkpoint: () => this.#checkpoint() });
+    this.#checkpoints = new LogCheckpoints({
+      path: options.path,
+      checkpoint: () => this.#checkpoint(),
+      pages: () => this.#connection?.logged().pages ?? 0,
+      onFailed: (error) => this.#checkpointFailed(error),
+    });
     try {
       this.#open();
     } catch (error) {
@@ -118,9 +125,14 @@ export class Writer {
    * its turn. Rejects if the storage fails.
    */
   async emptyLog(): Promise<boolean> {
-    for (const start = performance.now(); performance.now() - start < busyPatienceMs; await Bun.sleep(patienceMs))
-      if (this.#open().emptyLog(0)) return true;
-    return false;
+    try {
+      for (const start = performance.now(); performance.now() - start < busyPatienceMs; await Bun.sleep(patienceMs))
+        if (this.#open().emptyLog(0)) return true;
+      return false;
+    } catch (error) {
+      this.#checkpointFailed(error);
+      throw error;
+    }
   }
 
   /** See Connection.dataVersion; undefined while the storage cannot be read. */
@@ -148,7 +160,7 @@ export class Writer {
     clearTimeout(this.#patienceTimer);
     for (const entry of this.#queue.splice(0)) entry.reject(this.#storage.refusal());
     this.#disk.close(this.#storage.refusal());
-    this.#connection?.close();
+    this.#connection?.close({ keepLog: this.#isDistrusted });
     this.#connection = undefined;
   }
 
@@ -196,13 +208,24 @@ export class Writer {
     );
   }
 
-  /** Best effort: what it leaves undone, a later commit does. */
   #checkpoint(): void {
     try {
       this.#connection?.checkpoint();
     } catch (error) {
-      if (storageFailure(error) === undefined) throw error;
+      this.#checkpointFailed(error);
     }
+  }
+
+  /**
+   * Unless others were in its way, nothing is written until the whole log is brought in anew: after
+   * a failed sync the system takes what it could not write for written.
+   */
+  #checkpointFailed(error: unknown): void {
+    if (isBusy(error) || error instanceof AppError) return;
+    const isOfStorage = storageFailure(error) !== undefined;
+    this.#isDistrusted ||= isOfStorage;
+    if (isOfStorage) this.#storage.failed(error);
+    else this.#options.log.error({ err: error }, "The run store's log could not be brought into its file.");
   }
 
   /** Waits for what was just read: commits of this process, and perhaps of another. */
@@ -260,11 +283,12 @@ export class Writer {
   #retry(): void {
     if (this.#storage.isFailing) {
       try {
-        this.#connection?.close();
+        this.#connection?.close({ keepLog: this.#isDistrusted });
         this.#connection = undefined;
         this.#open().probe();
-        if (this.#disk.hasFailed) {
-          if (!this.#open().emptyLog()) throw new Error("it is read while it has to be written");
+        if (this.#disk.hasFailed || this.#isDistrusted) {
+          bringInAll(this.#open(), { fromStart: this.#isDistrusted });
+          this.#isDistrusted = false;
           this.#disk.done();
         }
       } catch (error) {

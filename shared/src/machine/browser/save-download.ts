@@ -34,7 +34,7 @@ export function downloadName(suggested: string): string {
   const clean = last
     .normalize("NFC")
     .replace(/[\p{C}\p{Zl}\p{Zp}<>:"|?*]/gu, "_")
-    .replace(/^[.\s]+|[.\s]+$/g, "");
+    .replace(/^[.\s]+|(?<![.\s])[.\s]+$/g, "");
   const { stem, extension } = parts(clean === "" ? "download" : clean);
   return cut(stem, longestBytes - Buffer.byteLength(extension)) + extension;
 }

@@ -3,8 +3,16 @@ import { basename, dirname, join, resolve } from "node:path";
 import { type LandlockRule, landlockAbi } from "../kernel/landlock.ts";
 import { openWayArgv, type SandboxUser, stepDownArgv, unprivilegedUser } from "./step-down.ts";
 
-/** Where a script's code is, the folder it works in, and whether it may use the network. */
-type ScriptPlace = { readonly code?: string; readonly folder?: string; readonly network?: boolean };
+/**
+ * Where a script's code is, the folder it works in, another that it only reads, and whether it may
+ * use the network.
+ */
+type ScriptPlace = {
+  readonly code?: string;
+  readonly folder?: string;
+  readonly reads?: string;
+  readonly network?: boolean;
+};
 
 /** The first ABI that can refuse truncation too. */
 const lowestAbi = 3;
@@ -29,20 +37,24 @@ export function codeFolder(here: string): string {
 
 /**
  * The argv that runs one of our scripts on files or text that others wrote (`code`: the folder with
- * its imports, if that is not our package; `folder`: its argument). It never runs as root where
- * root can be given up. Where the kernel has Landlock, it can only read the system and our code and
- * write `folder`, without sockets; elsewhere, and with `network`, it runs unconfined. A second line
- * of defence behind the script's own care.
+ * its imports, if that is not our package; `folder` and `reads`: its arguments). It never runs as
+ * root where root can be given up. Where the kernel has Landlock, it can only read the system, our
+ * code and `reads`, and write `folder`, without sockets; elsewhere, and with `network`, it runs
+ * unconfined. A second line of defence behind the script's own care.
  */
 export function ownScriptArgv(script: string, options: ScriptPlace = {}): string[] {
-  const { code = ownCode, folder } = options;
+  const { code = ownCode, folder, reads } = options;
   const user = userFor(folder, code);
-  const argv = [...stepDownArgv(user), ...bunArgv(script), ...(folder === undefined ? [] : [folder])];
-  const openWay = openWayArgv([...needed(code), ...(folder === undefined ? [] : [folder])], user);
+  const given = [folder, reads].filter((path) => path !== undefined);
+  const argv = [...stepDownArgv(user), ...bunArgv(script), ...given];
+  const openWay = openWayArgv([...needed(code), ...given], user);
   if (options.network === true || process.platform !== "linux" || landlockAbi() < lowestAbi)
     return [...openWay, ...argv];
   const rules: LandlockRule[] = [
-    ...[...system, dirname(process.execPath), code].map((path) => ({ path, access: "read" as const })),
+    ...[...system, dirname(process.execPath), code, ...(reads === undefined ? [] : [reads])].map((path) => ({
+      path,
+      access: "read" as const,
+    })),
     // Bun finds installed packages by looking for their folder from the outside.
     ...(basename(code) === "node_modules" ? [{ path: dirname(code), access: "list" as const }] : []),
     ...devices.map((path) => ({ path, access: "write" as const })),

@@ -28,6 +28,12 @@ export function makeOwnedFolderSync(parent: string, purpose: string): string {
   return folder;
 }
 
+/** Whether that is the name of a folder of ours whose process has ended. */
+export function isOwnedByTheEnded(name: string): boolean {
+  const [, , pid, startedAt] = owned.exec(name) ?? [];
+  return pid !== undefined && !isRunning(Number(pid), Number(startedAt));
+}
+
 function nameFor(parent: string, purpose: string): string {
   return join(parent, `${purpose}-${process.pid}-${startOf(process.pid)}-${crypto.randomUUID().slice(0, 8)}`);
 }
@@ -38,8 +44,7 @@ function nameFor(parent: string, purpose: string): string {
  */
 async function sweepOwnedFolders(parent: string, purpose: string): Promise<void> {
   for (const name of (await readdir(parent).catch(unlessMissing)) ?? []) {
-    const [, of, pid, startedAt] = owned.exec(name) ?? [];
-    if (of !== purpose || isRunning(Number(pid), Number(startedAt))) continue;
+    if (owned.exec(name)?.[1] !== purpose || !isOwnedByTheEnded(name)) continue;
     const path = join(parent, name);
     const found = await lstat(path).catch(unlessMissing);
     if (found?.isDirectory() && found.uid === process.getuid?.()) await rm(path, { recursive: true, force: true });

@@ -48,7 +48,7 @@ function fromBase32(text: string): Uint8Array {
   const bytes: number[] = [];
   let held = 0;
   let bits = 0;
-  for (const letter of text.toUpperCase().replace(/[\s-]|=+$/g, "")) {
+  for (const letter of text.toUpperCase().replace(/[\s-]|(?<!=)=+$/g, "")) {
     const value = letters.indexOf(letter);
     if (value === -1) throw invalid("is not base32");
     held = ((held << 5) | value) & 0xfff;

@@ -9,7 +9,7 @@ export function patternOf(value: string): RegExp {
   const bytes = Buffer.from(value);
   const spaced = [value, [...value].toReversed().join("")].map((text) => [...text].map(escaped).join(between));
   const encoded = [
-    bytes.toString("base64").replace(/=+$/, ""),
+    bytes.toString("base64").replace(/(?<!=)=+$/, ""),
     bytes.toString("base64url"),
     bytes.toString("hex"),
     encodeURIComponent(value),

@@ -65,7 +65,7 @@ export async function createClient(config: ModelConfig, fetch: typeof globalThis
  * in the portal.
  */
 function azureBase(url: string): string {
-  return new URL(url).pathname.includes("/openai") ? url : `${url.replace(/\/+$/, "")}/openai`;
+  return new URL(url).pathname.includes("/openai") ? url : `${url.replace(/(?<!\/)\/+$/, "")}/openai`;
 }
 
 async function* only(completion: unknown): AsyncGenerator<readonly unknown[]> {

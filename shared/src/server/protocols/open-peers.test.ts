@@ -10,6 +10,7 @@ import type { CardPolicy } from "../../a2a/signing/card-policy.ts";
 import * as keySets from "../../a2a/signing/key-sets.ts";
 import { loadConfig } from "../../config/config.ts";
 import { AppError } from "../../core/errors.ts";
+import { silentLog } from "../../core/runs/engine.ts";
 import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-store.ts";
 import { cardOf } from "../../testing/a2a/card.ts";
@@ -34,7 +35,7 @@ test("the server's token goes only to agents of this system, and each agent else
   };
   const config = await loadConfig({ cwd: home, env });
   const artifacts = createArtifactStore(join(home, "artifacts"));
-  const asking = openPeers(["swe", "far", "plain", "outside"], config, { engine, artifacts });
+  const asking = openPeers(["swe", "far", "plain", "outside"], config, { engine, artifacts, log: silentLog });
   try {
     const shown = async (name: string, principal = "local", url = server.url.href) =>
       (await asking?.peers.actingFor(principal).fetch({ name, url: server.url.href })(url))?.text();
@@ -48,9 +49,13 @@ test("the server's token goes only to agents of this system, and each agent else
     expect(await shown("far", "alice")).toBe("Bearer of-far");
     for (const name of ["plain", "unknown"]) expect(await shown(name, "alice")).toBe("");
     expect(asking?.peers.inside("http://127.0.0.1:8/swe/artifacts/1")).toBe(`${server.url.origin}/artifacts/1`);
-    expect(openPeers([], config, { engine, artifacts })).toBeUndefined();
+    expect(openPeers([], config, { engine, artifacts, log: silentLog })).toBeUndefined();
     const { swe = expect.unreachable() } = config.agents;
-    const odd = openPeers(["constructor"], { agents: { constructor: swe }, peers: {} }, { engine, artifacts });
+    const odd = openPeers(
+      ["constructor"],
+      { agents: { constructor: swe }, peers: {} },
+      { engine, artifacts, log: silentLog },
+    );
     const sent = await odd?.peers.fetch({ name: "constructor", url: swe.url })(server.url.href);
     expect(await sent?.text()).toBe("Bearer long-enough local");
     odd?.close();
@@ -59,7 +64,7 @@ test("the server's token goes only to agents of this system, and each agent else
     expect(reading.mock.calls[0]?.[0].inside?.("http://127.0.0.1:8/swe/keys")).toBe(`${server.url.origin}/keys`);
     using connecting = spyOn(connections, "createPeers");
     using opening = spyOn(directories, "openDirectory");
-    const again = openPeers(["swe", "far"], config, { engine, artifacts });
+    const again = openPeers(["swe", "far"], config, { engine, artifacts, log: silentLog });
     const known = connecting.mock.calls[0]?.[0].known;
     expect(known?.("far")).toMatchObject({ name: "far", url: `${server.url.origin}/far` });
     expect([known?.("plain"), known?.("swe")?.url]).toEqual([undefined, server.url.origin]);
@@ -99,7 +104,12 @@ test("an agent is asked only if its card is admitted and wants nothing that the 
   const config = await loadConfig({ cwd: home, env });
   const artifacts = createArtifactStore(join(home, "artifacts"));
   const clientOf = async (name: string, admit?: CardPolicy) => {
-    const asking = openPeers(["known", "plain"], config, { engine, artifacts, ...(admit && { admit }) });
+    const asking = openPeers(["known", "plain"], config, {
+      engine,
+      artifacts,
+      log: silentLog,
+      ...(admit && { admit }),
+    });
     const address = { name, url: `${server.url.origin}/${name}` };
     const signal = AbortSignal.timeout(20_000);
     try {

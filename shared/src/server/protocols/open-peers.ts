@@ -9,6 +9,7 @@ import type { HomeKeys } from "../../a2a/signing/home-keys.ts";
 import { agentNamed } from "../../config/agents/named-agent.ts";
 import type { Config } from "../../config/config.ts";
 import { AppError } from "../../core/errors.ts";
+import type { Log } from "../../core/runs/engine.ts";
 import { openCardPolicy, openKeySets } from "./open-card-policy.ts";
 
 /** Which of them may be asked by their cards. */
@@ -24,7 +25,10 @@ export function admission(config: Config, keys: HomeKeys): Promise<CardPolicy> {
 export function openPeers(
   names: readonly string[],
   { agents, peers: elsewhere }: Pick<Config, "agents" | "peers">,
-  options: Omit<PeersOptions, "fetch" | "isOwn" | "known" | "inside">,
+  {
+    log,
+    ...options
+  }: Omit<PeersOptions, "fetch" | "isOwn" | "known" | "inside"> & { readonly log: Pick<Log, "error"> },
 ) {
   if (names.length === 0) return undefined;
   const inside = insideAddress(Object.values(agents));
@@ -52,6 +56,7 @@ export function openPeers(
   const directory = openDirectory(
     addressed.map(({ name, url }) => ({ name, url })),
     peers,
+    log,
   );
   return { peers, tool: delegateTool(directory, peers), close: () => directory.close() };
 }

@@ -7,7 +7,6 @@ import { createEmbeddedEngine } from "../../durable/sqlite/embedded-engine.ts";
 import { until } from "./until.ts";
 
 const runs = 5;
-const steps = 60;
 
 /**
  * What can go wrong with the storage while runs are executed: causes the fault, and returns a
@@ -34,7 +33,21 @@ const faults: Readonly<Record<string, (folder: string) => () => void>> = {
     db.run("BEGIN IMMEDIATE");
     return () => db.close();
   },
+  /** The log can be written, and what is in it cannot be brought into the file. */
+  unmerged() {
+    process.on("SIGXFSZ", () => undefined);
+    boundFiles(padded);
+    return () => boundFiles("unlimited");
+  },
 };
+
+/** The file is as large as it may get; its log is not. */
+const padded = 24 * 1024 ** 2;
+
+/** Bounds the files that this process writes, of which the system then refuses to write more. */
+function boundFiles(bytes: number | "unlimited"): void {
+  Bun.spawnSync(["prlimit", "--pid", String(process.pid), `--fsize=${bytes}:unlimited`]);
+}
 
 /** What a scenario observed. */
 export type Observations = {
@@ -49,6 +62,12 @@ export type Observations = {
   readonly gapless: boolean;
 };
 
+function pad(path: string): void {
+  using db = new Database(path);
+  db.run("CREATE TABLE padding (bytes BLOB)");
+  db.run("INSERT INTO padding VALUES (zeroblob(?))", [padded]);
+}
+
 async function codeOf(promise: Promise<unknown>): Promise<string> {
   return promise.then(
     () => "accepted",
@@ -61,7 +80,10 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
  * the runs end.
  */
 async function observe(folder: string, fault: string): Promise<Observations> {
-  const engine: Engine = createEmbeddedEngine({ path: join(folder, "runs.db"), pollMs: 10 });
+  const path = join(folder, "runs.db");
+  const steps = fault === "unmerged" ? 240 : 60;
+  if (fault === "unmerged") pad(path);
+  const engine: Engine = createEmbeddedEngine({ path, pollMs: 10 });
   const timesRun = new Map<string, number>();
   const execute = async (run: Parameters<Parameters<Engine["work"]>[0][0]["execute"]>[0]) => {
     for (let n = 0; n < steps; n++) {

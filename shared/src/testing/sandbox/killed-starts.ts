@@ -62,7 +62,7 @@ async function main(moment: string): Promise<void> {
 }
 
 /** A bwrap in front of the real one, which waits at that moment once it is told to. */
-async function heldBwrap(moment: string) {
+export async function heldBwrap(moment: string) {
   const folder = await mkdtemp(join(tmpdir(), "manyhands-bwrap-"));
   // Bubblewrap runs as another user.
   await chmod(folder, 0o777);

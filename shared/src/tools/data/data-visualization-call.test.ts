@@ -32,14 +32,14 @@ test("of many charts four pictures are seen, the first, and each is told", async
   expect(spy).toHaveBeenCalledTimes(24);
 });
 
-test("a chart is drawn as asked for, as a page in English unless it is said", async () => {
+test("a chart is drawn as asked for, as a PNG in English unless it is said", async () => {
   using spy = drawn();
   const own = context();
   expect((await tool.call({ charts: charts(1) }, own)).text).toBe("1 of 1 chart drawn.\n\n## T0\ndrawn T0");
   await tool.call({ charts: charts(1), output_type: "svg", language: "zh" }, own);
   const [item] = charts(1);
   expect(spy.mock.calls).toEqual([
-    [{ databases }, item as never, { output: "html", language: "en" }, own],
+    [{ databases }, item as never, { output: "png", language: "en" }, own],
     [{ databases }, item as never, { output: "svg", language: "zh" }, own],
   ]);
   using marked = spyOn(marking, "markedChart").mockResolvedValue({ text: "marked", image: undefined });

@@ -257,7 +257,7 @@ test("a missing file, an empty one and one without numbers are each reported, an
   expect(text).toStartWith("2 of 4 charts drawn.");
   expect(text).toContain("Not drawn: The path gone.csv does not exist.");
   expect(text).toContain("Not drawn: empty-rows.csv has no rows.");
-  expect(text).toContain("## no-numbers.csv\nChart saved in: visualization/no-numbers.html");
+  expect(text).toContain("## no-numbers.csv\nChart saved in: visualization/no-numbers.png");
 });
 
 test("if there are too many names to distinguish, the first are drawn, and the result says so", async () => {

@@ -17,7 +17,7 @@ const input = z.strictObject({
   json_path: z.string().min(1).optional().describe("A JSON file with that list, in place of charts."),
   output_type: z
     .enum(["png", "svg", "html"])
-    .default("html")
+    .default("png")
     .describe("The picture's format; html answers to the pointer, offline."),
   tool_type: z
     .enum(["visualization", "insight"])

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
-import { stat } from "node:fs/promises";
+import { mkdir, readdir, rename, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Tool, ToolResult } from "../../core/tools/tool.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
@@ -63,9 +63,7 @@ test("a report is its Markdown as given and its page, in its language, where it 
 });
 
 test("what prepares charts finds its folders, which are its own, and is told what is missing", async () => {
-  const adopted: string[] = [];
-  const workspace = Object.create(place.workspace, { adopt: { value: async (path: string) => adopted.push(path) } });
-  const context = contextForTest(workspace);
+  const context = contextForTest(place.workspace);
   const asked: unknown[] = [];
   const prepare = async (code_type: string, said: ToolResult) => {
     const python = {
@@ -89,6 +87,22 @@ test("what prepares charts finds its folders, which are its own, and is told wha
   );
   expect((await prepare("visualization", result("1"))).text).toContain('"csvFilePath"');
   expect(asked.slice(0, 3)).toEqual([{ code: "print(1)" }, true, true]);
-  const folders = ["visualization", ".manyhands"].map((name) => join(place.workspace.root, name));
-  expect(adopted.slice(0, 2)).toEqual(folders);
+});
+
+test("no folder is made outside, however names are exchanged meanwhile", async () => {
+  await using room = await workspaceForTest();
+  const [root, outside] = [room.workspace.root, join(room.home, "outside")];
+  await mkdir(join(root, "deep/inner"), { recursive: true });
+  await mkdir(outside);
+  await symlink("deep/inner", join(root, "visualization"));
+  const resolve = async (path: string) => {
+    const real = await room.workspace.resolve(path);
+    await rename(join(root, "deep"), join(root, "aside")).catch(() => undefined);
+    await symlink(outside, join(root, "deep")).catch(() => undefined);
+    return real;
+  };
+  const python = { call: async () => ({ text: "a.json", isError: false }) } as unknown as Tool;
+  const context = contextForTest({ ...room.workspace, resolve });
+  await visualizationPreparation({ python }).call({ code_type: "insight", code: "1" }, context);
+  expect(await readdir(outside)).toEqual([]);
 });

@@ -42,15 +42,16 @@ export function sqlQuery({
   readonly databases: Databases;
   readonly servers?: DatabaseServers;
 }): Tool {
-  const local = (asked: Asked, context: ToolContext) => queryFiles(databases, asked, context);
+  const told = new WeakMap<Workspace, Set<string>>();
+  const local = (asked: Asked, context: ToolContext) => queryFiles({ databases, told }, asked, context);
   const named = servers?.listed.map(({ name }) => name) ?? [];
   const base = { name: "sql_query", release: (workspace: Workspace) => databases.release(workspace) };
-  const told = description.replaceAll("\n", " ");
+  const about = description.replaceAll("\n", " ");
   if (servers === undefined || named.length === 0)
-    return defineTool({ ...base, description: told, input, effect: ({ sql }) => sqlEffect(sql), run: local });
+    return defineTool({ ...base, description: about, input, effect: ({ sql }) => sqlEffect(sql), run: local });
   return defineTool({
     ...base,
-    description: told + serversText(servers),
+    description: about + serversText(servers),
     input: input.extend({
       database: z.enum(named).optional().describe("A server, instead of the files."),
       write: z.boolean().default(false).describe("Whether the statement changes the server's data."),
@@ -65,24 +66,33 @@ export function sqlQuery({
 
 type Asked = z.output<typeof input>;
 
-async function queryFiles(databases: Databases, { sql, timeout }: Asked, { workspace, signal }: ToolContext) {
+/** Where files are read, and what each task has been told of them. */
+type FilesDeps = { readonly databases: Databases; readonly told: WeakMap<Workspace, Set<string>> };
+
+async function queryFiles({ databases, told }: FilesDeps, { sql, timeout }: Asked, context: ToolContext) {
+  const { workspace, signal } = context;
   const bounds = { signal, timeoutMs: timeout * 1000, maxCharacters: keptCharacters };
   const result = await databases.query(workspace, sql, bounds);
   if (sqlEffect(sql) === "once") await workspace.adopt(".");
   const { rows, total, instead } = result;
-  if (instead === undefined) return withNotes(await shown(result, workspace, total, "use COPY … TO for all"), result);
+  const known = told.get(workspace) ?? new Set();
+  told.set(workspace, known);
+  if (instead === undefined)
+    return withNews(await shown(result, workspace, total, "use COPY … TO for all"), result, known);
   const done = instead === "count" ? doneText(rows[0]?.[0]) : "Done.";
   const created = await createdText(sql, (more) => databases.query(workspace, more, bounds));
-  return withNotes([done, ...created].join(" "), result);
+  return withNews([done, ...created].join(" "), result, known);
 }
 
 function doneText(rows: unknown): string {
   return `Done: ${rows} ${String(rows) === "1" ? "row" : "rows"}.`;
 }
 
-/** A result with what its reader has to know of the files it is from. */
-function withNotes(text: string, { notes }: Pick<QueryResult, "notes">): string {
-  return [text, ...notes.map((note) => `Note: ${note}`)].join("\n");
+/** A result with what its reader has to know of the files it is from and has not been told yet. */
+function withNews(text: string, { notes }: Pick<QueryResult, "notes">, known: Set<string>): string {
+  const news = notes.filter((note) => !known.has(note));
+  for (const note of news) known.add(note);
+  return [text, ...news.map((note) => `Note: ${note}`)].join("\n");
 }
 
 /** A statement of which a server counts the rows. */

@@ -1,8 +1,9 @@
-import { mkdir } from "node:fs/promises";
 import * as z from "zod";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
+import { holdFolder } from "../../machine/workspace/held-folder.ts";
+import { ownerOf, workspacePathOf } from "../../machine/workspace/workspace-file.ts";
 
 const input = z.strictObject({
   code_type: z
@@ -25,9 +26,8 @@ const description = `Runs Python code that prepares what data_visualization need
 /** Creates the folders for data and for the list of charts, so that the code can write there. */
 async function openFolders(workspace: Workspace): Promise<void> {
   for (const name of ["visualization", ".manyhands"]) {
-    const folder = await workspace.resolve(name);
-    await mkdir(folder, { recursive: true });
-    await workspace.adopt(folder);
+    const { folders, name: last } = await workspacePathOf(workspace, name);
+    await using _ = await holdFolder(workspace.root, [...folders, last], await ownerOf(workspace));
   }
 }
 

@@ -135,7 +135,7 @@ function countsText(find: readonly string[], found: readonly number[]): string {
 /** Where the passages are; what they share before the number (`page `) is said once. */
 function placesText(places: readonly string[]): string {
   if (places.length === 0) return "";
-  const named = Map.groupBy(places.slice(0, maxPlaces), (place) => place.replace(/\d+$/, ""));
+  const named = Map.groupBy(places.slice(0, maxPlaces), (place) => place.replace(/(?<!\d)\d+$/, ""));
   const groups = [...named].map(([kind, all]) => kind + all.map((place) => place.slice(kind.length)).join(", "));
   const more = places.length > maxPlaces ? ` and ${places.length - maxPlaces} more` : "";
   return ` Passages: ${groups.join("; ")}${more}.`;

@@ -68,9 +68,22 @@ export async function lookForPython(sandbox: Sandbox, packages: readonly string[
   }
 }
 
+/** Well-known packages that are imported by another name. */
+const importedAs = new Map([
+  ["beautifulsoup4", "bs4"],
+  ["opencv_python", "cv2"],
+  ["pillow", "PIL"],
+  ["python_dateutil", "dateutil"],
+  ["python_docx", "docx"],
+  ["python_pptx", "pptx"],
+  ["pyyaml", "yaml"],
+  ["scikit_learn", "sklearn"],
+]);
+
 /** What a package is most likely imported by. */
 export function importName(requirement: string): string {
-  return (/^[\w.-]+/.exec(requirement)?.[0] ?? "").replaceAll(/[.-]/g, "_").toLowerCase();
+  const name = (/^[\w.-]+/.exec(requirement)?.[0] ?? "").replaceAll(/[.-]/g, "_").toLowerCase();
+  return importedAs.get(name) ?? name;
 }
 
 function pythonOf({ exitCode, stdout }: CommandOutcome): Python | undefined {

@@ -124,9 +124,13 @@ test("a model is told of the libraries that matter most", () => {
 });
 
 test.each([
-  ["scikit-learn>=1.0", "scikit_learn"],
+  ["scikit-learn>=1.0", "sklearn"],
+  ["python-docx", "docx"],
+  ["python_pptx>=1", "pptx"],
+  ["Pillow", "PIL"],
+  ["zope-interface", "zope_interface"],
   ["ruamel.yaml.clib", "ruamel_yaml_clib"],
-  ["PyYAML[fast]==6", "pyyaml"],
+  ["PyYAML[fast]==6", "yaml"],
   [" odd", ""],
 ])("the package %j is most likely imported as %j", (requirement, name) => {
   expect(importName(requirement)).toBe(name);

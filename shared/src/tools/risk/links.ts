@@ -9,7 +9,7 @@ export function linksIn(text: string): string[] {
   return found.slice(0, maxLinks).flatMap((link) => {
     // A closing bracket belongs to an address only when its opening one does.
     const closed = link.includes("(") ? link : link.replace(/\).*$/, "");
-    return hrefOf(closed.replace(/[.,;:!?\]]+$/, "")) ?? [];
+    return hrefOf(closed.replace(/(?<![.,;:!?\]])[.,;:!?\]]+$/, "")) ?? [];
   });
 }
 

@@ -1,6 +1,6 @@
 const address = /\bhttps?:\/\/[^\s"'<>()[\]{}|\\^`]+/giu;
 const bareName =
-  /(?<![@\w./-])(?:(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}{2,}|localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?(?![\w@])/giu;
+  /(?<![@\p{L}\p{N}_./-])(?:(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}{2,}|localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?(?![\w@])/giu;
 
 /**
  * Endings of file names: what ends so is taken for a file unless it is written as an address. The
@@ -26,7 +26,7 @@ export function hostsNamedIn(text: string): string[] {
 /** The addresses that words name, including those of bare names. */
 export function addressesNamedIn(text: string): string[] {
   // Punctuation that ends a sentence does not belong to the address before it.
-  const urls = (text.match(address) ?? []).map((url) => url.replace(/[.,;:!?]+$/, ""));
+  const urls = (text.match(address) ?? []).map((url) => url.replace(/(?<![.,;:!?])[.,;:!?]+$/, ""));
   const bare = (text.replaceAll(address, " ").match(bareName) ?? []).filter((name) => !fileEnding.test(name));
   return [...urls, ...bare.map((name) => `http://${name}`)].flatMap((text) => {
     const url = URL.parse(text);

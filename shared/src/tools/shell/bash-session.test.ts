@@ -42,16 +42,18 @@ test("a shell may use ten minutes of processor time, and its loopback ends with 
 });
 
 test.each([
-  ["", ""],
-  ["error\n", "error\n"],
-  ["bash: [12: 1 (255)] tcsetattr: Inappropriate ioctl for device\nerror\n", "error\n"],
-  ["error\nexit\n", "error\n"],
-  ["exit\n", ""],
-  ["no exit\n", "no exit\n"],
-  ["\n\n", ""],
-  ["\nerror\n", "\nerror\n"],
-])("of %j what bash itself says is left out", (stderr, left) => {
-  expect(withoutShellNoise(stderr)).toBe(left);
+  ["", false, ""],
+  ["error\n", false, "error\n"],
+  ["bash: [12: 1 (255)] tcsetattr: Inappropriate ioctl for device\nerror\n", false, "error\n"],
+  ["error\nexit\n", true, "error\n"],
+  ["exit\n", true, ""],
+  ["exit\nexit\nbye\n", true, "exit\nbye\n"],
+  ["exit\n", false, "exit\n"],
+  ["no exit\n", true, "no exit\n"],
+  ["\n\n", false, ""],
+  ["\nerror\n", false, "\nerror\n"],
+])("of %j what bash itself says is left out, its exit if the shell has ended: %p", (output, hasEnded, left) => {
+  expect(withoutShellNoise(output, hasEnded)).toBe(left);
 });
 
 test("a mark is an exit code and a folder, which may have colons", () => {

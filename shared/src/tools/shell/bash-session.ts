@@ -23,6 +23,8 @@ const environment = {
   PAGER: "cat",
   GIT_PAGER: "cat",
   EMAIL: "agent@localhost",
+  // Otherwise what Python prints comes after its errors, since it writes a pipe in blocks.
+  PYTHONUNBUFFERED: "1",
 };
 /** Models type `python` even where there is only `python3`. */
 const python = 'type -P python >/dev/null || python() { python3 "$@"; }';
@@ -66,7 +68,8 @@ async function startShell(sandbox: Sandbox, workspace: Workspace, loopbacks: Loo
 
 /**
  * Lines for the shell. The first evaluates the command, whatever its quoting, in the shell itself
- * with empty input, as part of the call's trace; if the command is interrupted, bash continues with
+ * with empty input and both outputs in one pipe, which keeps their order, as part of the call's
+ * trace; if the command is interrupted, bash continues with
  * the last line, which writes the mark: `STATUS:FOLDER`. Options that would end the shell at the
  * next failure or fill its output are reset.
  */
@@ -81,15 +84,17 @@ function frameCommand(command: string, token: string): string {
   const joining = trace.length === 0 ? "" : `builtin export ${trace.join(" ")} 2>/dev/null; `;
   // After a syntax error bash discards the rest of what it has read, so an empty line separates the
   // two.
-  return `${joining}builtin eval ${quoted(command)} </dev/null >&${stdout} 2>&${stderr}\n\n{ ${mark}; } 2>/dev/null\n`;
+  return `${joining}builtin eval ${quoted(command)} </dev/null >&${stdout} 2>&1\n\n{ ${mark}; } 2>/dev/null\n`;
 }
 
-/** Removes what bash writes to standard error because it is interactive without a terminal. */
-export function withoutShellNoise(stderr: string): string {
-  return stderr
-    .replace(/^bash: \[[^\]]*\] tcsetattr: .*\n?/gm, "")
-    .replace(/(^|\n)exit\n$/, "$1")
-    .replace(/^\n+$/, "");
+/**
+ * Removes from a call's output what bash writes because it is interactive without a terminal. As it
+ * ends it writes `exit`, after which only its traps write.
+ */
+export function withoutShellNoise(output: string, hasEnded: boolean): string {
+  const lines = output.replace(/^bash: \[[^\]]*\] tcsetattr: .*\n?/gm, "").split("\n");
+  const exit = hasEnded ? lines.lastIndexOf("exit") : -1;
+  return (exit === -1 ? lines : lines.toSpliced(exit, 1)).join("\n").replace(/^\n+$/, "");
 }
 
 /** Parses the mark. */

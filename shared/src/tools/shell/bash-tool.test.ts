@@ -2,9 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { withinTrace } from "../../core/trace.ts";
+import { sandboxPath } from "../../machine/process/environment.ts";
 import { ending, type OpenShell, openShell } from "../../testing/sandbox/shell.ts";
 import { eventually, processesNamed } from "../../testing/sandbox/tiers.ts";
 import { bashTool, createShellSessions } from "./bash-tool.ts";
+
+const hasPython = Bun.which("python3", { PATH: sandboxPath }) !== null;
 
 describe("the bash tool", () => {
   let shell: OpenShell;
@@ -15,11 +18,17 @@ describe("the bash tool", () => {
   });
   afterAll(() => shell.close());
 
-  test("both outputs and the exit code are shown, in one form", async () => {
-    expect(await shell.bash("echo out; echo err >&2; (exit 3)")).toBe(`out\n[stderr]\nerr\n${ending(3)}`);
+  test("both outputs are shown in the order they were written in, with the exit code", async () => {
+    expect(await shell.bash("echo err >&2; echo out; echo last >&2; (exit 3)")).toBe(`err\nout\nlast\n${ending(3)}`);
+    expect(await shell.bash("echo exit")).toBe(`exit\n${ending(0)}`);
     expect(await shell.bash("echo only >&2")).toBe(`only\n${ending(0)}`);
     expect(await shell.bash("true")).toBe(ending(0));
     expect(await shell.call({ command: "false" })).toMatchObject({ isError: true });
+  });
+
+  test.skipIf(!hasPython)("what Python prints before an error comes before it", async () => {
+    const text = await shell.bash("python3 -c 'print(1); print(2); 1 / 0'");
+    expect(text).toMatch(/^1\n2\nTraceback [\s\S]*ZeroDivisionError/);
   });
 
   test("each call of a shell is told the trace that it belongs to", async () => {
@@ -48,7 +57,7 @@ describe("the bash tool", () => {
     ["echo 'it''s'; echo \"!!\" \\'", `its\n!! '\n${ending(0)}`],
     ["printf '\\x00\\xff'", `\0\ufffd\n${ending(0)}`],
     ["exec 1>kept; echo hidden", ending(0)],
-    ["set -x; echo traced", `traced\n[stderr]\n++ echo traced\n${ending(0)}`],
+    ["set -x; echo traced", `++ echo traced\ntraced\n${ending(0)}`],
     ["PS1=prompt; PS2=more; PROMPT_COMMAND='echo noise'", expect.stringContaining("exit code 0")],
     ["bash -c 'kill -SEGV $$'", ending(139)],
     ["while :; do break; done; for x in 1 2; do :; done &&\n\n true", ending(0)],

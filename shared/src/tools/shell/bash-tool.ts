@@ -84,7 +84,7 @@ async function runInShell(
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     const lines = [
       restartNote(outcome),
-      await output.text(withoutShellNoise),
+      await output.text((text) => withoutShellNoise(text, outcome.state === "ended")),
       statusLine(outcome, seconds, context.workspace.root),
     ];
     return { text: lines.filter((line) => line !== "").join("\n"), isError: isFailure(outcome), ...output.kept() };

@@ -44,6 +44,16 @@ test("a flood is in its file as it comes, and none of it waits in memory for the
   await rm(home, { recursive: true });
 });
 
+test("a long standard error alone has its file too", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-call-output-"));
+  const workspace = await openWorkspace({ home, principal: "p", contextId: "c" });
+  await withCallOutput(contextForTest(workspace), "python.txt", async (output) => {
+    output.listen("stderr", new Uint8Array(100 * kilobyte).fill(120));
+    expect(await output.text()).toEndWith(`[whole output, 102400 bytes: ${output.kept().keptAt}]`);
+  });
+  await rm(home, { recursive: true });
+});
+
 test("of a call that has no result only the output of one that was given up is kept", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-call-output-"));
   const workspace = await openWorkspace({ home, principal: "p", contextId: "c" });

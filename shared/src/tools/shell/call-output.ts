@@ -15,10 +15,10 @@ import { createLiveOutput } from "./live-output.ts";
 export interface CallOutput {
   readonly listen: OutputListener;
   /**
-   * Both outputs for the model (standard error after `clean`). Standard error is marked when both
-   * have content, and the file with the complete output is named when needed.
+   * Both outputs for the model, each after `clean`. Standard error is marked when both have
+   * content, and the file with the complete output is named when needed.
    */
-  text(clean?: (stderr: string) => string): Promise<string>;
+  text(clean?: (output: string) => string): Promise<string>;
   /** Of the result: that file, if `text` has named it. */
   kept(): Pick<ToolResult, "keptAt">;
 }
@@ -62,8 +62,8 @@ function callOutput(context: ToolContext, name: string, whole: OverflowFile): Ca
       whole.write(bytes);
       live(stream, bytes);
     },
-    async text(clean = (stderr) => stderr) {
-      const stdout = withoutLastNewline(windows.stdout.text());
+    async text(clean = (output) => output) {
+      const stdout = withoutLastNewline(clean(windows.stdout.text()));
       const stderr = withoutLastNewline(clean(windows.stderr.text()));
       const parts = [stdout, stdout !== "" && stderr !== "" ? "[stderr]" : "", stderr];
       if (windows.stdout.cut || windows.stderr.cut) {

@@ -20,21 +20,20 @@ async function dispatching(claimed: (n: number) => readonly object[] | Promise<r
   const executed: string[] = [];
   const gates: (() => void)[] = [];
   const resumed: object[] = [];
+  const left: true[] = [];
   let lost = 0;
   const session = { unsafe: async () => [{ id: "known" }], release: () => undefined };
   const database = {
     sql: { reserve: async () => session },
-    async query(text: string, [, known]: readonly unknown[]) {
+    async query(text: string, [first, known]: readonly unknown[]) {
       if (text.includes("hand_back")) handedBack.push(JSON.parse(String(known)));
-      return [];
+      if (!text.includes("claim_fairly")) return [];
+      claims.push(JSON.parse(String(first)));
+      return [{ answer: JSON.stringify(await claimed(claims.length)), is_left: left.splice(0).length > 0 }];
     },
-    async call(name: string, argument: Claim) {
-      if (name === "offer_bodies") {
-        offered.push(argument);
-        return resumed.splice(0);
-      }
-      claims.push(argument);
-      return claimed(claims.length);
+    async call(_: "offer_bodies", argument: object) {
+      offered.push(argument);
+      return resumed.splice(0);
     },
   };
   const definition = { kind: "work", execute: async () => null };
@@ -61,7 +60,21 @@ async function dispatching(claimed: (n: number) => readonly object[] | Promise<r
   await until(() => claims.length > 0 && offered.length > 0 && dispatcher.isIdle);
   const looked = async (since: number) => until(() => claims.length > since && dispatcher.isIdle);
   return {
-    ...{ dispatcher, pool, executor, session, claims, handedBack, offered, told, executed, gates, looked, resumed },
+    ...{
+      dispatcher,
+      pool,
+      executor,
+      session,
+      claims,
+      handedBack,
+      offered,
+      told,
+      executed,
+      gates,
+      looked,
+      resumed,
+      left,
+    },
     losses: () => lost,
     [Symbol.asyncDispose]: () => dispatcher.close(),
   };
@@ -89,6 +102,35 @@ test("as many runs are claimed as there is room for, and the next claim says who
   expect(at.dispatcher.reserve("work")).toBeUndefined();
   at.pool.running = 2;
   expect([at.dispatcher.reserve("work"), at.dispatcher.reserve("work")]).toEqual([expect.anything(), undefined]);
+});
+
+test("what another had in hand when it was claimed is looked at again soon, and once", async () => {
+  await using at = await dispatching();
+  const before = at.claims.length;
+  at.left.push(true);
+  at.dispatcher.news();
+  await at.looked(before + 1);
+  await Bun.sleep(50);
+  expect(at.claims).toHaveLength(before + 2);
+});
+
+test("others know what a process offers before it begins a run", async () => {
+  const order: string[] = [];
+  await using at = await dispatching(() => {
+    order.push("claimed");
+    return [];
+  });
+  expect(at.offered).toHaveLength(1);
+  Object.assign(at.pool.offer, { keys: [...at.pool.offer.keys, "another"] });
+  order.length = 0;
+  const { push } = at.offered;
+  at.offered.push = (...items) => {
+    order.push("offered");
+    return push.apply(at.offered, items);
+  };
+  at.dispatcher.news();
+  await until(() => order.length >= 2);
+  expect(order.slice(0, 2)).toEqual(["offered", "claimed"]);
 });
 
 test("a run that is due in months wakes nobody today; one that is due now does", async () => {

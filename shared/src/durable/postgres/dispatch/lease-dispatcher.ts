@@ -6,6 +6,24 @@ import { claimOf, type Pool, roomOf } from "./executor.ts";
 import { Presence } from "./presence.ts";
 
 const longestTimerMs = 2 ** 31 - 1;
+const firstHinderedMs = 5;
+const longestHinderedMs = 500;
+
+/**
+ * Claims, and says whether there was room for more that this worker can have. A claim leaves alone
+ * what another transaction has in hand, which need not claim it: it may look for other bodies.
+ */
+const claimText = `
+  WITH claimed AS MATERIALIZED (SELECT claim_fairly($1::text) AS answer)
+  SELECT answer, CASE WHEN json_array_length(answer::json) < ($1::json->>'limit')::int THEN EXISTS (
+    SELECT FROM runs JOIN heads ON heads.run = runs.n
+      WHERE runs.due <= (SELECT now_ms())
+        AND runs.kind = ANY (ARRAY(SELECT json_array_elements_text($1::json->'kinds')))
+        AND body_key(runs.kind, runs.body, heads.epoch)
+          = ANY (ARRAY(SELECT json_array_elements_text($1::json->'bodies')))
+        AND NOT is_elsewhere(runs.kind, runs.principal, runs.context_id, $1::json->>'owner')
+        AND NOT runs.n = ANY (ARRAY(SELECT (given->>'n')::bigint FROM json_array_elements(claimed.answer::json) AS given))
+  ) ELSE false END AS is_left FROM claimed`;
 
 /** Shares the runs out by PostgreSQL alone: workers claim what is due. */
 export class LeaseDispatcher implements Dispatcher {
@@ -18,6 +36,8 @@ export class LeaseDispatcher implements Dispatcher {
   #claimAgain = false;
   /** Runs may have been given to this worker without its knowledge: an answer was lost. */
   #isUnsure = false;
+  /** How long what others have in hand is left to them before the next look. */
+  #hinderedMs = firstHinderedMs;
 
   constructor(options: DispatcherDeps) {
     this.#options = options;
@@ -67,12 +87,7 @@ export class LeaseDispatcher implements Dispatcher {
       this.#options.news.tell(runId, { isClaimable: true });
       return;
     }
-    const left = Math.min(longestTimerMs, Math.max(0, due - this.#options.clock.now()) + 1);
-    const waker = setTimeout(() => {
-      this.#wakers.delete(waker);
-      this.#wake();
-    }, left);
-    this.#wakers.add(waker);
+    this.#wakeIn(Math.min(longestTimerMs, Math.max(0, due - this.#options.clock.now()) + 1));
   }
 
   news(): void {
@@ -92,6 +107,14 @@ export class LeaseDispatcher implements Dispatcher {
     void this.#claimAll();
   }
 
+  #wakeIn(ms: number): void {
+    const waker = setTimeout(() => {
+      this.#wakers.delete(waker);
+      this.#wake();
+    }, ms);
+    this.#wakers.add(waker);
+  }
+
   async #claimAll(): Promise<void> {
     const { executor, log } = this.#options;
     try {
@@ -100,8 +123,11 @@ export class LeaseDispatcher implements Dispatcher {
         const { owner } = this.#presence;
         if (executor.isDraining || owner === undefined) return;
         if (this.#isUnsure) await this.#handBackUnknown(owner);
-        for (const pool of this.#pools) if (roomOf(pool) > 0) await this.#claim(owner, pool);
+        // Others must know what this worker can execute before it begins a run of that.
         await this.#announce();
+        let isLeft = false;
+        for (const pool of this.#pools) if (roomOf(pool) > 0 && (await this.#claim(owner, pool))) isLeft = true;
+        this.#lookAgain(isLeft);
       }
     } catch (error) {
       this.#isUnsure = true;
@@ -111,12 +137,22 @@ export class LeaseDispatcher implements Dispatcher {
     }
   }
 
-  async #claim(owner: string, pool: Pool): Promise<void> {
-    const { database } = this.#options;
+  /** Begins what is claimed; returns whether others had something in hand that was left to them. */
+  async #claim(owner: string, pool: Pool): Promise<boolean> {
     const claim = { ...claimOf(pool), owner, limit: roomOf(pool), served: pool.served };
-    const rows = await database.call<readonly RunRow[]>("claim_fairly", claim);
+    const answers = await this.#options.database.query<{ answer: string; is_left: boolean }>(claimText, [
+      JSON.stringify(claim),
+    ]);
+    const rows: readonly RunRow[] = JSON.parse(answers[0]?.answer ?? "[]");
     pool.served = rows.at(-1)?.principal ?? pool.served;
     for (const row of rows) this.#begin(row, owner, pool);
+    return answers[0]?.is_left === true;
+  }
+
+  /** What was left to others may soon be nobody's, and they tell no one. */
+  #lookAgain(isLeft: boolean): void {
+    if (isLeft && !this.#isClosed) this.#wakeIn(this.#hinderedMs);
+    this.#hinderedMs = isLeft ? Math.min(this.#hinderedMs * 2, longestHinderedMs) : firstHinderedMs;
   }
 
   /** Tells other workers what this one can execute; runs that paused for want of that go on. */

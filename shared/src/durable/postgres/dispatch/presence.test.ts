@@ -83,6 +83,87 @@ withPostgres((server) =>
       expect((await until(worker, id, "completed")).output).toBe("began 2");
     }, 60_000);
 
+    test.each([1, 8])(
+      "with room for %d claim what another had in hand as soon as it lets go, and are told nothing",
+      async (concurrency) => {
+        const { kind, principal, contextId } = request;
+        await using other = new SQL({ url, max: 1, connection: { search_path: "manyhands" } });
+        await other.unsafe(
+          "SELECT pg_advisory_lock(hashtextextended(json_build_array($1::text, $2::text, $3::text)::text, 6))",
+          [kind, principal, contextId],
+        );
+        const store = engine();
+        const worker = engine(async () => "done", undefined, 60_000);
+        worker.work([body(async () => "done")], { concurrency });
+        const held = await start(store);
+        const { run } = await store.start({ ...request, principal: "bob" });
+        await until(worker, run.id, "completed");
+        await Bun.sleep(300);
+        expect((await worker.get(held.id))?.status).toBe("queued");
+        await other.unsafe("SELECT pg_advisory_unlock_all()");
+        await until(worker, held.id, "completed");
+      },
+      60_000,
+    );
+
+    test.each([1, 2])(
+      "of which there are %d keep what they have under way when the database's server starts again",
+      async (count) => {
+        const { promise: done, resolve } = Promise.withResolvers<string>();
+        let begun = 0;
+        const effect = () => {
+          begun++;
+          return done;
+        };
+        const act = (run: Run) => run.step("act", effect, { effect: "once" });
+        const first = engine(act);
+        const { id } = await start(first);
+        await happened(() => begun === 1);
+        while (opened.length < count) engine(act);
+        await happened(async () => (await sql.unsafe("SELECT 1 FROM workers")).length === count);
+        await server().stop();
+        await server().start();
+        await using again = new SQL({ url, max: 1, connection: { search_path: "manyhands" } });
+        const locks = "SELECT 1 FROM pg_locks JOIN workers ON lock_key = (classid::bigint << 32) + objid::bigint";
+        await happened(async () => (await again.unsafe(locks)).length === count);
+        resolve("acted");
+        expect((await until(first, id, "completed")).output).toBe("acted");
+        expect([begun, (await again.unsafe("SELECT epoch FROM heads"))[0]?.epoch]).toEqual([1, "1"]);
+      },
+      60_000,
+    );
+
+    test("one that cannot come back within its lease gives up what it has under way", async () => {
+      const aborted = Promise.withResolvers<void>();
+      let begun = 0;
+      const act = async ({ signal }: { readonly signal: AbortSignal }) => {
+        begun++;
+        signal.addEventListener("abort", () => aborted.resolve());
+        return await new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      };
+      const worker = createPostgresEngine({ url, leaseMs: 1_000, stopMs: 100, connections: 4 });
+      opened.push(worker);
+      worker.work([body((run) => run.step("act", act, { effect: "once" }))]);
+      const { id } = await start(worker);
+      await happened(() => begun === 1);
+      await server().stop();
+      await aborted.promise;
+      await server().start();
+      expect((await until(worker, id, "failed")).error?.code).toBe("interrupted");
+      expect(begun).toBe(1);
+    }, 60_000);
+
+    test("one that ended while the database's server was away is replaced soon, and not only when its lease is over", async () => {
+      const store = engine();
+      const { id } = await start(store);
+      await sql.unsafe("INSERT INTO workers VALUES ('ended', 42, now_ms() + 60000)");
+      await sql.unsafe("SELECT give_run(n, 'ended') FROM runs");
+      const worker = engine(async (run) => run.step("work", async () => "done by another"));
+      await server().stop();
+      await server().start();
+      expect((await until(worker, id, "completed")).output).toBe("done by another");
+    }, 60_000);
+
     test("one that renews its lease after another saw it over keeps its runs", async () => {
       const store = engine();
       const { id } = await start(store);

@@ -1,4 +1,4 @@
-import type { ReservedSQL } from "bun";
+import { type ReservedSQL, SQL } from "bun";
 import { AppError } from "../../../core/errors.ts";
 import type { DispatcherDeps } from "./dispatcher.ts";
 
@@ -10,20 +10,42 @@ export type PresenceOptions = Omit<DispatcherDeps, "news"> & {
 
 const beatsPerLease = 5;
 const longestBeatMs = 500;
-const registerAgainMs = 200;
+const tryAgainMs = 200;
+/** How long workers whose locks went with the server may take to come back. */
+const comeBackMs = 3_000;
 
-type WorkerRow = { readonly id: string; readonly lock_key: string; readonly is_late: boolean };
+type WorkerRow = {
+  readonly id: string;
+  readonly lock_key: string;
+  readonly is_late: boolean;
+  /** Whether the server was started after its last beat, which took its lock from it. */
+  readonly is_cut_off: boolean;
+};
+
+const serverStart = "floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::bigint";
+const workerRow = `SELECT id, lock_key, expires_at < now_ms() AS is_late,
+  expires_at - $2::bigint < ${serverStart} AS is_cut_off FROM workers WHERE`;
 
 /**
  * Shows the others that this worker is alive, and sees which of them are not. A worker is alive
  * while its session holds an advisory lock and its lease goes on: a process that ends loses its
- * lock at once, one that hangs its lease.
+ * lock at once, one that hangs its lease. When the database's server starts again, all locks are
+ * gone: who takes its own back within its lease, and is not declared dead by then, keeps its runs.
  */
 export class Presence {
   readonly #options: PresenceOptions;
   #owner: string | undefined;
   /** The connection that holds this worker's lock. */
   #session: ReservedSQL | undefined;
+  /** When that was made. */
+  #joinedAt = 0;
+  /** When the server was started that it is a session of. */
+  #server: string | undefined;
+  /** When this worker's lease was last known to be renewed. */
+  #renewedAt = 0;
+  /** The name it had before others declared it dead. */
+  #former: string | undefined;
+  #isSeeing = false;
   #beat: ReturnType<typeof setTimeout> | undefined;
   #isStarted = false;
   /** What the others know of this worker: its id and the keys of its offer. */
@@ -50,10 +72,10 @@ export class Presence {
    * with false while this one cannot tell.
    */
   async isGone(owner: string): Promise<boolean> {
-    const [worker] = await this.#options.database.query<WorkerRow>(
-      "SELECT id, lock_key, expires_at < now_ms() AS is_late FROM workers WHERE id = $1",
-      [owner],
-    );
+    const [worker] = await this.#options.database.query<WorkerRow>(`${workerRow} id = $1`, [
+      owner,
+      this.#options.leaseMs,
+    ]);
     return worker === undefined || (await this.#bury(worker));
   }
 
@@ -82,59 +104,126 @@ export class Presence {
   }
 
   async #look(): Promise<void> {
-    const { leaseMs, log, executor, onChange } = this.#options;
+    const { leaseMs } = this.#options;
     try {
       if (this.#owner === undefined) await this.#register();
-      else await this.#renew(this.#owner);
-      if (await this.#buryOthers()) onChange();
+      else await this.#beatOnce(this.#owner);
+      void this.#see();
     } catch (error) {
-      if (!this.#isClosed) {
-        if (this.#owner !== undefined)
-          log.warn({ err: error }, "This worker lost its lease; its runs continue elsewhere.");
-        this.#owner = undefined;
-        executor.loseAll();
-        this.#leaveSession();
-      }
+      if (!this.#isClosed) this.#fail(error);
     }
-    const pauseMs = this.#owner === undefined ? registerAgainMs : Math.min(longestBeatMs, leaseMs / beatsPerLease);
+    const pauseMs = this.#session === undefined ? tryAgainMs : Math.min(longestBeatMs, leaseMs / beatsPerLease);
     if (!this.#isClosed) this.#beat = setTimeout(() => void this.#look(), pauseMs);
   }
 
+  /**
+   * While its lease goes on and nobody declared it dead its runs go on, though what they record
+   * waits for the database.
+   */
+  #fail(error: unknown): void {
+    const { leaseMs, log, executor } = this.#options;
+    this.#leaveSession();
+    const isDead = error instanceof AppError && error.code === "unavailable";
+    const isHeld = !isDead && performance.now() - this.#renewedAt < leaseMs;
+    if (this.#owner !== undefined && isHeld) return;
+    if (this.#owner !== undefined) log.warn({ err: error }, "This worker lost its lease; its runs continue elsewhere.");
+    this.#former = this.#owner ?? this.#former;
+    this.#owner = undefined;
+    executor.loseAll();
+  }
+
   async #register(): Promise<void> {
-    const { database, clock, leaseMs, onChange } = this.#options;
+    const { leaseMs, onChange } = this.#options;
     const id = crypto.randomUUID();
-    const key = BigInt(`0x${id.replaceAll("-", "").slice(0, 15)}`).toString();
-    await clock.learn(database);
-    const session = await database.sql.reserve();
-    this.#session = session;
-    await session.unsafe("SELECT pg_advisory_lock($1::bigint)", [key]);
-    await session.unsafe("INSERT INTO workers VALUES ($1, $2::bigint, now_ms() + $3::bigint)", [id, key, leaseMs]);
+    const { session, server } = await this.#open("pg_advisory_lock", id);
+    const askedAt = performance.now();
+    await session.unsafe("INSERT INTO workers VALUES ($1, $2::bigint, now_ms() + $3::bigint)", [
+      id,
+      keyOf(id),
+      leaseMs,
+    ]);
+    this.#server = server;
+    this.#renewedAt = askedAt;
     this.#owner = id;
     onChange();
   }
 
+  /** Renews the lease; on a session of its own that broke, once more on another. */
+  async #beatOnce(owner: string): Promise<void> {
+    try {
+      await this.#renew(owner);
+    } catch (error) {
+      if (error instanceof AppError || this.#isClosed) throw error;
+      this.#leaveSession();
+      await this.#comeBack(owner);
+      await this.#renew(owner);
+    }
+  }
+
   /** On the session that holds the lock: when that is cut, this worker counts as gone. */
   async #renew(owner: string): Promise<void> {
-    const rows = await this.#session?.unsafe(
+    if (this.#session === undefined) throw new Error("There is no session.");
+    const askedAt = performance.now();
+    const rows = await this.#session.unsafe(
       "UPDATE workers SET expires_at = now_ms() + $2::bigint WHERE id = $1 RETURNING id",
       [owner, this.#options.leaseMs],
     );
-    if (rows?.length !== 1) throw new AppError("unavailable", "Other workers declared this one dead.");
+    if (rows.length !== 1) throw new AppError("unavailable", "Other workers declared this one dead.");
+    this.#renewedAt = askedAt;
+  }
+
+  /** Takes the lock back that went with the server; from one that goes on others saw it go. */
+  async #comeBack(owner: string): Promise<void> {
+    const { server, isLocked } = await this.#open("pg_try_advisory_lock", owner);
+    if (server === this.#server) throw new AppError("unavailable", "The session of this worker was cut.");
+    if (!isLocked) throw new Error("Another worker looks whether this one is there.");
+    this.#server = server;
+  }
+
+  /** A session, with this worker's lock if it could be had. */
+  async #open(lock: "pg_advisory_lock" | "pg_try_advisory_lock", id: string) {
+    const { database, clock } = this.#options;
+    await clock.learn(database);
+    const session = await database.sql.reserve();
+    this.#session = session;
+    const [row] = await session.unsafe(
+      `SELECT ${lock}($1::bigint)::text IS DISTINCT FROM 'false' AS locked, ${serverStart} AS server`,
+      [keyOf(id)],
+    );
+    this.#joinedAt = performance.now();
+    return { session, server: String(row?.server), isLocked: row?.locked === true };
+  }
+
+  /** Looks for workers that are gone, however long that takes: the beats go on meanwhile. */
+  async #see(): Promise<void> {
+    if (this.#isSeeing) return;
+    this.#isSeeing = true;
+    try {
+      if (await this.#buryOthers()) this.#options.onChange();
+    } catch (error) {
+      // A session that was cut, or the server's end, is seen by the next beat.
+      const isKnown = error instanceof AppError || error instanceof SQL.SQLError;
+      if (!isKnown && !this.#isClosed) this.#options.log.error({ err: error }, "Other workers could not be looked at.");
+    } finally {
+      this.#isSeeing = false;
+    }
   }
 
   async #buryOthers(): Promise<boolean> {
-    const others = await this.#options.database.query<WorkerRow>(
-      "SELECT id, lock_key, expires_at < now_ms() AS is_late FROM workers WHERE id <> $1",
-      [this.#owner],
-    );
+    const others = await this.#options.database.query<WorkerRow>(`${workerRow} id <> $1`, [
+      this.#owner,
+      this.#options.leaseMs,
+    ]);
     let buried = false;
     for (const other of others) if (await this.#bury(other)) buried = true;
     return buried;
   }
 
   /** Declares a worker dead if its session is gone or its lease is over. */
-  async #bury({ id, lock_key, is_late }: WorkerRow): Promise<boolean> {
-    const { database, log } = this.#options;
+  async #bury({ id, lock_key, is_late, is_cut_off }: WorkerRow): Promise<boolean> {
+    const { database, log, leaseMs } = this.#options;
+    const isAwaited = performance.now() - this.#joinedAt < Math.min(comeBackMs, leaseMs);
+    if (is_cut_off && isAwaited && id !== this.#former) return false;
     if (!is_late && !(await this.#isFree(lock_key))) return false;
     const [row] = await database.query<{ runs: string | null }>("SELECT bury_worker($1, $2) AS runs", [id, is_late]);
     if (row === undefined || row.runs === null) return false;
@@ -159,4 +248,9 @@ export class Presence {
       .catch(() => undefined)
       .finally(() => session.release());
   }
+}
+
+/** The advisory lock of a worker. */
+function keyOf(id: string): string {
+  return BigInt(`0x${id.replaceAll("-", "").slice(0, 15)}`).toString();
 }

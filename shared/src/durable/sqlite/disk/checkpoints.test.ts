@@ -22,6 +22,8 @@ function logged(path: string) {
   };
 }
 
+const silent = { pages: () => 0, onFailed: () => expect.unreachable() };
+
 /** On a disk so slow, each checkpoint keeps the event loop waiting. */
 const slow = () => Bun.sleepSync(60);
 
@@ -30,7 +32,7 @@ test("on a slow disk, while much is written, a thread brings the log into the fi
   using log = logged(store.path);
   let left = -1;
   const checkpoints = new LogCheckpoints({
-    path: store.path,
+    ...{ path: store.path, ...silent },
     checkpoint: () => {
       left++;
       slow();
@@ -57,7 +59,7 @@ test("on a slow disk, while much is written, a thread brings the log into the fi
 test("on a disk that answers at once no thread is needed, however much is written", async () => {
   using store = scratch();
   let done = 0;
-  const checkpoints = new LogCheckpoints({ path: store.path, checkpoint: () => void done++ });
+  const checkpoints = new LogCheckpoints({ path: store.path, ...silent, checkpoint: () => void done++ });
   for (let n = 1; n <= 5; n++) {
     checkpoints.committed(1_000);
     expect(done).toBe(n);
@@ -72,22 +74,40 @@ test("while little is written the event loop does it, and needs no thread", asyn
     done++;
     slow();
   };
-  const checkpoints = new LogCheckpoints({ path: store.path, checkpoint, busyMs: 0 });
+  const checkpoints = new LogCheckpoints({ path: store.path, ...silent, checkpoint, busyMs: 0 });
   for (let n = 0; n < 200; n++) checkpoints.committed(1);
   expect(done).toBe(2);
   await checkpoints.close();
 });
 
-test("a thread that fails leaves the log to SQLite", async () => {
+test("a thread that fails says so, with the code", async () => {
   using store = scratch();
-  let done = 0;
-  const checkpoint = () => {
-    done++;
-    slow();
-  };
-  const checkpoints = new LogCheckpoints({ path: `${store.path}/nowhere`, checkpoint });
+  const failed: unknown[] = [];
+  const checkpoints = new LogCheckpoints({
+    path: `${store.path}/nowhere`,
+    checkpoint: slow,
+    pages: () => 0,
+    onFailed: (error) => void failed.push(error),
+  });
   checkpoints.committed(1_000);
   checkpoints.committed(1_000);
   await checkpoints.close();
+  expect(failed).toMatchObject([{ code: "SQLITE_CANTOPEN" }]);
+});
+
+test("a log that few large commits have made long is brought in soon", () => {
+  using store = scratch();
+  let [done, pages] = [0, 4_000];
+  const checkpoints = new LogCheckpoints({
+    ...{ path: store.path, ...silent, pages: () => pages },
+    checkpoint: () => void done++,
+  });
+  const commits = () => {
+    for (let n = 0; n < 32; n++) checkpoints.committed(1);
+  };
+  commits();
+  expect(done).toBe(0);
+  pages = 4_001;
+  commits();
   expect(done).toBe(1);
 });

@@ -1,9 +1,14 @@
+import type { CheckpointAnswer } from "./checkpoint-worker.ts";
+
 /**
  * How many pages are written, about one for each entry, before the log is brought into the file.
  */
 const checkpointPages = 800;
 /** The pages that each commit writes again, besides those of its entries. */
 const pagesPerCommit = 8;
+/** Larger entries fill more pages, so it is seen after so many commits how long the log is. */
+const commitsPerLook = 32;
+const longestLog = 4_000;
 /** See `busyMs`. */
 const defaultBusyMs = 5_000;
 /** How long the event loop may stand still. */
@@ -16,6 +21,10 @@ export type LogCheckpointsOptions = {
   readonly path: string;
   /** Brings it in on this thread; after the other one only what is left, which is little. */
   readonly checkpoint: () => void;
+  /** How many pages the log has. */
+  readonly pages: () => number;
+  /** The other thread failed. */
+  readonly onFailed: (error: Error) => void;
   /**
    * If `checkpointPages` are written within this time and bringing them in takes long, a thread
    * does it, which stays as long after it. Milliseconds; 5 s if left out.
@@ -31,6 +40,7 @@ export type LogCheckpointsOptions = {
 export class LogCheckpoints {
   readonly #options: LogCheckpointsOptions;
   #written = 0;
+  #commits = 0;
   #since = performance.now();
   #worker: Worker | undefined;
   #underWay: Promise<void> | undefined;
@@ -45,7 +55,10 @@ export class LogCheckpoints {
   /** Call it after each commit, with the number of its entries. */
   committed(entries: number): void {
     this.#written += pagesPerCommit + entries;
-    if (this.#written < checkpointPages || this.#underWay !== undefined || this.#isClosed) return;
+    this.#commits = (this.#commits + 1) % commitsPerLook;
+    if (this.#underWay !== undefined || this.#isClosed) return;
+    const isLong = this.#commits === 0 && this.#options.pages() > longestLog;
+    if (this.#written < checkpointPages && !isLong) return;
     const isBusy = performance.now() - this.#since < (this.#options.busyMs ?? defaultBusyMs);
     this.#written = 0;
     this.#since = performance.now();
@@ -80,14 +93,16 @@ export class LogCheckpoints {
     this.#worker ??= new Worker(new URL("./checkpoint-worker.ts", import.meta.url).href);
     const worker = this.#worker;
     worker.ref();
-    const { promise, resolve } = Promise.withResolvers<string>();
-    worker.onmessage = ({ data }: MessageEvent<string>) => resolve(data);
-    worker.onerror = ({ message }) => resolve(message);
+    const { promise, resolve } = Promise.withResolvers<CheckpointAnswer>();
+    worker.onmessage = ({ data }: MessageEvent<CheckpointAnswer>) => resolve(data);
+    worker.onerror = ({ message }) => resolve({ error: message });
     worker.postMessage(this.#options.path);
-    const failure = await promise;
+    const { error, code } = await promise;
     worker.unref();
-    // SQLite brings it in itself when the log is long, and then says what is wrong.
-    if (failure !== "") return this.#end();
+    if (error !== undefined) {
+      this.#end();
+      return this.#options.onFailed(Object.assign(new Error(error), { code }));
+    }
     if (!this.#isClosed) this.#options.checkpoint();
     this.#idle = setTimeout(() => this.#end(), this.#options.busyMs ?? defaultBusyMs);
     this.#idle.unref();

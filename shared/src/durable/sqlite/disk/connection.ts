@@ -1,4 +1,4 @@
-import { Database } from "bun:sqlite";
+import { constants, Database } from "bun:sqlite";
 import { close, closeSync, existsSync, openSync } from "node:fs";
 import { migrate } from "../tables/schema.ts";
 import { prepareTables, type Tables } from "../tables/tables.ts";
@@ -9,12 +9,6 @@ import { createFileSync, type SyncFile } from "./file-sync.ts";
  * retries.
  */
 const busyMs = 200;
-
-/**
- * The pages of the log with which a commit itself brings it into the file, if `checkpoint` was not
- * called before or others were in its way.
- */
-const longestLog = 4_000;
 
 /** One open connection to the store: its statements, and the transaction they run in. */
 export type StoreConnection = {
@@ -33,12 +27,18 @@ export type StoreConnection = {
   sync(): Promise<void>;
   /** Moves what no reader is in the way of from the log into the file, which is then begun anew. */
   checkpoint(): void;
+  /** How many pages the log has, and how many of them SQLite takes for being in the file. */
+  logged(): { readonly pages: number; readonly inFile: number };
   /**
    * Moves everything from the log into the file and empties the log. False if a reader or writer is
    * still in the way after `waitMs`, in which this thread stands still.
    */
   emptyLog(waitMs?: number): boolean;
-  close(): void;
+  /**
+   * With `keepLog` the log stays as it is: where this was the last connection of any process, the
+   * next one brings all of it into the file again.
+   */
+  close(options?: { readonly keepLog?: boolean }): void;
 };
 
 /**
@@ -53,7 +53,8 @@ export function openConnection(path: string, syncFile: SyncFile = createFileSync
     db.run("PRAGMA journal_mode = WAL");
     // A commit is synced by `sync`; what SQLite itself must sync, around checkpoints, it does.
     db.run("PRAGMA synchronous = NORMAL");
-    db.run(`PRAGMA wal_autocheckpoint = ${longestLog}`);
+    // Within a commit SQLite would keep to itself that the disk failed.
+    db.run("PRAGMA wal_autocheckpoint = 0");
     // What is deleted or replaced is overwritten.
     db.run("PRAGMA secure_delete = ON");
     migrate(db, path);
@@ -71,6 +72,7 @@ function connectionOf(db: Database, path: string, syncFile: SyncFile): StoreConn
   const [save, release, undo] = [db.query("SAVEPOINT part"), db.query("RELEASE part"), db.query("ROLLBACK TO part")];
   const checkpoint = db.query("PRAGMA wal_checkpoint(PASSIVE)");
   const empty = db.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)");
+  const logged = db.query<{ log: number; checkpointed: number }, []>("PRAGMA wal_checkpoint(NOOP)");
   const version = db.query<{ data_version: number }, []>("PRAGMA data_version");
   return {
     tables: prepareTables(db),
@@ -101,6 +103,10 @@ function connectionOf(db: Database, path: string, syncFile: SyncFile): StoreConn
       db.run("DELETE FROM probe");
     },
     checkpoint: () => void checkpoint.get(),
+    logged() {
+      const { log: pages = 0, checkpointed: inFile = 0 } = logged.get() ?? {};
+      return { pages, inFile };
+    },
     emptyLog(waitMs = busyMs) {
       waitFor(db, waitMs);
       try {
@@ -113,12 +119,24 @@ function connectionOf(db: Database, path: string, syncFile: SyncFile): StoreConn
       if (log !== undefined) syncing = syncFile(log);
       return syncing;
     },
-    close() {
+    close({ keepLog = false } = {}) {
+      if (keepLog) db.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1);
       db.close();
       const release = () => log !== undefined && close(log);
       syncing.then(release, release);
     },
   };
+}
+
+/**
+ * Brings all of the log into the file and empties it; throws if that cannot be done now. With
+ * `fromStart` also what counts as being in the file: SQLite does that if no process had the store
+ * open when this connection was made.
+ */
+export function bringInAll(connection: StoreConnection, { fromStart }: { readonly fromStart: boolean }): void {
+  if (fromStart && connection.logged().inFile > 0)
+    throw new Error("its disk failed while several processes had it open: end all of them, then start them again");
+  if (!connection.emptyLog()) throw new Error("it is read while it has to be written");
 }
 
 /** Has each statement wait so long for others that are in its way. */

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, spyOn, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { scratch } from "../../../testing/durable/scratch.ts";
-import { openConnection } from "./connection.ts";
+import { bringInAll, openConnection, type StoreConnection } from "./connection.ts";
 import { isBusy } from "./storage-error.ts";
 
 const identity = { host: "h", pid: 1, processStart: "" };
@@ -21,7 +21,7 @@ test("a store has its log, which is synced around checkpoints, kept short, and o
   const set = pragmas(() => openConnection(store.path).close());
   expect(set.filter((text) => !text.startsWith("user_version"))).toEqual([
     ...["busy_timeout = 200", "journal_mode = WAL", "synchronous = NORMAL"],
-    ...["wal_autocheckpoint = 4000", "secure_delete = ON"],
+    ...["wal_autocheckpoint = 0", "secure_delete = ON"],
   ]);
 });
 
@@ -66,6 +66,38 @@ test("what is written goes from the log into the file when that is asked for, an
   expect([connection.emptyLog(), statSync(`${store.path}-wal`).size]).toEqual([true, 0]);
   connection.probe();
   expect(statSync(`${store.path}-wal`).size).toBeGreaterThan(65_536);
+  connection.close();
+});
+
+test("a log that is kept is brought in from its start by the next connection, unless another had the store open", () => {
+  using store = scratch();
+  const open = () => openConnection(store.path);
+  const write = (connection: StoreConnection, name: string) => {
+    connection.begin();
+    connection.tables.workers.insert(name, identity);
+    connection.commit();
+  };
+  // Reads what was there at first, so that only that can be brought in.
+  const reader = new Database(store.path);
+  let connection = open();
+  write(connection, "one");
+  reader.run("BEGIN");
+  reader.query("SELECT count(*) FROM workers").get();
+  write(connection, "two");
+  connection.checkpoint();
+  const { pages, inFile } = connection.logged();
+  expect([inFile > 0, inFile < pages]).toEqual([true, true]);
+  reader.run("COMMIT");
+
+  connection.close({ keepLog: true });
+  connection = open();
+  expect(() => bringInAll(connection, { fromStart: true })).toThrow("several processes had it open");
+  reader.close();
+  connection.close({ keepLog: true });
+  connection = open();
+  expect(connection.logged()).toEqual({ pages, inFile: 0 });
+  bringInAll(connection, { fromStart: true });
+  expect([connection.logged(), connection.tables.workers.all().length]).toEqual([{ pages: 0, inFile: 0 }, 2]);
   connection.close();
 });
 

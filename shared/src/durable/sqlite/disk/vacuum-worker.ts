@@ -26,6 +26,8 @@ function vacuum({ path, into, release = false }: VacuumRequest): VacuumAnswer {
   try {
     using db = new Database(path, { readwrite: true });
     db.run(`PRAGMA busy_timeout = ${busyMs}`);
+    // The store's own connection brings it into the file, and says if the disk fails.
+    db.run("PRAGMA wal_autocheckpoint = 0");
     if (into === undefined) db.run("VACUUM");
     else {
       db.run("VACUUM INTO ?", [into]);

@@ -25,7 +25,7 @@ const arrivingMs = 5 * 60 * 1000;
  * removes what was stored until some time cannot take away what is being stored again.
  */
 export function createSharedArtifacts({ bucket, prefix, cache }: SharedArtifactsOptions): KeptArtifacts {
-  const folder = prefix === "" ? "" : `${prefix.replace(/\/+$/, "")}/`;
+  const folder = prefix === "" ? "" : `${prefix.replace(/(?<!\/)\/+$/, "")}/`;
   const keyOf = (sha256: string) => `${folder}${sha256}/${Bun.randomUUIDv7()}`;
   const arriving = new Map<string, Promise<Blob | undefined>>();
 

@@ -54,7 +54,7 @@ export function createWorkspaceCheckpoints({
   const workspaces = join(home, "workspaces");
   const working = join(workspaces, ".checkpoints");
   const place = (name: string) => join(workspaces, name);
-  const base = prefix.replace(/\/+$/, "");
+  const base = prefix.replace(/(?<!\/)\/+$/, "");
   const keysOf = (name: string) => `${base === "" ? "" : `${base}-`}workspaces/${name}/`;
   const marker = (name: string) => readJson(join(place(name), markerName), markerSchema);
   const note = (name: string, noted: Marker) => writeJson(join(place(name), markerName), noted);

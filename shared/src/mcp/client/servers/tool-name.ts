@@ -11,7 +11,7 @@ export function serverId(server: string): string {
   return server
     .replace(/[^A-Za-z0-9_-]+/g, "_")
     .replace(/_+/g, "_")
-    .replace(/^[_-]+|_+$/g, "");
+    .replace(/^[_-]+|(?<!_)_+$/g, "");
 }
 
 /**
@@ -26,7 +26,7 @@ export function mountedName(server: string, tool: string): string {
   if (own === tool && plain.length <= longest && tool !== "") return plain;
   const hash = sha256Of(JSON.stringify([server, tool])).slice(0, 6);
   const room = longest - own.length - "__".length - 1 - hash.length;
-  const front = room > 0 ? `${id.slice(0, room).replace(/_+$/, "")}__` : "";
+  const front = room > 0 ? `${id.slice(0, room).replace(/(?<!_)_+$/, "")}__` : "";
   return `${front}${own.slice(0, longest - front.length - 1 - hash.length)}_${hash}`;
 }
 

@@ -105,7 +105,7 @@ export function sourceAddress(address: string, hosts: Pick<GitHosts, "find"> = n
   // What `hosts` names may be this machine itself; each request is checked again.
   if (url === null || (url.protocol !== "https:" && (url.protocol !== "http:" || hosts.find(url) === undefined)))
     throw new AppError("invalid_input", "Only addresses that begin with https:// can be cloned.");
-  const path = url.pathname.replace(/\/+$/, "");
+  const path = url.pathname.replace(/(?<!\/)\/+$/, "");
   const last = path.slice(path.lastIndexOf("/") + 1);
   if (archiveName.test(last) && last.replace(archiveName, "") !== "")
     return { kind: "archive", url: url.href, name: last.replace(archiveName, "") };

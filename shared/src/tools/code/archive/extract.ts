@@ -131,7 +131,7 @@ function faultOfPath(path: string): string | undefined {
   if (path.includes("\\")) return "has a backslash in it";
   if (/\p{Cc}|\ufffd|[\u202a-\u202e\u2066-\u2069]/u.test(path)) return "has characters in it that no name should have";
   const names = path
-    .replace(/\/+$/, "")
+    .replace(/(?<!\/)\/+$/, "")
     .split("/")
     .filter((name) => name !== ".");
   if (names.includes("..")) return "leads out of the archive";

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type CodePlace, callIn, openCodePlace } from "../../../testing/code/code-place.ts";
+import { contextForTest } from "../../../testing/tool-context.ts";
 import { unpackTool } from "../unpack.ts";
 
 let place: CodePlace;
@@ -31,4 +32,23 @@ test("what is attached to a mail becomes files, each under a name of its own and
   expect(await Bun.file(join(workspace.root, "vanten/2-Offer.pdf")).text()).toBe("two");
   const bare = await unpack(unpackTool(place), { path: "bare.eml" });
   expect(bare).toMatchObject({ isError: true, text: "bare.eml was not unpacked. No file is attached to this mail." });
+});
+
+test("a mail that is written to hold its reader holds neither the server nor its memory", async () => {
+  const nested = `${"Content-Type: message/rfc822\r\n\r\n".repeat(60)}\r\n${"x\r\n".repeat(2_000_000)}`;
+  const workspace = await place.project({ "nested.eml": nested, "lines.eml": "\r\n".repeat(12_000_000) });
+  const before = process.memoryUsage.rss();
+  let [longest, last, most] = [0, performance.now(), 0];
+  const watch = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+    most = Math.max(most, process.memoryUsage.rss() - before);
+  }, 20);
+  const unpack = unpackTool(place);
+  for (const path of ["lines.eml", "nested.eml"]) {
+    const context = contextForTest(workspace, { signal: AbortSignal.timeout(3_000) });
+    await unpack.call({ path }, context).catch(() => undefined);
+  }
+  clearInterval(watch);
+  expect({ longest: Math.max(longest, 1_000), most: Math.max(most, 500e6) }).toEqual({ longest: 1_000, most: 500e6 });
 });

@@ -36,7 +36,7 @@ export async function unpackArchive({
 }: Unpacking): Promise<Unpacked> {
   return await placeEntries({ ...placing, limits, entries: entriesOf(), packedBytes: () => archive.size });
   async function* entriesOf(): AsyncGenerator<ArchiveEntry> {
-    if (mail !== undefined) yield* readMailFiles(mail);
+    if (mail !== undefined) yield* readMailFiles(mail, placing.signal);
     else yield* await openArchive(archive, { sandbox, single, limits, signal: placing.signal });
   }
 }

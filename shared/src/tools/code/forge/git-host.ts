@@ -52,7 +52,7 @@ export function createGitHosts(hosts: readonly GitHost[]): GitHosts {
     const url = URL.parse(String(address));
     const host = url === null ? undefined : hostOf(url);
     if (url === null || host === undefined) return undefined;
-    const path = url.pathname.replace(/^\/+|\/+$/g, "").replace(/\.git$/, "");
+    const path = url.pathname.replace(/^\/+|(?<!\/)\/+$/g, "").replace(/\.git$/, "");
     return path !== "" && covers(host, path) ? { host, path } : undefined;
   };
   return {

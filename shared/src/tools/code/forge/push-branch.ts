@@ -66,7 +66,7 @@ export function pushBranchTool(deps: ForgeDeps): Tool {
 type Place = { readonly folder: string; readonly record: CloneRecord; readonly repository: HostedRepository };
 
 async function placeOf(folder: string, workspace: Workspace, hosts: GitHosts): Promise<Place | undefined> {
-  const name = folder.replace(/^\.\/+|\/+$/g, "");
+  const name = folder.replace(/^\.\/+|(?<!\/)\/+$/g, "");
   const record = await cloneRecordOf(workspace, name);
   const repository = record && hosts.find(record.url);
   return record && repository && { folder: name, record, repository };

@@ -153,7 +153,9 @@ function parseSearchBlock(
 function nameBefore(lines: readonly string[], at: number): string | undefined {
   const before = lines.slice(Math.max(0, at - 3), at).filter((line) => line.trim() !== "" && !line.startsWith("```"));
   const name = before.at(-1)?.trim();
-  return name === undefined || replaceMark.test(name) ? undefined : name.replaceAll(/^[#`*\s]+|[`*:\s]+$/g, "");
+  return name === undefined || replaceMark.test(name)
+    ? undefined
+    : name.replaceAll(/^[#`*\s]+|(?<![`*:\s])[`*:\s]+$/g, "");
 }
 
 function find(lines: readonly string[], from: number, mark: RegExp, block: number, shown: string): number {

@@ -13,7 +13,7 @@ const oneFile = new Set(
 
 /**
  * Admits what follows the TO of a COPY. The database chooses the names of the files that it writes
- * into a folder, and follows links there, so it writes one file at a time.
+ * into a folder, so it writes one file at a time.
  */
 export async function admitCopied(workspace: Workspace, [path, ...options]: readonly SqlToken[]): Promise<void> {
   const name = plainName(path, options[0]);
@@ -23,9 +23,7 @@ export async function admitCopied(workspace: Workspace, [path, ...options]: read
       "rejected",
       `${other.written.slice(0, 40)} is not for here: COPY writes one file. For parts, one COPY each.`,
     );
-  const at = name.lastIndexOf("/") + 1;
-  // Where the file exists, the database writes this one first.
-  await refuseProtected(workspace, [name, `${name.slice(0, at)}tmp_${name.slice(at)}`]);
+  await refuseProtected(workspace, name);
 }
 
 /**
@@ -35,7 +33,7 @@ export async function admitCopied(workspace: Workspace, [path, ...options]: read
 export async function admitAttached(workspace: Workspace, [path, ...rest]: readonly SqlToken[]): Promise<void> {
   const name = plainName(path, rest[0]);
   if (name === ":memory:") return;
-  await refuseProtected(workspace, [name]);
+  await refuseProtected(workspace, name);
   const options = rest.slice(rest.findIndex(({ text }) => text === "(")).map(({ text }) => text);
   if (!/^\( read_only( true)? \)$/.test(options.join(" ")))
     throw new AppError(
@@ -71,15 +69,13 @@ function plainName(path: SqlToken | undefined, next: SqlToken | undefined): stri
  * Refuses names that other programs obey, those of links that lead to such a name or to nothing,
  * and those that the database reads otherwise than this.
  */
-async function refuseProtected(workspace: Workspace, paths: readonly string[]): Promise<void> {
-  for (const path of paths) {
-    if (/^(~|[a-z][\w+.-]*:\/)/i.test(path))
-      throw new AppError("rejected", `Give the path of ${path.slice(0, 200)} as it is in the workspace.`);
-    const { relative } = await workspacePathOf(workspace, path);
-    if ([path, relative].some((name) => isProtected(name.replace(/[\s.]+$/, ""))))
-      throw new AppError(
-        "rejected",
-        `The path ${path} is protected: what is in it would take effect outside the sandbox.`,
-      );
-  }
+async function refuseProtected(workspace: Workspace, path: string): Promise<void> {
+  if (/^(~|[a-z][\w+.-]*:\/)/i.test(path))
+    throw new AppError("rejected", `Give the path of ${path.slice(0, 200)} as it is in the workspace.`);
+  const { relative } = await workspacePathOf(workspace, path);
+  if ([path, relative].some((name) => isProtected(name.replace(/(?<![\s.])[\s.]+$/, ""))))
+    throw new AppError(
+      "rejected",
+      `The path ${path} is protected: what is in it would take effect outside the sandbox.`,
+    );
 }

@@ -39,9 +39,16 @@ async function admitStatement(workspace: Workspace, tokens: readonly SqlToken[])
   const isVariable = (verb === "set" || verb === "reset") && second?.text === "variable" && third?.kind === "word";
   const isLook = verb === "pragma" && pragmas.has(second?.text ?? "");
   if (first?.kind === "literal" || !(dataWork.has(verb) || isVariable || isLook)) throw notDataWork(verb);
-  const copied = verb === "copy" ? afterTo(tokens) : undefined;
+  const copied = copiedTo(tokens);
   if (copied !== undefined) await admitCopied(workspace, copied);
   if (verb === "attach") await admitAttached(workspace, afterAttach(tokens));
+}
+
+/** The tokens after the TO of a COPY that writes, also of one that EXPLAIN executes. */
+export function copiedTo(tokens: readonly SqlToken[]): readonly SqlToken[] | undefined {
+  const verb = tokens[0]?.text;
+  if (verb === "explain") return copiedTo(explained(tokens));
+  return verb === "copy" ? afterTo(tokens) : undefined;
 }
 
 function notDataWork(verb: string): AppError {

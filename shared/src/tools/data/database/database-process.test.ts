@@ -7,7 +7,7 @@ const request = { sql: "SELECT 1", timeoutMs: 12_345, maxCharacters: 9 };
 /** A database whose process does this once it was asked. */
 function running(program: string, maxBytes?: number) {
   using _ = spyOn(scripts, "ownScriptArgv").mockReturnValue(["bash", "-c", `read -r asked; ${program}`]);
-  return startDatabase("/", maxBytes);
+  return startDatabase("/", maxBytes === undefined ? {} : { maxMemoryBytes: maxBytes });
 }
 const failure = (text: string) => `printf '{"ok":false,"message":"%s","timeout":false}\\n' "${text}"`;
 

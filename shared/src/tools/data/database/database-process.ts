@@ -1,7 +1,11 @@
+import { chmodSync, chownSync, statSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { AppError } from "../../../core/errors.ts";
 import { watchMemory } from "../../../machine/process/memory-watch.ts";
 import { ownScriptArgv } from "../../../machine/process/own-script.ts";
+import { makeOwnedFolderSync } from "../../../machine/process/owned-folder.ts";
 import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 import {
   changedByStatement,
@@ -13,13 +17,15 @@ import {
 
 /** A running database, for one request at a time. */
 export interface DatabaseProcess {
+  /** The one folder that it writes. No tool sees it. */
+  readonly staging: string;
   /**
    * Rejects with `unavailable` when the process ended before it replied, and with `timeout` when it
    * had to be killed.
    */
   ask(request: DatabaseRequest): Promise<DatabaseReply>;
   alive(): boolean;
-  /** Kills it and waits for its end. */
+  /** Kills it, waits for its end and removes its folder. */
   end(): Promise<void>;
 }
 
@@ -31,11 +37,20 @@ const graceMs = 5_000;
 const maxMemory = 2 * 2 ** 30;
 
 /**
- * Starts a database that sees the files below `folder`. It gets none of our environment variables.
- * Its process is killed once it uses more than `maxMemoryBytes`.
+ * Starts a database that reads the files below `folder` and writes into a folder of its own in
+ * `beside`. It gets none of our environment variables. Its process is killed once it uses more than
+ * `maxMemoryBytes`.
  */
-export function startDatabase(folder: string, maxMemoryBytes = maxMemory): DatabaseProcess {
-  const child = Bun.spawn(ownScriptArgv(resolve(import.meta.dir, "database-worker.ts"), { folder }), {
+export function startDatabase(
+  folder: string,
+  {
+    beside = tmpdir(),
+    maxMemoryBytes = maxMemory,
+  }: { readonly beside?: string; readonly maxMemoryBytes?: number } = {},
+): DatabaseProcess {
+  const staging = makeStaging(folder, beside);
+  const argv = ownScriptArgv(resolve(import.meta.dir, "database-worker.ts"), { folder: staging, reads: folder });
+  const child = Bun.spawn(argv, {
     cwd: "/",
     env: { LANG: "C.UTF-8", TZ: "UTC" },
     stdin: "pipe",
@@ -53,6 +68,7 @@ export function startDatabase(folder: string, maxMemoryBytes = maxMemory): Datab
   child.unref();
   const lines = linesOf(child.stdout);
   return {
+    staging,
     async ask(request) {
       child.stdin.write(`${JSON.stringify(request)}\n`);
       child.stdin.flush();
@@ -92,8 +108,19 @@ export function startDatabase(folder: string, maxMemoryBytes = maxMemory): Datab
     async end() {
       child.kill("SIGKILL");
       await child.exited;
+      await rm(staging, { recursive: true, force: true });
     },
   };
+}
+
+/** A folder for the process, which has the rights of the owner of `folder`. */
+function makeStaging(folder: string, beside: string): string {
+  // Short, because the database cuts the lines that it quotes.
+  const staging = makeOwnedFolderSync(beside, "db");
+  chmodSync(staging, 0o700);
+  const { uid, gid } = statSync(folder);
+  if (process.getuid?.() === 0) chownSync(staging, uid, gid);
+  return staging;
 }
 
 /** The reply in a line; undefined for any other line. */

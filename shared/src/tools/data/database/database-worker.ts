@@ -11,14 +11,14 @@ import {
   type FileRead,
   outOfMemory,
 } from "./database-protocol.ts";
-import { createDecodedFiles, isCopy } from "./decoded-files.ts";
+import { createDecodedFiles, isFormerCopy } from "./decoded-files.ts";
 import { expandGlobs } from "./expand-globs.ts";
 import { openLocked } from "./open-locked.ts";
 import { quoted } from "./table-of.ts";
 
 /**
- * Started by `createDatabases` with a conversation's workspace: replies with one line of JSON to
- * each that it reads, and ends with its input.
+ * Started by `createDatabases` with a folder of its own and a conversation's workspace, which it
+ * only reads: replies with one line of JSON to each that it reads, and ends with its input.
  */
 
 const maxMemoryBytes = 2 * 2 ** 30;
@@ -29,13 +29,13 @@ setInterval(() => {
   if (process.memoryUsage.rss() > maxMemoryBytes) process.exit(outOfMemory);
 }, 100).unref();
 
-const [, , folder = "/"] = process.argv;
+const [, , staging = "/", folder = "/"] = process.argv;
 // Not started there: this runtime must not read its settings from a workspace.
 process.chdir(folder);
-const { connection, looks, isAsOpened } = await openLocked(folder);
-const foreign = createForeignTables(connection, folder);
-const decoded = await createDecodedFiles(folder);
-const delimited = createDelimitedTables({ connection, looks }, folder);
+const { connection, looks, isAsOpened } = await openLocked(folder, staging);
+const foreign = createForeignTables(connection, { folder, staging });
+const decoded = createDecodedFiles({ folder, staging });
+const delimited = createDelimitedTables({ connection, looks }, [folder, staging]);
 const lines = createInterface({ input: process.stdin });
 // The server is gone, possibly in the middle of a query.
 lines.once("close", () => process.exit(0));
@@ -61,7 +61,7 @@ async function answer(connection: DuckDBConnection, request: DatabaseRequest): P
     const notes = await foreign.load(request.sql, goOn);
     const globs = await expandGlobs(request.sql, {
       list: filesOf,
-      isOurs: isCopy,
+      isOurs: isFormerCopy,
       needsCopy: (name) => decoded.needsCopy(name, goOn),
       needsMore: (name) => delimited.needsView(name, goOn),
     });
@@ -70,7 +70,10 @@ async function answer(connection: DuckDBConnection, request: DatabaseRequest): P
     const { sql, files, ...tables } = await delimited.find(copies.sql, goOn);
     named = (text) => copies.named(tables.named(text));
     notes.push(...globs.notes, ...copies.notes, ...tables.notes.map(named));
-    return { ...(await query(connection, { ...request, sql }, () => timeout)), notes, files: files.map(called(named)) };
+    const result = await query(connection, { ...request, sql }, () => timeout);
+    // An expression without a name is called by its text.
+    const columns = result.columns.map(({ name, type }) => ({ name: named(name), type }));
+    return { ...result, columns, notes, files: files.map(called(named)) };
   } catch (error) {
     const late = timeout || performance.now() - begun > request.timeoutMs;
     return { ok: false, message: named(error instanceof Error ? error.message : String(error)), timeout: late };

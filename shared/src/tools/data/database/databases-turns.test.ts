@@ -23,6 +23,7 @@ function scene(
     const name = `${folder} ${++count}`;
     log.push(`start ${name}`);
     return {
+      staging: "/staging",
       async ask(request) {
         asked.push(request);
         return await answer(request);

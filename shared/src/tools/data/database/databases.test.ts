@@ -65,7 +65,7 @@ test("a released conversation has no process, and its next query starts one; clo
 
 test.skipIf(!onLinux)("a database that uses more memory than it may is killed, and the reason is told", async () => {
   await using scene = await dataScene();
-  const database = startDatabase(scene.workspace.root, 2 ** 20);
+  const database = startDatabase(scene.workspace.root, { maxMemoryBytes: 2 ** 20 });
   const asked = database.ask({ sql: endless, timeoutMs: 60_000, maxCharacters: 1_000 });
   await expect(asked).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("its 1 MB of") });
   expect(database.alive()).toBe(false);

@@ -1,9 +1,11 @@
+import { dirname } from "node:path";
 import { createKeyedQueue } from "../../../core/async/keyed-queue.ts";
 import { AppError } from "../../../core/errors.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { admitSql } from "./admit-sql.ts";
 import { type DatabaseProcess, startDatabase } from "./database-process.ts";
-import type { QueryResult } from "./database-protocol.ts";
+import type { DatabaseReply, DatabaseRequest, QueryResult } from "./database-protocol.ts";
+import { moveIn, partsOf } from "./staged-copies.ts";
 
 /** The limits of a statement. */
 export type QueryOptions = {
@@ -46,7 +48,7 @@ export function createDatabases({ idleMs = 5 * 60_000 }: { readonly idleMs?: num
   }
 
   function slotOf(root: string): Slot {
-    const slot = slots.get(root) ?? { process: startDatabase(root), idle: undefined };
+    const slot = slots.get(root) ?? { process: startDatabase(root, { beside: dirname(root) }), idle: undefined };
     slots.set(root, slot);
     clearTimeout(slot.idle);
     return slot;
@@ -62,7 +64,7 @@ export function createDatabases({ idleMs = 5 * 60_000 }: { readonly idleMs?: num
         const abort = () => void drop(workspace.root);
         signal.addEventListener("abort", abort);
         try {
-          const reply = await slot.process.ask({ sql, ...defaults, ...bounds });
+          const reply = await answer(slot.process, workspace, { sql, ...defaults, ...bounds });
           slot.idle = setTimeout(abort, idleMs);
           slot.idle.unref();
           if (reply.ok) return reply;
@@ -83,6 +85,33 @@ export function createDatabases({ idleMs = 5 * 60_000 }: { readonly idleMs?: num
       await Promise.all([...slots.keys()].map(drop));
     },
   };
+}
+
+/**
+ * The reply to SQL, whose files come into the workspace one by one as they are written: a later
+ * statement may read them. Of several results it is the last that says anything.
+ */
+async function answer(
+  process: DatabaseProcess,
+  workspace: Workspace,
+  request: DatabaseRequest,
+): Promise<DatabaseReply> {
+  let shown: QueryResult | undefined;
+  let left = request.timeoutMs;
+  for (const { sql, copy } of partsOf(request.sql, process.staging)) {
+    const begun = performance.now();
+    const reply = await process.ask({ ...request, sql, timeoutMs: left });
+    left -= performance.now() - begun;
+    if (!reply.ok)
+      return copy === undefined ? reply : { ...reply, message: reply.message.replaceAll(copy.staged, copy.path) };
+    if (copy !== undefined) await moveIn(workspace, copy);
+    const { ok, ...result } = reply;
+    const last: QueryResult = shown === undefined || result.instead !== "nothing" ? result : shown;
+    const notes = [...new Set([...(shown?.notes ?? []), ...result.notes])];
+    shown = { ...last, notes, files: [...(shown?.files ?? []), ...result.files] };
+  }
+  if (shown === undefined) throw new Error("SQL without a part");
+  return { ok: true, ...shown };
 }
 
 const maxLines = 12;

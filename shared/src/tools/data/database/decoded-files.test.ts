@@ -55,6 +55,16 @@ test("a file in Windows-1252 is the same table to every data tool, and each says
   expect((await scene.call(describeData(scene), { path: "bank.csv" })).text).toContain("Müller GmbH – „Hof“ | 1");
 });
 
+test("a task is told once by its queries how a file is read", async () => {
+  const tool = sqlQuery(scene);
+  const { text: first } = await scene.call(tool, { sql: "SELECT 1 FROM 'bank.csv' LIMIT 1" });
+  expect(first).toEndWith(`\n[1 row]\nNote: ${note}`);
+  const { text: second } = await scene.call(tool, { sql: "SELECT 1 FROM 'bank.csv', 'also bank.csv' LIMIT 1" });
+  expect(second).toEndWith(`\n[1 row]\nNote: ${guessed("also bank.csv")}`);
+  const { text: third } = await scene.call(tool, { sql: "SELECT (SELECT count(*) FROM 'bank.csv')" });
+  expect(third).toBe('(SELECT count_star() FROM "bank.csv")\nBIGINT\n4\n[1 row]');
+});
+
 test("a chart is drawn of a file that ends in .txt too", async () => {
   await scene.write("cities.txt", "city;inhabitants\nBonn;3\nKöln;10\n");
   const { text, isError } = await scene.call(dataVisualization(scene), {
@@ -209,9 +219,12 @@ test.each([
   await expect(query("FROM 'far.csv'")).rejects.toThrow("not utf-8 encoded");
 });
 
-test("what the database says of such a file names the file", async () => {
-  await scene.write("ragged.csv", western("a;b\nä;1\n"));
-  const { text } = await scene.call(sqlQuery(scene), { sql: "SELECT a, c FROM read_csv('ragged.csv', delim = ';')" });
-  expect(text).toContain("ragged.csv");
-  expect(text).not.toContain(".manyhands");
+test.each([
+  ["ragged.csv", "ragged"],
+  [`${"long/".repeat(20)}ragged.csv`, "long/long/"],
+])("what the database says of such a file names it, also where the name is cut off: %s", async (name, shown) => {
+  await scene.write(name, western("a;b\nä;1\n"));
+  const { text } = await scene.call(sqlQuery(scene), { sql: `SELECT a, c FROM read_csv('${name}', delim = ';')` });
+  expect(text).toContain(`read_csv('${shown}`);
+  expect(text).not.toMatch(/\.manyhands|db-\d/);
 });

@@ -1,5 +1,5 @@
 import { type FileHandle, mkdir, open, realpath, rm, stat } from "node:fs/promises";
-import { basename, join, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { chunksOf, packed, tooLong } from "./file-chunks.ts";
 import { type Chunks, type FileEncoding, otherEncoding } from "./file-encoding.ts";
 import { namedFiles } from "./named-files.ts";
@@ -10,7 +10,6 @@ const textFile = /\.(?:csv|tsv|txt|json|jsonl|ndjson)(?:\.(?:gz|zst))?$/i;
 /** Only `read_csv` takes an encoding. */
 const isJson = /json/i;
 const another = " (read_csv with encoding = '…' reads it as another)";
-const place = [".manyhands", "decoded"];
 /** Larger files, and more of them together, are left as they are. */
 const maxBytes = 500 * 1024 * 1024;
 /** What a statement may call an encoding that the file itself tells. */
@@ -36,23 +35,22 @@ export interface DecodedFiles {
   needsCopy(name: string, goOn: () => void): Promise<boolean>;
 }
 
-/** Whether a file is a copy. */
-export function isCopy(name: string): boolean {
-  return name.startsWith(`${join(...place)}/`);
+/** Whether a file is a copy as earlier versions made them, in the workspace. */
+export function isFormerCopy(name: string): boolean {
+  return name.startsWith(".manyhands/decoded/");
 }
 
 type Copy = Pick<FileEncoding, "told" | "isGuess"> & { readonly path: string; readonly bytes: number };
 
-/** Reads and writes below `folder` only, after following symlinks; begins without any copy. */
-export async function createDecodedFiles(folder: string): Promise<DecodedFiles> {
+/** Reads below `folder` only, after following symlinks, and writes into `staging`. */
+export function createDecodedFiles(places: { readonly folder: string; readonly staging: string }): DecodedFiles {
+  const { folder, staging } = places;
   const known = new Map<string, { readonly version: string; readonly copy: Copy | undefined }>();
   const folders = new Map<string, string>();
-  // Programs in the workspace may have made it impossible; a copy is then refused when it is made.
-  await rm(join(folder, ...place), { recursive: true, force: true }).catch(() => undefined);
 
   /** The folder of a file's copy, which keeps its name: by it statements also call its table. */
   function folderOf(key: string): string {
-    const own = folders.get(key) ?? join(...place, `${folders.size}`);
+    const own = folders.get(key) ?? join(staging, `${folders.size}`);
     folders.set(key, own);
     return own;
   }
@@ -70,7 +68,7 @@ export async function createDecodedFiles(folder: string): Promise<DecodedFiles> 
     const left = maxBytes - [...known.values()].reduce((sum, { copy }) => sum + (copy?.bytes ?? 0), 0);
     const own = folderOf(key);
     const copy = await writeCopy(path, label, { folder, own }, { maxBytes: left, goOn }).catch(async (error) => {
-      await rm(join(folder, own), { recursive: true, force: true });
+      await rm(own, { recursive: true, force: true });
       // The database says what is wrong with a file that cannot be unpacked.
       if (error !== tooLong && !packed.test(path)) throw error;
       goOn();
@@ -99,7 +97,13 @@ export async function createDecodedFiles(folder: string): Promise<DecodedFiles> 
       let decoded = sql;
       for (const [start, { end, text }] of [...texts].toSorted(([one], [other]) => other - one))
         decoded = decoded.slice(0, start) + quoted(text, "'") + decoded.slice(end);
-      const named = (text: string) => [...names].reduce((all, [path, name]) => all.replaceAll(path, name), text);
+      // An error cuts a long line off, possibly within the name of a copy.
+      const named = (text: string) =>
+        [...names].reduce(
+          (all, [path, name]) =>
+            all.replaceAll(path, name).replaceAll(`${dirname(path)}/`, name.slice(0, -basename(name).length)),
+          text,
+        );
       return { sql: decoded, notes: notesOfFiles(notes), named };
     },
     needsCopy: async (name, goOn) => (await copyOf(name, undefined, goOn)) !== undefined,
@@ -126,19 +130,16 @@ async function writeCopy(
   { folder, own }: { readonly folder: string; readonly own: string },
   bounds: { readonly maxBytes: number; readonly goOn: () => void },
 ): Promise<Copy | undefined> {
-  const place = join(folder, own);
-  await rm(place, { recursive: true, force: true });
+  await rm(own, { recursive: true, force: true });
   await using file = await open(path);
   const name = basename(path);
   const chunks = () => chunksOf(file, { name, ...bounds });
   const encoding = label === undefined ? await otherEncoding(chunks) : { label, told: `is read as ${label}` };
   if (encoding === undefined) return undefined;
-  await mkdir(place, { recursive: true });
-  // Programs in the workspace may have put a link there.
-  if ((await realpath(place)) !== place) return undefined;
-  const plain = name.replace(packed, "");
-  await using written = await open(join(place, plain), "wx");
-  return { ...encoding, path: join(own, plain), bytes: await writeDecoded(chunks, encoding, written) };
+  await mkdir(own, { recursive: true });
+  const copy = join(own, name.replace(packed, ""));
+  await using written = await open(copy, "wx");
+  return { ...encoding, path: relative(folder, copy), bytes: await writeDecoded(chunks, encoding, written) };
 }
 
 async function writeDecoded(chunks: Chunks, { label }: FileEncoding, written: FileHandle): Promise<number> {

@@ -4,20 +4,21 @@ const memoryLimit = "768MB";
 const threads = 2;
 
 /**
- * An in-memory database that reads and writes files below `folder` only, loads and fetches no
+ * An in-memory database that reads and writes files below these folders only, loads and fetches no
  * extension, never spills to disk, and whose settings are locked. Symlinks are followed before a
  * path is checked. `looks` is a second connection to it. `isAsOpened` says whether no statement has
  * changed how it works.
  */
-export async function openLocked(folder: string): Promise<{
+export async function openLocked(...folders: readonly string[]): Promise<{
   readonly connection: DuckDBConnection;
   readonly looks: DuckDBConnection;
   isAsOpened(): Promise<boolean>;
 }> {
   const instance = await DuckDBInstance.create(":memory:", { threads: String(threads), memory_limit: memoryLimit });
   const connection = await instance.connect();
+  const allowed = folders.map((folder) => `'${folder.replaceAll("'", "''")}/'`);
   const settings = [
-    `allowed_directories = ['${folder.replaceAll("'", "''")}/']`,
+    `allowed_directories = [${allowed.join(", ")}]`,
     "temp_directory = ''",
     "autoinstall_known_extensions = false",
     "autoload_known_extensions = false",

@@ -28,10 +28,13 @@ export interface DelimitedTables {
   needsView(name: string, goOn: () => void): Promise<boolean>;
 }
 
-/** `looks` is another connection than `connection`, which may be in a transaction. */
+/**
+ * `looks` is another connection than `connection`, which may be in a transaction. Names are those
+ * in the first of the folders.
+ */
 export function createDelimitedTables(
   { connection, looks }: { readonly connection: DuckDBConnection; readonly looks: DuckDBConnection },
-  folder: string,
+  folders: readonly [string, ...string[]],
 ): DelimitedTables {
   const known = new Map<string, { readonly version: string; readonly file: DelimitedFile | undefined }>();
   const schemas = new Map<string, string>();
@@ -67,7 +70,7 @@ export function createDelimitedTables(
   }
 
   async function tableOf(name: string, goOn: () => void) {
-    const path = await fileBelow(folder, name);
+    const path = await fileBelow(folders, name);
     if (path === undefined) return undefined;
     const file = await fileOf(name, path, goOn);
     return { file, isAsFound: (file?.options ?? []).length === 0 && !isPlainText.test(name) };
@@ -105,8 +108,8 @@ export function createDelimitedTables(
   };
 }
 
-async function fileBelow(folder: string, name: string): Promise<string | undefined> {
-  const path = await realpath(resolve(folder, name)).catch(() => undefined);
-  if (path === undefined || !path.startsWith(folder + sep)) return undefined;
+async function fileBelow(folders: readonly [string, ...string[]], name: string): Promise<string | undefined> {
+  const path = await realpath(resolve(folders[0], name)).catch(() => undefined);
+  if (path === undefined || !folders.some((folder) => path.startsWith(folder + sep))) return undefined;
   return (await stat(path)).isFile() ? path : undefined;
 }

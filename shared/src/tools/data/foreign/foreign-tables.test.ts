@@ -17,7 +17,7 @@ beforeAll(async () => {
   await mkdir(join(home, "work"));
   await mkdir(join(home, "work-of-others"));
   ({ connection } = await openLocked(join(home, "work")));
-  tables = createForeignTables(connection, join(home, "work"));
+  tables = createForeignTables(connection, { folder: join(home, "work"), staging: join(home, "staging") });
 });
 afterAll(async () => {
   connection.closeSync();

@@ -1,6 +1,7 @@
-import { realpath, stat } from "node:fs/promises";
-import { resolve, sep } from "node:path";
+import { copyFile, mkdir, realpath, rm, stat } from "node:fs/promises";
+import { join, resolve, sep } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { unlessMissing } from "../../../core/errors.ts";
 import { type ForeignName, foreignNames } from "./foreign-name.ts";
 import { type ForeignTable, maxFileBytes } from "./foreign-table.ts";
 import { isSqlite, readSqliteTable, sqliteTables } from "./read-sqlite.ts";
@@ -20,8 +21,11 @@ export interface ForeignTables {
   load(sql: string, goOn: () => void): Promise<string[]>;
 }
 
-/** Reads files below `folder` only, after following symlinks. */
-export function createForeignTables(connection: DuckDBConnection, folder: string): ForeignTables {
+/** Reads files below `folder` only, after following symlinks; `staging` is for what it writes. */
+export function createForeignTables(
+  connection: DuckDBConnection,
+  { folder, staging }: { readonly folder: string; readonly staging: string },
+): ForeignTables {
   const loaded = new Map<string, { readonly version: string; readonly notes: readonly string[] }>();
   return {
     async load(sql, goOn) {
@@ -35,7 +39,7 @@ export function createForeignTables(connection: DuckDBConnection, folder: string
         const known = loaded.get(key);
         // A statement may have dropped or replaced the table, or its transaction been rolled back.
         if (known?.version !== version || (await markedAs(connection, named.name)) !== version) {
-          const table = await read(path, size, named, goOn);
+          const table = await read(path, size, named, { goOn, staging });
           await storeTable(connection, named.name, table, version);
           loaded.set(key, { version, notes: (table.notes ?? []).map((note) => `${named.name}: ${note}`) });
         }
@@ -57,12 +61,20 @@ async function pathOf(folder: string, { file, kind }: ForeignName): Promise<stri
   return undefined;
 }
 
-async function read(path: string, size: number, named: ForeignName, goOn: () => void): Promise<ForeignTable> {
+async function read(
+  path: string,
+  size: number,
+  named: ForeignName,
+  { goOn, staging }: { readonly goOn: () => void; readonly staging: string },
+): Promise<ForeignTable> {
   if (size > maxFileBytes) throw new Error(`${named.file} is larger than ${maxFileBytes / 2 ** 20} MB.`);
   try {
     if (named.kind === "workbook") return await readWorkbook(await Bun.file(path).bytes(), named, goOn);
-    const all = sqliteTables(path);
-    return named.part === everything ? listed(all, []) : readSqliteTable(path, chosen(named, all, "table"), goOn);
+    await using settled = await withoutLog(path, staging);
+    const all = sqliteTables(settled.path);
+    return named.part === everything
+      ? listed(all, [])
+      : readSqliteTable(settled.path, chosen(named, all, "table"), goOn);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`${named.file} could not be read: ${reason}`);
@@ -75,6 +87,21 @@ async function readWorkbook(content: Uint8Array, named: ForeignName, goOn: () =>
   const sheets = await sheetsOf(content);
   const all = sheets.map(({ name }) => name);
   return named.part === everything ? listed(all, sheets) : await readSheet(content, chosen(named, all, "sheet"), goOn);
+}
+
+/**
+ * An SQLite file that can be read where nothing is written: beside one with a log SQLite writes an
+ * index of it, so that both are copied into `staging` for as long as they are read.
+ */
+async function withoutLog(path: string, staging: string): Promise<{ readonly path: string } & AsyncDisposable> {
+  const folder = join(staging, "sqlite");
+  const log = await stat(`${path}-wal`).catch(unlessMissing);
+  if (log === undefined) return { path, async [Symbol.asyncDispose]() {} };
+  if (log.size > maxFileBytes) throw new Error(`its log is larger than ${maxFileBytes / 2 ** 20} MB.`);
+  await mkdir(folder, { recursive: true });
+  const copy = join(folder, "copy.db");
+  for (const part of ["-wal", ""]) await copyFile(`${path}${part}`, `${copy}${part}`);
+  return { path: copy, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 }
 
 /** The parts of a file; of a workbook with hidden sheets also which those are. */

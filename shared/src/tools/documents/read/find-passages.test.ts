@@ -55,6 +55,12 @@ test("passages that touch are one, and others are apart", async () => {
 test.each([
   ["annual  report", "the Annual\nReport of", true],
   ["a.b (c)", "see A.B (C) there", true],
+  ["12. May 2025", "of **12\\. May** *2025*", true],
+  ["13.09.2025", "on **Friday, 13.*09.2025***", true],
+  ["file_name", "the file\\_name", true],
+  ["2*3", "is 2*3.", true],
+  ["2\\3", "is 2\\3.", true],
+  ["2*3", "is 2.3", false],
   ["a.b", "axb", false],
   ["1-2/3|4", "is 1-2/3|4.", true],
   ["Straße", "STRAẞE 5", true],
@@ -92,4 +98,11 @@ test("what does not fit is found by going on with the part that is named", async
   const first = await found(document, "fee", { characters: 60 });
   expect(first.text).toContain("A fee of 1.");
   expect(first.next).toEqual({ part: "3-9" });
+});
+
+test("a search for signs that are marks as well ends at once", async () => {
+  const begun = performance.now();
+  const { text } = await found(oneText("Text", `${"*".repeat(150)}\n`.repeat(200)), "*".repeat(200));
+  expect(text).toContain("is not in it");
+  expect(performance.now() - begun).toBeLessThan(5_000);
 });

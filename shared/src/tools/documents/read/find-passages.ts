@@ -30,12 +30,18 @@ export async function findPassages({ about, pieces }: Reading, wanted: readonly 
 
 const noneFound = "(None of these texts is in it.)";
 
+/** What Markdown puts before signs, and between letters where their look changes. */
+const marks = "[\\\\*]*";
+
 function patternOf(wanted: string): RegExp {
-  return new RegExp(wanted.trim().split(/\s+/).map(escaped).join("\\s+"), "giu");
+  return new RegExp(wanted.trim().split(/\s+/).map(escaped).join(`${marks}\\s+${marks}`), "giu");
 }
 
+/** Beside a sign that is a mark itself none is taken, since a search would then try every way. */
 function escaped(word: string): string {
-  return word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+  const signs = [...word].map((sign) => sign.replace(/[\\^$.*+?()[\]{}|/]/, "\\$&"));
+  const isMark = (sign: string | undefined) => sign === "\\*" || sign === "\\\\";
+  return signs.map((sign, at) => (at === 0 || isMark(sign) || isMark(signs[at - 1]) ? sign : marks + sign)).join("");
 }
 
 /** A stretch of a text around what was found first and last in it. */

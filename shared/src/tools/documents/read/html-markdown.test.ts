@@ -20,6 +20,23 @@ test.each([
     "<table><thead><tr><td>A</td></tr></thead><tbody><tr><td>x<table><tr><td>in</td></tr></table></td></tr></tbody></table>",
     "| A |\n| --- |\n| x in |",
   ],
+  [
+    "<table><tr><td>A</td><td>B</td><td>C</td></tr><tr><td colspan=2>Sum</td><td>9</td></tr></table>",
+    "| A | B | C |\n| --- | --- | --- |\n| Sum |  | 9 |",
+  ],
+  [
+    "<table><tr><td rowspan=2>A</td><td>B</td><td>C</td></tr><tr><td>b</td><td>c</td></tr><tr><td>a</td></tr></table>",
+    "| A | B | C |\n| --- | --- | --- |\n|  | b | c |\n| a |  |  |",
+  ],
+  [
+    "<table><tr><td colspan=9999>All</td></tr><tr><td>a</td><td colspan=x>b</td></tr></table>",
+    "| All |  |\n| --- | --- |\n| a | b |",
+  ],
+  [
+    "<p><b>12. May</b> in a_file_name [1] 2*3 C:\\x</p><p>- no list</p>",
+    "**12. May** in a_file_name [1] 2*3 C:\\x\n\n- no list",
+  ],
+  ["<p># no heading</p>", "\\# no heading"],
   ["<title>T</title><h2>Head</h2>", "## Head"],
 ])("%s reads %p", (html, markdown) => {
   expect(htmlMarkdown(html)).toBe(markdown);

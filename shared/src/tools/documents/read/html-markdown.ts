@@ -26,6 +26,8 @@ function converter(): Turndown {
     codeBlockStyle: "fenced",
     emDelimiter: "*",
   });
+  // It is read, not rendered: a date or a name stays as it is written.
+  turndown.escape = (text) => text.replace(/^#{1,6} /, "\\$&");
   turndown.remove(["script", "style", "noscript", "iframe", "object", "template", "title", "head"] as never);
   const rule = (filter: string, replacement: (content: string, node: Element) => string) =>
     turndown.addRule(filter, {
@@ -48,12 +50,40 @@ function converter(): Turndown {
     const mark = list.nodeName === "OL" ? `${first + items.indexOf(node)}. ` : "- ";
     return `${mark}${content.trim().replaceAll("\n", `\n${" ".repeat(mark.length)}`)}\n`;
   });
-  rule("table", (_, node) => `\n\n${markdownTable(rowsOf(node).map((row) => row.map(cellText)))}\n\n`);
+  rule("table", (_, node) => `\n\n${markdownTable(tableRows(node))}\n\n`);
   return turndown;
 }
 
-function rowsOf(table: Element): Element[][] {
-  return elementsIn(table, "TR").map((row) => [...row.childNodes].filter(isCell));
+/**
+ * The texts of a table's cells. What a merged cell covers is empty, so that the cells beside it
+ * keep their columns; no row gets wider by it than the one with the most cells.
+ */
+function tableRows(table: Element): string[][] {
+  const rows = elementsIn(table, "TR").map((row) => [...row.childNodes].filter(isCell));
+  const width = Math.max(0, ...rows.map(({ length }) => length));
+  /** Of each column, how many rows a cell above still covers. */
+  const covered = new Array<number>(width).fill(0);
+  return rows.map((cells) => {
+    let spare = width - cells.length - covered.filter((rest) => rest > 0).length;
+    const texts: string[] = [];
+    const skipCovered = () => {
+      for (; (covered[texts.length] ?? 0) > 0; texts.push("")) covered[texts.length] = (covered[texts.length] ?? 0) - 1;
+    };
+    for (const cell of cells) {
+      skipCovered();
+      const more = Math.max(0, Math.min(spare, spanOf(cell, "colspan") - 1));
+      spare -= more;
+      const rest = spanOf(cell, "rowspan") - 1;
+      covered.fill(rest, texts.length, texts.length + 1 + more);
+      texts.push(cellText(cell), ...new Array<string>(more).fill(""));
+    }
+    skipCovered();
+    return texts;
+  });
+}
+
+function spanOf(cell: Element, name: string): number {
+  return Number.parseInt(cell.getAttribute(name) ?? "", 10) || 1;
 }
 
 function isCell(node: Node): node is Element {

@@ -10,5 +10,5 @@ export function normalisedUrl(text: string): string | undefined {
   for (const name of [...url.searchParams.keys()]) if (tracking.test(name)) url.searchParams.delete(name);
   url.searchParams.sort();
   const host = url.host.replace(/^(?:www|m)\./, "").replace(/\.$/, "");
-  return `${host}${url.pathname.replace(/\/+$/, "")}${url.search}`;
+  return `${host}${url.pathname.replace(/(?<!\/)\/+$/, "")}${url.search}`;
 }

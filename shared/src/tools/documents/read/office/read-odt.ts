@@ -3,15 +3,25 @@ import { htmlMarkdown } from "../html-markdown.ts";
 import type { Reading } from "../reading.ts";
 import { parseXml, type XmlNode, xmlAttribute, xmlElements } from "../xml.ts";
 import { fitsInMemory, type OfficeFile } from "./office-file.ts";
+import { pageEdges } from "./page-edges.ts";
 
 /**
- * A text document in OpenDocument's format (.odt) as Markdown: headings, lists, tables, footnotes,
- * comments; of tracked changes what they lead to. Nothing it refers to is loaded.
+ * A text document in OpenDocument's format (.odt) as Markdown: what stands above and below its
+ * pages, headings, lists, tables, footnotes, comments; of tracked changes what they lead to.
+ * Nothing it refers to is loaded.
  */
 export async function readOdt({ zip }: OfficeFile): Promise<Reading> {
   fitsInMemory(zip);
   const content = parseXml((await zip.text("content.xml")) ?? "<x/>");
-  return oneMarkdown("OpenDocument text", htmlMarkdown(xmlElements(content, "office:text").map(inside).join("")));
+  const styles = parseXml((await zip.text("styles.xml")) ?? "<x/>");
+  const edges = pageEdges(edgeTexts(styles, "style:header"), edgeTexts(styles, "style:footer"));
+  const text = edges + htmlMarkdown(xmlElements(content, "office:text").map(inside).join(""));
+  return oneMarkdown("OpenDocument text", text);
+}
+
+function edgeTexts(styles: XmlNode, edge: string): string[] {
+  const edges = [edge, `${edge}-first`, `${edge}-left`].flatMap((name) => xmlElements(styles, name));
+  return edges.flatMap((one) => xmlElements(one, "text:p")).map(({ textContent }) => textContent ?? "");
 }
 
 /** The elements of HTML that mean the same. */

@@ -1,5 +1,16 @@
 import { expect, test } from "bun:test";
-import { CommentRangeEnd, CommentRangeStart, CommentReference, Document, Packer, Paragraph, TextRun } from "docx";
+import {
+  CommentRangeEnd,
+  CommentRangeStart,
+  CommentReference,
+  Document,
+  Footer,
+  Header,
+  Packer,
+  PageNumber,
+  Paragraph,
+  TextRun,
+} from "docx";
 import { makeWord } from "../../write/make-word.ts";
 import { fitPieces } from "../fit-pieces.ts";
 import type { Scans } from "../reading.ts";
@@ -27,6 +38,20 @@ test("what was commented on a Word document is told where it belongs", async () 
   const { text } = await read(await Packer.toBuffer(made), "show");
   expect(text).toMatch(/^The price\S+ stays\.[\s\S]*Too dear!/);
 });
+
+test("what stands above and below the pages of a Word document is told first, each text once", async () => {
+  const header = new Header({ children: [new Paragraph("Offer\t117"), new Paragraph("")] });
+  const until = new Paragraph({ children: [new TextRun("Valid "), new TextRun("until May, page "), pageNumber()] });
+  const section = {
+    headers: { default: header, first: header },
+    footers: { default: new Footer({ children: [until] }) },
+  };
+  const made = new Document({ sections: [{ ...section, children: [new Paragraph("Dear Ms Lindt")] }] });
+  const { text } = await read(await Packer.toBuffer(made), "show");
+  expect(text).toBe("[page header: Offer 117]\n[page footer: Valid until May, page]\n\nDear Ms Lindt");
+});
+
+const pageNumber = () => new TextRun({ children: [PageNumber.CURRENT] });
 
 test("the pictures of a Word document are named, and part of it only where it is to be drawn", async () => {
   const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
