@@ -13,7 +13,9 @@ const ignored = new Set(["description", "note", "icon", "autoApprove", "alwaysAl
 
 const keysOfEither = [serverSchemas.program, serverSchemas.remote].flatMap(({ shape }) => Object.keys(shape));
 
-/** An entry by its keys alone: a misspelt `command` is an unknown key before it is a missing one. */
+/**
+ * An entry by its keys alone: a misspelt `command` is an unknown key before it is a missing one.
+ */
 const eitherKind = z.strictObject(Object.fromEntries(keysOfEither.map((key) => [key, z.unknown()]))).partial();
 
 /**
