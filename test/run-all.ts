@@ -58,7 +58,8 @@ type Outcome = TestCounts & { readonly tests: readonly FailedTest[] };
 async function bunTest(args: readonly string[]): Promise<Outcome> {
   const report = join(folder, `${crypto.randomUUID()}.xml`);
   const reported = ["--reporter=junit", `--reporter-outfile=${report}`];
-  const runner = Bun.spawn([process.execPath, "test", "--timeout", String(testMs), ...reported, ...args], {
+  const preload = `--preload=${join(import.meta.dir, "runner/less-compiled.ts")}`;
+  const runner = Bun.spawn([process.execPath, "test", preload, "--timeout", String(testMs), ...reported, ...args], {
     // What tests of this run may share.
     env: { ...process.env, TEST_RUN_FOLDER: folder },
     stdin: "ignore",

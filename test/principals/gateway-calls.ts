@@ -22,7 +22,10 @@ export const mcpTools: Readonly<Record<string, (ids: Ids) => object>> = {
   echo: () => ({ name: "echo", arguments: { task: "hello" } }),
 };
 
-const runUri = ({ task }: Ids) => ({ uri: `manyhands://runs/${task}` });
+const uris = ({ task, sha256 }: Ids) => [
+  { uri: `manyhands://runs/${task}` },
+  { uri: `http://127.0.0.1/artifacts/${sha256}/a.txt` },
+];
 
 /** Every method of MCP that our server handles, and the clients' notifications. */
 export const mcpMethods: Readonly<Record<string, Params>> = {
@@ -38,9 +41,9 @@ export const mcpMethods: Readonly<Record<string, Params>> = {
   "tools/call": (ids) => Object.values(mcpTools).map((tool) => tool(ids)),
   "resources/list": () => [{}],
   "resources/templates/list": () => [],
-  "resources/read": (ids) => [runUri(ids)],
-  "resources/subscribe": (ids) => [runUri(ids)],
-  "resources/unsubscribe": (ids) => [runUri(ids)],
+  "resources/read": uris,
+  "resources/subscribe": uris,
+  "resources/unsubscribe": uris,
   "prompts/list": () => [],
   "prompts/get": () => [],
   "completion/complete": ({ task }) => [

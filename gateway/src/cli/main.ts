@@ -7,7 +7,7 @@ import { endWithLauncher } from "./launcher-watch.ts";
 import { runCli } from "./run-cli.ts";
 
 // A command ends before compiling what it runs would have saved any time.
-Bun.unsafe.setJITPolicy(1_000);
+Bun.unsafe.setJITPolicy(10);
 const { env } = process;
 endWithLauncher(env);
 const cwd = process.cwd();

@@ -6,7 +6,7 @@
  * What the start of a server runs only once is not worth compiling, so it is interpreted, until the
  * server is ready.
  */
-Bun.unsafe.setJITPolicy(1_000);
+Bun.unsafe.setJITPolicy(10);
 process.stdin.on("end", () => process.kill(process.pid, "SIGTERM"));
 process.stdin.resume();
 process.stdin.unref();

@@ -36,6 +36,18 @@ async function itemsOf(...updates: TaskUpdate[]) {
   return Array.fromAsync(taskItems(stream()));
 }
 
+test("a stream that goes on without the task itself says whose state it is", async () => {
+  const of = { taskId: "t", contextId: "c" };
+  const items = await itemsOf(
+    { kind: "status", seq: 2, ...of, state: TaskState.TASK_STATE_WORKING, text: "" },
+    { kind: "end", task: task(TaskState.TASK_STATE_COMPLETED) },
+  );
+  expect(items).toEqual([
+    { kind: "state", ...of, state: "working" },
+    { kind: "state", ...of, state: "completed" },
+  ]);
+});
+
 test("our agents send their journal, and artifacts appear once", async () => {
   const items = await itemsOf(
     { kind: "task", seq: 1, task: task(TaskState.TASK_STATE_SUBMITTED) },

@@ -17,6 +17,8 @@ export async function* taskItems(updates: AsyncIterable<TaskUpdate>): AsyncGener
   for await (const update of updates) {
     if (update.kind === "progress") yield { kind: "progress", event: update.progress };
     if (update.kind === "status") {
+      const { taskId, contextId } = update;
+      if (taskId !== undefined && contextId !== undefined) ids = { taskId, contextId };
       const event = update.journal && readEvent(update.journal.event);
       at = update.journal?.at ?? at;
       if (event !== undefined && event.type !== "unknown") yield { kind: "event", seq: update.seq ?? 0, at, event };

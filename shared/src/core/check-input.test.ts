@@ -65,3 +65,8 @@ test("a message about many fields is cut, one about the whole names no field, an
   expect(faults(z.string(), 1, "body")).toStartWith("body: ");
   expect(faults(z.strictObject({}), { a: 1 }, "body")).toBe("body.a: is not known; there are none.");
 });
+
+test("a fault that is a sentence already gets no second full stop", () => {
+  const schema = z.object({ after: z.string().regex(/^\d+$/, "It must be a number.") });
+  expect(() => checkInput(schema, { after: "x" }, "query")).toThrow(/^query\.after: It must be a number\.$/);
+});

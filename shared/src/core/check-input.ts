@@ -24,7 +24,7 @@ function faultsOf({ issues }: z.ZodError, place: string): string[] {
     const fields = issue.code === "unrecognized_keys" ? issue.keys : [""];
     return fields.map((field) => {
       const names = [place, ...path.map(String), field].filter((name) => name !== "");
-      return `${names.join(".") || "message"}: ${message}`;
+      return `${names.join(".") || "message"}: ${message.replace(/\.$/, "")}`;
     });
   });
 }

@@ -12,7 +12,7 @@ import { type AgentSource, agentOf, noOffers } from "./agent-source.ts";
  */
 export async function serveAgent(source: AgentSource): Promise<void> {
   // What runs only once is not worth compiling; `runServer` ends this when the server is ready.
-  Bun.unsafe.setJITPolicy(1_000);
+  Bun.unsafe.setJITPolicy(10);
   const { endStart, runServer } = await import("./run-server.ts");
   let name: string;
   try {

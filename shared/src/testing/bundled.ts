@@ -30,6 +30,12 @@ export async function bundled(entry: string): Promise<Bundled> {
 export async function compiled(entry: string): Promise<Bundled> {
   const folder = await mkdtemp(join(tmpdir(), "manyhands-compiled-"));
   const path = join(folder, basename(entry, ".ts"));
-  await Bun.build({ entrypoints: [entry], target: "bun", format: "esm", bytecode: true, compile: { outfile: path } });
+  await Bun.build({
+    entrypoints: [entry],
+    target: "bun",
+    format: "esm",
+    bytecode: true,
+    compile: { outfile: path, jitPolicy: 1_000 },
+  });
   return { path, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
 }

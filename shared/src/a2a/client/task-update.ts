@@ -19,6 +19,9 @@ export type TaskUpdate =
   | {
       readonly kind: "status";
       readonly seq?: number;
+      /** The task and its conversation, as the agent names them. */
+      readonly taskId?: string;
+      readonly contextId?: string;
       readonly state: TaskState;
       readonly text: string;
       /** What the task has used so far, if the agent reports it. */
@@ -50,13 +53,14 @@ export function taskUpdate({ payload }: StreamResponse): TaskUpdate | undefined 
       return artifact && { kind: "artifact", artifact, append, lastChunk, ...seqIn(metadata) };
     }
     case "statusUpdate": {
-      const { status, metadata } = payload.value;
+      const { taskId, contextId, status, metadata } = payload.value;
       const progress = progressSchema.safeParse(metadata?.[metadataKeys.progress]);
       if (progress.success) return { kind: "progress", progress: progress.data };
       const journal = journalEvent.safeParse(metadata?.[metadataKeys.event]);
       const usage = taskUsage({ metadata });
       return {
         kind: "status",
+        ...(taskId !== "" && { taskId, contextId }),
         state: status?.state ?? TaskState.TASK_STATE_UNSPECIFIED,
         text: messageText(status?.message),
         ...seqIn(metadata),

@@ -69,7 +69,8 @@ function resourcesWith(content: Buffer<ArrayBuffer>) {
   const artifacts = {
     get: async (sha256: string) => (sha256 === hash ? new Blob([content]) : undefined),
   } as unknown as ArtifactStore;
-  return runResources({ artifacts } as CallDeps);
+  const engine = { hasFile: async (principal: string) => principal === "p" };
+  return runResources({ artifacts, engine } as unknown as CallDeps);
 }
 const uri = `http://x/artifacts/${hash}/a.txt`;
 

@@ -30,7 +30,10 @@ function open(file: Blob | undefined = new Blob(["x"])) {
       return { id, lastEvent: 7 };
     },
   };
-  const engine = { follow: (...all: unknown[]) => ({ followed: all }) };
+  const engine = {
+    follow: (...all: unknown[]) => ({ followed: all }),
+    hasFile: async (principal: string) => principal === "alice",
+  };
   const artifacts = { get: async (sha256: string) => (sha256 === "b".repeat(64) ? undefined : file) };
   return { asked, resources: runResources({ runs, engine, artifacts } as unknown as CallDeps) };
 }
@@ -88,8 +91,15 @@ test("a run is read and watched by its principal alone, from where it stands", a
 
 test("a file can be watched, and never changes", async () => {
   const uri = `http://x/artifacts/${"a".repeat(64)}/a.txt`;
-  const changes = await open().resources.watch(uri, "bob", new AbortController().signal);
+  const changes = await open().resources.watch(uri, "alice", new AbortController().signal);
   expect(changes && (await Array.fromAsync(changes))).toEqual([]);
+});
+
+test("a file that no run of the principal refers to is as one that was never stored", async () => {
+  const uri = `http://x/artifacts/${"a".repeat(64)}/a.txt`;
+  const { resources } = open();
+  expect(await resources.read(uri, "bob")).toBeUndefined();
+  expect(await resources.watch(uri, "bob", new AbortController().signal)).toBeUndefined();
 });
 
 test("the variable of the template is completed from the principal's own runs", async () => {
@@ -110,7 +120,7 @@ test("a file is read as text or as bytes, by its name's type; one that is too la
   const uri = `http://x/artifacts/${"a".repeat(64)}/a.csv`;
   const read = async (content: string | Uint8Array<ArrayBuffer> | { size: number }, at = uri) => {
     const file = content instanceof Object && "size" in content ? content : new Blob([content]);
-    return open(file as Blob).resources.read(at, "bob");
+    return open(file as Blob).resources.read(at, "alice");
   };
   const about = { uri, mimeType: "text/csv" };
   expect(await read("a;\u20ac")).toEqual([{ ...about, text: "a;\u20ac" }]);

@@ -6,7 +6,6 @@ import type {
 } from "@modelcontextprotocol/server";
 import { AppError } from "../../core/errors.ts";
 import type { RunRecord } from "../../core/runs/engine.ts";
-import type { ArtifactStore } from "../../core/workspace.ts";
 import { mediaTypeOf } from "../../machine/workspace/media-type.ts";
 import type { FileView, RunView } from "../../runs/run-view.ts";
 import type { CallDeps } from "./call-run.ts";
@@ -36,7 +35,7 @@ const json = "application/json";
 
 /** The current runs, and their files at the URLs where they are served. */
 export function runResources(deps: CallDeps): Resources {
-  const { runs, engine, artifacts } = deps;
+  const { runs, engine } = deps;
   const own = async (uri: string, principal: string): Promise<RunRecord | undefined> => {
     // Run ids need no escaping, so an escaped one is not a run's.
     const [, id] = /^manyhands:\/\/runs\/([^/%]+)$/.exec(uri) ?? [];
@@ -66,7 +65,7 @@ export function runResources(deps: CallDeps): Resources {
     ],
     async read(uri, principal) {
       const run = await own(uri, principal);
-      if (run === undefined) return readFile(uri, artifacts);
+      if (run === undefined) return readFile(uri, principal, deps);
       return [{ uri, mimeType: json, text: JSON.stringify(await runs.view(run), undefined, 1) }];
     },
     async complete(_, variable, typed, principal) {
@@ -77,7 +76,7 @@ export function runResources(deps: CallDeps): Resources {
     async watch(uri, principal, signal) {
       const run = await own(uri, principal);
       if (run !== undefined) return engine.follow(run.id, { after: run.lastEvent, signal });
-      return (await readFile(uri, artifacts)) && never();
+      return (await readFile(uri, principal, deps)) && never();
     },
   };
 }
@@ -107,13 +106,15 @@ function resourcesOf({ id, name, input, files, updatedAt }: RunView): Resource[]
 
 const place = /\/artifacts\/([0-9a-f]{64})\/([^/?#]+)$/;
 
-/** A stored file. As over HTTP, callers that know its hash may read it. */
+/** A stored file of the principal, as over HTTP one that a run of theirs refers to. */
 async function readFile(
   uri: string,
-  artifacts: Pick<ArtifactStore, "get">,
+  principal: string,
+  { engine, artifacts }: Pick<CallDeps, "engine" | "artifacts">,
 ): Promise<ReadResourceResult["contents"] | undefined> {
   const [, sha256 = "", name = ""] = place.exec(uri) ?? [];
-  const file = sha256 === "" ? undefined : await artifacts.get(sha256);
+  const isOwn = sha256 !== "" && (await engine.hasFile(principal, sha256));
+  const file = isOwn ? await artifacts.get(sha256) : undefined;
   if (file === undefined) return undefined;
   if (file.size > maxBytes)
     throw new AppError(

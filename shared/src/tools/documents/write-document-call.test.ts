@@ -171,3 +171,15 @@ test("a PDF is what the browser printed of the page, in the task's time, and loo
   spy.mockResolvedValue({ ...look, about: undefined } as never);
   expect((await write({ path: "a.pdf", markdown: "x" }, browser)).text).toBe("Written: a.pdf (PDF). Seen.");
 });
+
+test("of a file of somebody else's it is told that nothing is kept, of its own not", async () => {
+  const lost = " It replaced the file that was there, of which nothing is kept.";
+  const tool = writeDocument({ browser: undefined });
+  const asked = { path: "offer.html", markdown: "new", title: null, sheets: null, language: null };
+  const written = async () => (await tool.call(asked, contextForTest(place.workspace))).text;
+  await Bun.write(file("offer.html"), "old");
+  expect(await written()).toEndWith(lost);
+  expect(await written()).not.toContain(lost);
+  await Bun.write(file("empty.html"), "");
+  expect((await tool.call({ ...asked, path: "empty.html" }, contextForTest(place.workspace))).text).not.toContain(lost);
+});

@@ -173,10 +173,10 @@ test.each([
 ])("what nobody could look at is written, and says why: %s", async (path, content, not) => {
   const without = await write({ path, ...content });
   expect(without.text).toEndWith("How it looks was not checked: there is no browser here that draws it.");
-  const blind = await write({ path, ...content }, browsers.browsers, false);
+  const blind = await write({ path: `blind-${path}`, ...content }, browsers.browsers, false);
   expect(blind.text).toEndWith("How it looks was not checked: you do not see pictures.");
   const failing = await write(
-    { path, ...content },
+    { path: `failing-${path}`, ...content },
     { print: () => Promise.reject(new AppError("timeout", "Too late.")) },
   );
   expect(failing.text).toEndWith("How it looks was not checked: it could not be drawn (Too late).");

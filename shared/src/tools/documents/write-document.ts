@@ -61,6 +61,7 @@ export type WriteDocumentDeps = { readonly browser: Printer };
  * is read back, and shown where it can be drawn.
  */
 export function writeDocument(deps: WriteDocumentDeps): Tool {
+  const written = new WeakMap<Workspace, Set<string>>();
   return defineTool({
     name: "write_document",
     family: "documents",
@@ -71,17 +72,37 @@ export function writeDocument(deps: WriteDocumentDeps): Tool {
     edits: ({ path }) => [path],
     neededFor: asksForDocuments,
     async run(asked, context) {
-      const kind = extname(asked.path).toLowerCase();
-      if (kind === ".xlsx") return await workbook(asked, deps, context);
-      const { markdown, title, language } = asked;
-      if (markdown === undefined || asked.sheets !== undefined)
-        throw new AppError("invalid_input", `For ${kind} give markdown; sheets are for .xlsx.`);
-      const composition = { title, markdown, language };
-      if (kind === ".docx") return await word(asked.path, composition, deps, context);
-      const page = await embeddedPage(composition, context);
-      return await printable(asked.path, page, deps, context);
+      const own = written.get(context.workspace) ?? new Set();
+      const isOthers = !own.has(asked.path) && (await isThere(context.workspace, asked.path));
+      const result = await writeAs(extname(asked.path).toLowerCase(), asked, deps, context);
+      written.set(context.workspace, own.add(asked.path));
+      return isOthers ? { ...result, text: `${result.text} ${replaced}` } : result;
     },
   });
+}
+
+/** A model may take writing for editing. */
+const replaced = "It replaced the file that was there, of which nothing is kept.";
+
+async function isThere(workspace: Workspace, path: string): Promise<boolean> {
+  try {
+    await using file = await openFile(workspace, path);
+    return file.stats.size > 0;
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
+  }
+}
+
+async function writeAs(kind: string, asked: Input, deps: WriteDocumentDeps, context: ToolContext): Promise<ToolResult> {
+  if (kind === ".xlsx") return await workbook(asked, deps, context);
+  const { path, markdown, title, language } = asked;
+  if (markdown === undefined || asked.sheets !== undefined)
+    throw new AppError("invalid_input", `For ${kind} give markdown; sheets are for .xlsx.`);
+  const composition = { title, markdown, language };
+  if (kind === ".docx") return await word(path, composition, deps, context);
+  const page = await embeddedPage(composition, context);
+  return await printable(path, page, deps, context);
 }
 
 async function workbook(

@@ -43,6 +43,7 @@ test.each([
     { s: { url: "https://x.example", headers: { A: 7 } } },
     /mcpServers\.s\.headers\.A/,
   ],
+  ["a misspelt command", { s: { comand: "y" } }, /mcpServers\.s\.comand: is not known; there are .*command/],
   ["neither command nor URL", { s: {} }, /mcpServers\.s needs a command or a url/],
   ["a command and a URL", { s: { command: "x", url: "https://x.example" } }, /not both/],
   ["another protocol", { s: { url: "file:///etc/passwd" } }, /mcpServers\.s\.url/],

@@ -11,6 +11,13 @@ const fileSchema = z.looseObject({ mcpServers: z.record(z.string(), z.record(z.s
 /** Keys in other programs' files that have no effect here. */
 const ignored = new Set(["description", "note", "icon", "autoApprove", "alwaysAllow"]);
 
+const keysOfEither = [serverSchemas.program, serverSchemas.remote].flatMap(({ shape }) => Object.keys(shape));
+
+/**
+ * An entry by its keys alone: a misspelt `command` is an unknown key before it is a missing one.
+ */
+const eitherKind = z.strictObject(Object.fromEntries(keysOfEither.map((key) => [key, z.unknown()]))).partial();
+
 /**
  * The servers of an `mcp.json`. `${NAME}` and `${NAME:-fallback}` are replaced from `env`, where an
  * empty variable is a value; paths that start with `./` or `../` are relative to the file's folder.
@@ -69,10 +76,12 @@ function readServer(
   const where = `${file}: mcpServers.${name}`;
   if (serverId(name) === "" || name.length > 64)
     throw new AppError("config_invalid", `${where}: a name has a letter or digit in it and at most 64 characters.`);
-  const hasUrl = "url" in entry;
-  if (hasUrl === "command" in entry)
-    throw new AppError("config_invalid", `${where} needs a command or a url, and not both.`);
   const own = Object.fromEntries(Object.entries(entry).filter(([key]) => !ignored.has(key)));
+  const hasUrl = "url" in own;
+  if (hasUrl === "command" in own) {
+    checkInput(eitherKind, own, where, "config_invalid");
+    throw new AppError("config_invalid", `${where} needs a command or a url, and not both.`);
+  }
   const filled = z.record(z.string(), z.unknown()).parse(interpolate(own, where, env));
   const schema = hasUrl ? serverSchemas.remote : serverSchemas.program;
   const server: ServerConfig = {

@@ -32,6 +32,11 @@ test.each([
     "<table><tr><td colspan=9999>All</td></tr><tr><td>a</td><td colspan=x>b</td></tr></table>",
     "| All |  |\n| --- | --- |\n| a | b |",
   ],
+  [
+    "<p><b>12. May</b> in a_file_name [1] 2*3 C:\\x</p><p>- no list</p>",
+    "**12. May** in a_file_name [1] 2*3 C:\\x\n\n- no list",
+  ],
+  ["<p># no heading</p>", "\\# no heading"],
   ["<title>T</title><h2>Head</h2>", "## Head"],
 ])("%s reads %p", (html, markdown) => {
   expect(htmlMarkdown(html)).toBe(markdown);

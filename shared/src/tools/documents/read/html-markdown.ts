@@ -26,6 +26,8 @@ function converter(): Turndown {
     codeBlockStyle: "fenced",
     emDelimiter: "*",
   });
+  // It is read, not rendered: a date or a name stays as it is written.
+  turndown.escape = (text) => text.replace(/^#{1,6} /, "\\$&");
   turndown.remove(["script", "style", "noscript", "iframe", "object", "template", "title", "head"] as never);
   const rule = (filter: string, replacement: (content: string, node: Element) => string) =>
     turndown.addRule(filter, {
