@@ -4,7 +4,12 @@ import { Presence, type PresenceOptions } from "./presence.ts";
 
 afterEach(() => mock.restore());
 
-type Other = { readonly id: string; readonly lock_key: string; readonly is_late: boolean };
+type Other = {
+  readonly id: string;
+  readonly lock_key: string;
+  readonly is_late: boolean;
+  readonly is_cut_off?: boolean;
+};
 
 /**
  * A worker over a database that answers as it is told, and all that it asked on its own session and
@@ -138,7 +143,7 @@ test("another is declared dead if its lock is free or its lease is over, and its
 test("one whose lock went with the server is awaited for three seconds", async () => {
   const one = present({ leaseMs: 60_000 });
   const buried = () => one.beside.splice(0).some(([text]) => text.includes("bury_worker"));
-  one.state.others = [{ id: "w1", lock_key: "1", is_late: false, is_cut_off: true }] as Other[];
+  one.state.others = [{ id: "w1", lock_key: "1", is_late: false, is_cut_off: true }];
   one.state.free = ["1"];
   const now = spyOn(performance, "now").mockReturnValue(10_000);
   one.presence.start();
