@@ -110,7 +110,7 @@ const bounded: Readonly<Record<string, string>> = {
     ...["inputs[].text ..5000", "burst.id 1..64", "burst.number 0..100000"],
   ].join(" | "),
   "post /runs/{id}/notify": "targets 1..10 | targets[] 1..",
-  "post /runs/{id}/rerun": `${key} | text 1..`,
+  "post /runs/{id}/rerun": `${key} | header prefer ..255 | text 1..`,
   "post /runs/{id}/shares": "lifeMs 60000..7776000000 = 604800000",
   "post /schedules": [
     ...["name ^[a-z][a-z0-9-]{0,59}$", "start 1..200", "task 1..20000", "agents 1..50", "agents[] 1..2048", budget],
