@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
-import { chromium, type Page } from "playwright";
+import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
+import type { Page } from "playwright";
 import { startLivePlace } from "./servers/live-page.ts";
 
 /**
@@ -126,8 +127,7 @@ async function takeLivePage(page: Page): Promise<void> {
 const demo = command("demo");
 if ((await demo.exited) !== 0) throw new Error("The demo failed.");
 const system = command("start");
-const executablePath = Bun.which("chromium") ?? undefined;
-const browser = await chromium.launch({ args: ["--no-sandbox"], ...(executablePath && { executablePath }) });
+const browser = await startChromium();
 try {
   await ready();
   mkdirSync(join(docs, "pictures"), { recursive: true });

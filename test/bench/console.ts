@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { RunEvent } from "manyhands/internal/core/runs/run";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
-import { type Browser, type CDPSession, chromium, type Page } from "playwright";
+import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
+import type { Browser, CDPSession, Page } from "playwright";
 import { median, startServer, timed } from "./servers/bench-server.ts";
 
 /**
@@ -184,11 +185,7 @@ async function idleBytes(browser: Browser): Promise<number> {
   return bytes - loaded;
 }
 
-const browserPath = Bun.which("chromium") ?? Bun.which("google-chrome");
-const browser = await chromium.launch({
-  args: ["--no-sandbox"],
-  ...(browserPath !== null && { executablePath: browserPath }),
-});
+const browser = await startChromium();
 try {
   const lists = await listing();
   const load = await firstLoad(browser);

@@ -43,7 +43,9 @@ test("the image installs what set-up does, by set-up's own list", async () => {
   expect(all("RUN").join("\n")).toContain("$(bun /tmp/setup/list-packages.ts apt-get)");
   const script = join(root, "gateway/src/setup/list-packages.ts");
   const listed = await Bun.$`${process.execPath} ${script} apt-get`.text();
-  expect(listed.trim().split(" ")).toEqual(expect.arrayContaining(["bubblewrap", "chromium-headless-shell", "python3"]));
+  expect(listed.trim().split(" ")).toEqual(
+    expect.arrayContaining(["bubblewrap", "chromium-headless-shell", "python3"]),
+  );
 });
 
 test("the image runs as a user of its own, under an init, and watches its health", () => {
