@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { basename } from "node:path";
+import { commandLineOf, parentOf } from "manyhands/internal/machine/kernel/process-table";
 import { exitCodes } from "../terminal/exit-code.ts";
 
 /** The process id of the installed command, which sets this and starts this process. */
@@ -42,7 +42,7 @@ export function endWithLauncher(env: Record<string, string | undefined>): void {
 function linksToRunner(started: number): readonly Link[] {
   const parent = parentOf(started);
   if (isRunner(parent)) return [[started, parent]];
-  const isShell = /^(ba|da|a|z)?sh\0-c\0/.test(commandLine(parent).replace(/^[^\0]*\//, ""));
+  const isShell = /^(ba|da|a|z)?sh\0-c\0/.test(commandLineOf(parent).replace(/^[^\0]*\//, ""));
   const above = parentOf(parent);
   return isShell && isRunner(above)
     ? [
@@ -56,28 +56,9 @@ function linksToRunner(started: number): readonly Link[] {
  * Whether the process runs a script by its name; npm writes all of its command line as one word.
  */
 function isRunner(pid: number): boolean {
-  const [program = "", first = ""] = commandLine(pid).split(/[\0 ]/);
+  const [program = "", first = ""] = commandLineOf(pid).split(/[\0 ]/);
   const name = basename(program);
   return (
     /^(npm|npx|pnpm|yarn|bunx)$/.test(name) || (name === "bun" && /^[a-z][\w:-]*$/.test(first) && first !== "test")
   );
-}
-
-/** 0 for a process that is gone. */
-function parentOf(pid: number): number {
-  const stat = readOrNothing(`/proc/${pid}/stat`);
-  // The command's name, in parentheses, may contain spaces and parentheses itself.
-  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1] ?? 0);
-}
-
-function commandLine(pid: number): string {
-  return readOrNothing(`/proc/${pid}/cmdline`);
-}
-
-function readOrNothing(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
 }

@@ -100,9 +100,9 @@ export const durableFaults: readonly Fault[] = [
   },
   {
     id: "full-disk-forgets",
-    file: "shared/src/durable/sqlite/writer.ts",
-    find: "    this.#queue = this.#queue.filter((entry) => entry.keep);\n",
-    becomes: "    this.#queue = [];\n",
+    file: "shared/src/durable/sqlite/write-queue.ts",
+    find: "    this.#entries = this.#entries.filter((entry) => entry.keep);\n",
+    becomes: "    this.#entries = [];\n",
     harm: "What a run had done when the disk was full is never recorded, and the run stands still.",
     tests: durable,
   },

@@ -9,9 +9,10 @@ import { createFileSync, type SyncFile } from "./disk/file-sync.ts";
 import { isBusy, storageFailure } from "./disk/storage-error.ts";
 import { busyPatienceMs, firstRetryMs, StorageWatch } from "./disk/storage-watch.ts";
 import type { Tables } from "./tables/tables.ts";
+import { type Waiting, WriteQueue } from "./write-queue.ts";
 
-/** How long a patient write waits for another write to share its commit. */
-const patienceMs = 10;
+/** The pause before another try to empty a log that somebody uses. */
+const inUseMs = 10;
 
 /** Which store to write, and what happens around its transactions. */
 export type WriterOptions = {
@@ -35,8 +36,7 @@ export type WriterOptions = {
 export class Writer {
   readonly #options: WriterOptions;
   #connection: StoreConnection | undefined;
-  #queue: Entry[] = [];
-  #flushScheduled = false;
+  readonly #queue = new WriteQueue({ isPausing: () => this.#storage.isPausing, commit: () => this.#flush() });
   #closed = false;
   readonly #disk = new DiskSync(
     async () => {
@@ -53,7 +53,6 @@ export class Writer {
   readonly #storage: StorageWatch;
   /** What SQLite takes for being in the file may not be on the disk. */
   #isDistrusted = false;
-  #patienceTimer: ReturnType<typeof setTimeout> | undefined;
 
   /**
    * Throws only for a store of a newer version; any other failure is reported by `health` and
@@ -64,7 +63,7 @@ export class Writer {
     this.#storage = new StorageWatch({
       ...options,
       onRetry: () => this.#retry(),
-      onRefusing: () => this.#refuseQueued(),
+      onRefusing: () => this.#queue.refuse(this.#storage.refusal()),
     });
     this.#checkpoints = new LogCheckpoints({
       path: options.path,
@@ -86,18 +85,18 @@ export class Writer {
    * commit of the next write if one follows soon.
    */
   write<T>(run: (tables: Tables) => T, { patient = false } = {}): Promise<T> {
-    return this.#enqueue(run, true, patient);
+    return this.#enqueue(run, { keep: true, patient });
   }
 
   /** Commits patient writes soon. */
   hurry(): void {
-    if (this.#queue.length > 0) this.#scheduleFlush();
+    this.#queue.hurry();
   }
 
   /** Like `write`, but rejects with `storage_unavailable` if the storage fails now. */
   offer<T>(run: (tables: Tables) => T): Promise<T> {
     if (this.#storage.isFailing) return Promise.reject(this.#storage.refusal());
-    return this.#enqueue(run, false, false);
+    return this.#enqueue(run, { keep: false, patient: false });
   }
 
   /**
@@ -126,7 +125,7 @@ export class Writer {
    */
   async emptyLog(): Promise<boolean> {
     try {
-      for (const start = performance.now(); performance.now() - start < busyPatienceMs; await Bun.sleep(patienceMs))
+      for (const start = performance.now(); performance.now() - start < busyPatienceMs; await Bun.sleep(inUseMs))
         if (this.#open().emptyLog(0)) return true;
       return false;
     } catch (error) {
@@ -152,50 +151,33 @@ export class Writer {
   /** Commits the queue, retrying for at most `withinMs` if the storage fails; rejects the rest. */
   async close(withinMs: number): Promise<void> {
     const deadline = performance.now() + withinMs;
-    while (this.#queue.length > 0 && performance.now() < deadline) await Bun.sleep(firstRetryMs);
+    while (this.#queue.entries.length > 0 && performance.now() < deadline) await Bun.sleep(firstRetryMs);
     while (this.#disk.isBusy) await Bun.sleep(1);
     await this.#checkpoints.close();
     this.#closed = true;
     this.#storage.close();
-    clearTimeout(this.#patienceTimer);
-    for (const entry of this.#queue.splice(0)) entry.reject(this.#storage.refusal());
+    this.#queue.close(this.#storage.refusal());
     this.#disk.close(this.#storage.refusal());
     this.#connection?.close({ keepLog: this.#isDistrusted });
     this.#connection = undefined;
   }
 
-  #enqueue<T>(run: (tables: Tables) => T, keep: boolean, patient: boolean): Promise<T> {
+  #enqueue<T>(run: (tables: Tables) => T, how: Waiting): Promise<T> {
     if (this.#closed) return Promise.reject(new AppError("unavailable", "This engine is closed."));
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ run, keep, resolve, reject });
-      if (patient) this.#patienceTimer ??= setTimeout(() => this.#scheduleFlush(), patienceMs);
-      else this.#scheduleFlush();
-    });
-  }
-
-  #scheduleFlush(): void {
-    if (this.#flushScheduled || this.#storage.isPausing) return;
-    this.#flushScheduled = true;
-    setImmediate(() => {
-      this.#flushScheduled = false;
-      if (!this.#storage.isPausing && !this.#closed) this.#flush();
-    });
+    return this.#queue.add(run, how);
   }
 
   #flush(): void {
-    clearTimeout(this.#patienceTimer);
-    this.#patienceTimer = undefined;
-    if (this.#queue.length === 0) return;
+    if (this.#queue.entries.length === 0) return;
     let settles: readonly (() => void)[];
     try {
-      settles = this.#commit(this.#queue);
+      settles = this.#commit(this.#queue.entries);
     } catch (error) {
       this.#connection?.rollback();
       this.#storage.failed(error);
       return;
     }
-    const batch = this.#queue.splice(0, settles.length);
-    if (this.#queue.length > 0) this.#scheduleFlush();
+    const batch = this.#queue.take(settles.length);
     this.#storage.worked();
     this.#checkpoints.committed(batch.length);
     this.#disk.committed().then(
@@ -269,13 +251,6 @@ export class Writer {
     return connection;
   }
 
-  /** Writes that must not be lost stay queued. */
-  #refuseQueued(): void {
-    const refused = this.#queue.filter((entry) => !entry.keep);
-    this.#queue = this.#queue.filter((entry) => entry.keep);
-    for (const entry of refused) entry.reject(this.#storage.refusal());
-  }
-
   /**
    * After a failure, reopens the file, which may have been replaced, and requires a write of some
    * size to succeed.
@@ -296,7 +271,7 @@ export class Writer {
         return;
       }
     }
-    if (this.#queue.length > 0) this.#flush();
+    if (this.#queue.entries.length > 0) this.#flush();
     else this.#storage.worked();
   }
 }

@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { chmod, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { unlessMissing } from "../../core/errors.ts";
-import { isRunning, sendSignal, startOf } from "../kernel/process-table.ts";
+import { commandLineOf, isRunning, sendSignal, startOf } from "../kernel/process-table.ts";
 
 /**
  * Creates a folder of this process below `parent`, for what a browser leaves on the disk. First
@@ -36,13 +36,5 @@ export async function sweepServerFolders(parent: string): Promise<void> {
 export function endProcessesOf(folder: string): void {
   if (process.platform !== "linux") return;
   for (const pid of readdirSync("/proc").map(Number))
-    if (Number.isInteger(pid) && pid !== process.pid && commandOf(pid).includes(folder)) sendSignal(pid, "SIGKILL");
-}
-
-function commandOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-  } catch {
-    return "";
-  }
+    if (Number.isInteger(pid) && pid !== process.pid && commandLineOf(pid).includes(folder)) sendSignal(pid, "SIGKILL");
 }

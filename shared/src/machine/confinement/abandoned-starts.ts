@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { isWithin } from "../kernel/mount-table.ts";
-import { innerPid, sendSignal } from "../kernel/process-table.ts";
+import { commandLineOf, innerPid, readProcessTable, sendSignal, userOf } from "../kernel/process-table.ts";
 import { isOwnedByTheEnded } from "../process/owned-folder.ts";
 import { unprivilegedUser } from "../process/step-down.ts";
 
@@ -15,39 +15,19 @@ export function endAbandonedStarts(home: string): void {
   if (process.platform !== "linux") return;
   const below = realpathSync(home);
   const uid = unprivilegedUser()?.uid ?? process.getuid?.();
-  for (const pid of readdirSync("/proc").map(Number)) {
-    const workspace = Number.isInteger(pid) ? workspaceOf(pid) : undefined;
+  for (const { pid, parent } of readProcessTable().values()) {
+    const workspace = workspaceOf(pid);
     if (workspace === undefined) continue;
     const isOurs = isWithin(workspace, below) || workspace.split("/").some(isOwnedByTheEnded);
-    const isLeft = innerPid(pid) === 1 && workspaceOf(parentOf(pid)) === undefined;
+    const isLeft = innerPid(pid) === 1 && workspaceOf(parent) === undefined;
     if (isOurs && isLeft && userOf(pid) === uid) sendSignal(pid, "SIGKILL");
   }
 }
 
 /** The folder that a bwrap was told to show writable and to begin in; undefined if it is none. */
 function workspaceOf(pid: number): string | undefined {
-  const [program = "", ...given] = readOrNothing(`/proc/${pid}/cmdline`).split("\0");
+  const [program = "", ...given] = commandLineOf(pid).split("\0");
   if (basename(program) !== "bwrap") return undefined;
   const workspace = given[given.indexOf("--chdir") + 1];
   return given.some((word, at) => word === "--bind" && given[at + 1] === workspace) ? workspace : undefined;
-}
-
-function userOf(pid: number): number {
-  return numberIn(pid, /^Uid:\s*(\d+)/m);
-}
-
-function parentOf(pid: number): number {
-  return numberIn(pid, /^PPid:\s*(\d+)/m);
-}
-
-function numberIn(pid: number, line: RegExp): number {
-  return Number(line.exec(readOrNothing(`/proc/${pid}/status`))?.[1] ?? Number.NaN);
-}
-
-function readOrNothing(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
 }

@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { innerPid, readProcessTable, sendSignal, startOf } from "../kernel/process-table.ts";
+import { commandLineOf, innerPid, readProcessTable, sendSignal, startOf } from "../kernel/process-table.ts";
 
 /** The first process of a view, and when it was started. */
 export type FirstProcess = { readonly pid: number; readonly startedAt: number };
@@ -27,22 +26,14 @@ function isThere(pid: number, startedAt: number): boolean {
 }
 
 function isZombie(pid: number): boolean {
-  return commandLine(pid) === "";
+  return commandLineOf(pid) === "";
 }
 
 /** First processes with these arguments whose bwrap is gone; others' have one with the same. */
 function orphans(given: readonly string[]): FirstProcess[] {
   const end = given.map((argument) => `${argument}\0`).join("");
   return [...readProcessTable().values()].filter(
-    ({ pid, parent }) => commandLine(pid).endsWith(end) && innerPid(pid) === 1 && !commandLine(parent).endsWith(end),
+    ({ pid, parent }) =>
+      commandLineOf(pid).endsWith(end) && innerPid(pid) === 1 && !commandLineOf(parent).endsWith(end),
   );
-}
-
-/** Empty for a process that has ended. */
-function commandLine(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-  } catch {
-    return "";
-  }
 }

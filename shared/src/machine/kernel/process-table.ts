@@ -94,6 +94,21 @@ export function startOf(pid: number): number {
   return entryOf(pid)?.startedAt ?? 0;
 }
 
+/** The parent of a process; 0 when it does not run, or where the system does not report it. */
+export function parentOf(pid: number): number {
+  return entryOf(pid)?.parent ?? 0;
+}
+
+/** The words of a process's command line, each ended by NUL; "" for one that has ended. */
+export function commandLineOf(pid: number): string {
+  return readOrNothing(`/proc/${pid}/cmdline`);
+}
+
+/** The user that a process runs as; NaN for one that has ended. */
+export function userOf(pid: number): number {
+  return Number(/^Uid:\s*(\d+)/m.exec(readOrNothing(`/proc/${pid}/status`))?.[1]);
+}
+
 /** Whether the process with that pid is the one that was started then, and still runs. */
 export function isRunning(pid: number, startedAt: number): boolean {
   return process.platform === "linux" ? startOf(pid) === startedAt : isThere(pid);
