@@ -1,5 +1,6 @@
 import type { TriggersConfig } from "manyhands/internal/config/triggers/trigger-config";
 import { AppError } from "manyhands/internal/core/errors";
+import { withoutLastSlashes } from "manyhands/internal/core/text/without-last-slashes";
 import { timetable } from "../starts/schedules/timetable.ts";
 import { webhookPath } from "../starts/triggers/trigger-app.ts";
 import type { DoctorCheck } from "./checks.ts";
@@ -23,7 +24,7 @@ export function checkStarts(
       return { name: "schedule", state: "fail", text: `${name}: ${error.message}` };
     }
   });
-  const base = gatewayUrl.replace(/(?<!\/)\/+$/, "");
+  const base = withoutLastSlashes(gatewayUrl);
   const hooks = triggers.map(({ name, type, start, events }): DoctorCheck => {
     const which = events.length === 0 ? "every event" : events.join(", ");
     return {

@@ -1,5 +1,6 @@
 import type { AgentEntry, Agents } from "manyhands/internal/core/agent";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
+import { withoutLastSlashes } from "manyhands/internal/core/text/without-last-slashes";
 import type { KnownAgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";
 
@@ -32,7 +33,7 @@ export function agentsOfRegistry(registry: Registry, flows: Iterable<FlowDefinit
 
 /** The A2A address of this gateway's flows and agents, up to their names. */
 export function flowAddress(url: string): string {
-  return `${url.replace(/(?<!\/)\/+$/, "")}/a2a/`;
+  return `${withoutLastSlashes(url)}/a2a/`;
 }
 
 /** The description of an agent whose card was never read. */

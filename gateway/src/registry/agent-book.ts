@@ -1,4 +1,5 @@
 import { AppError } from "manyhands/internal/core/errors";
+import { withoutLastSlashes } from "manyhands/internal/core/text/without-last-slashes";
 import { type AgentAddress, type KnownAgent, type KnownAgentDeps, knownAgent } from "./known-agent.ts";
 import type { KeptAgent, RegistryFile } from "./registry-file.ts";
 
@@ -93,11 +94,11 @@ export function agentBook(
 
 /** Whether two addresses are the same but for slashes at the end. */
 export function isSameUrl(one: string, other: string): boolean {
-  return one.replace(/(?<!\/)\/+$/, "") === other.replace(/(?<!\/)\/+$/, "");
+  return withoutLastSlashes(one) === withoutLastSlashes(other);
 }
 
 function isBelow(url: string, base: string): boolean {
   const [one, other] = [URL.parse(url), URL.parse(base)];
   if (one === null || other === null || one.origin !== other.origin) return false;
-  return `${one.pathname}/`.startsWith(`${other.pathname.replace(/(?<!\/)\/+$/, "")}/`);
+  return `${one.pathname}/`.startsWith(`${withoutLastSlashes(other.pathname)}/`);
 }

@@ -4,6 +4,7 @@ import { createPushCallbacks, type PushCallbacks } from "manyhands/internal/a2a/
 import type { KeySets } from "manyhands/internal/a2a/signing/key-sets";
 import { AppError } from "manyhands/internal/core/errors";
 import { type KeptText, madeOnce } from "manyhands/internal/core/text/kept-text";
+import { withoutLastSlashes } from "manyhands/internal/core/text/without-last-slashes";
 import { limitedBody } from "manyhands/internal/http/request-body";
 
 /**
@@ -22,7 +23,7 @@ export async function openPushCallbacks(
   keySets: KeySets,
 ): Promise<PushCallbacks | undefined> {
   if (publicUrl === undefined) return undefined;
-  const url = `${publicUrl.replace(/(?<!\/)\/+$/, "")}${pushCallbackPath}`;
+  const url = `${withoutLastSlashes(publicUrl)}${pushCallbackPath}`;
   const secret = await madeOnce(key, () => randomBytes(32).toString("base64url"));
   return createPushCallbacks({ url, secret, keySets });
 }

@@ -1,4 +1,5 @@
 import type { Peers } from "manyhands/internal/a2a/ask/peers";
+import { withoutLastSlashes } from "manyhands/internal/core/text/without-last-slashes";
 import type { Registry } from "../registry/registry.ts";
 import type { ReachAgent } from "../rest/runs/live-routes.ts";
 
@@ -14,6 +15,6 @@ export function reachAgent(
     if (askedAt === undefined) return undefined;
     const { url } = peers.at({ name, url: askedAt });
     if (!registry.isOwn(url)) return undefined;
-    return { url: url.replace(/(?<!\/)\/+$/, ""), fetch: peers.actingFor(principal).fetch({ name, url }) };
+    return { url: withoutLastSlashes(url), fetch: peers.actingFor(principal).fetch({ name, url }) };
   };
 }

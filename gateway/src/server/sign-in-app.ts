@@ -4,6 +4,7 @@ import type { AuthStore } from "manyhands/internal/auth/auth-store";
 import { isFromOwnPage, type SessionFinder, sessionCookie } from "manyhands/internal/auth/identify";
 import type { Oidc } from "manyhands/internal/auth/oidc";
 import { AppError } from "manyhands/internal/core/errors";
+import { withoutLastSlashes } from "manyhands/internal/core/text/without-last-slashes";
 import * as z from "zod";
 
 /** What signing in needs. */
@@ -24,7 +25,7 @@ const kept = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.
  * pages may use.
  */
 export function signInApp({ oidc, store, sessionMs }: SignIn, publicUrl: string): Hono {
-  const base = publicUrl.replace(/(?<!\/)\/+$/, "");
+  const base = withoutLastSlashes(publicUrl);
   const callback = `${base}/auth/callback`;
   const { protocol, pathname } = new URL(`${base}/`);
   const shared = { httpOnly: true, sameSite: "Lax", secure: protocol === "https:" } as const;

@@ -1,3 +1,4 @@
+import { withoutLastSlashes } from "manyhands/internal/core/text/without-last-slashes";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import { endpoint, type RestEndpoint } from "../rest/endpoint.ts";
@@ -58,7 +59,7 @@ function addShare({ runs, shares, publicUrl }: ShareRoutesDeps): RestEndpoint {
     const { principal } = c.get("caller");
     const run = await runs.own(id, principal);
     const { secret, ...share } = await shares.add({ runId: run.id, principal, lifeMs });
-    const url = `${publicUrl.replace(/(?<!\/)\/+$/, "")}/#/shared/${secret}`;
+    const url = `${withoutLastSlashes(publicUrl)}/#/shared/${secret}`;
     c.header("Cache-Control", "no-store");
     return c.json({ ...shareView(share), secret, url }, 201);
   });

@@ -1,5 +1,6 @@
 import type { Part as WirePart } from "@a2a-js/sdk";
 import type { Part } from "../core/message.ts";
+import { withoutLastSlashes } from "../core/text/without-last-slashes.ts";
 import { metadataKeys } from "./extensions.ts";
 
 /**
@@ -28,7 +29,7 @@ export function toWirePart(part: Part, publicUrl: string): WirePart {
 
 /** The URL of a stored file. */
 function artifactUrl(publicUrl: string, file: { readonly sha256: string; readonly name: string }): string {
-  return `${publicUrl.replace(/(?<!\/)\/+$/, "")}/artifacts/${file.sha256}/${encodeURIComponent(file.name)}`;
+  return `${withoutLastSlashes(publicUrl)}/artifacts/${file.sha256}/${encodeURIComponent(file.name)}`;
 }
 
 /** A part of plain text in A2A's form. */

@@ -1,4 +1,5 @@
 import type { AgentCard, SecurityScheme } from "@a2a-js/sdk";
+import { withoutLastSlashes } from "../core/text/without-last-slashes.ts";
 
 type Scheme = NonNullable<SecurityScheme["scheme"]>;
 
@@ -50,6 +51,6 @@ function tokenSchemes(issuer: string | undefined): Readonly<Record<string, Schem
 }
 
 function openIdConnect(issuer: string): Scheme {
-  const openIdConnectUrl = `${issuer.replace(/(?<!\/)\/+$/, "")}/.well-known/openid-configuration`;
+  const openIdConnectUrl = `${withoutLastSlashes(issuer)}/.well-known/openid-configuration`;
   return { $case: "openIdConnectSecurityScheme", value: { openIdConnectUrl, description: "A JWT of this issuer." } };
 }

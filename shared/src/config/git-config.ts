@@ -1,4 +1,5 @@
 import { AppError } from "../core/errors.ts";
+import { withoutLastSlashes } from "../core/text/without-last-slashes.ts";
 import type { ForgeKind, GitHost } from "../tools/code/forge/git-host.ts";
 import type { Sections } from "./sections.ts";
 
@@ -30,7 +31,7 @@ export function gitConfig(sections: Sections["git"]): readonly GitHost[] {
       kind,
       token: table.token,
       username: table.username ?? usernames[kind],
-      api: table.api?.replace(/(?<!\/)\/+$/, "") ?? apiOf(host, kind),
+      api: table.api === undefined ? apiOf(host, kind) : withoutLastSlashes(table.api),
       repositories: table.repositories,
       push: table.push,
       author: { name: author, email },

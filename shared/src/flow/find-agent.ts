@@ -1,5 +1,6 @@
 import type { AgentEntry } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
+import { withoutLastSlashes } from "../core/text/without-last-slashes.ts";
 
 /** The agent found; `reason` says why it was chosen, unless its name makes that obvious. */
 export type FoundAgent = { readonly agent: AgentEntry; readonly reason?: string };
@@ -92,7 +93,7 @@ function plain(text: string): string {
 }
 
 function address(url: string): string {
-  return url.trim().replace(/(?<!\/)\/+$/, "");
+  return withoutLastSlashes(url.trim());
 }
 
 /** Words that say nothing about a skill. */

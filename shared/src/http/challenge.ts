@@ -3,6 +3,7 @@ import { Hono } from "hono";
 import { ScopeError, scopes } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
 import { QuotaError } from "../core/runs/quota.ts";
+import { withoutLastSlashes } from "../core/text/without-last-slashes.ts";
 
 /**
  * The header that tells a refused caller what it lacks: credentials, a scope (RFC 6750), or time
@@ -36,7 +37,7 @@ const metadataPath = "/.well-known/oauth-protected-resource";
  * that is in every challenge, as MCP clients need it to sign in.
  */
 export function protectedResource(publicUrl: string, issuer: string): Hono {
-  const base = publicUrl.replace(/(?<!\/)\/+$/, "");
+  const base = withoutLastSlashes(publicUrl);
   const metadata = `resource_metadata="${base}${metadataPath}`;
   const app = new Hono();
   app.use(async (c, next) => {

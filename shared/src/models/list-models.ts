@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { withoutLastSlashes } from "../core/text/without-last-slashes.ts";
 import type { ModelConfig } from "./config.ts";
 import { isAzure } from "./identity.ts";
 
@@ -45,7 +46,7 @@ export async function listModels(config: ModelConfig, signal: AbortSignal): Prom
   const { apiType, baseUrl } = config;
   if (apiType === "azure" || apiType === "aws" || (config.apiKey === undefined && isAzure(baseUrl))) return undefined;
   const size = { anthropic: "?limit=1000", google: "?pageSize=1000" }[apiType as string] ?? "";
-  const response = await fetch(`${baseUrl.replace(/(?<!\/)\/+$/, "")}/models${size}`, {
+  const response = await fetch(`${withoutLastSlashes(baseUrl)}/models${size}`, {
     headers: keyOf(config),
     signal,
   });

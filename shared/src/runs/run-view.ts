@@ -3,6 +3,7 @@ import type { Json } from "../core/json.ts";
 import type { Part } from "../core/message.ts";
 import type { RunRecord } from "../core/runs/engine.ts";
 import type { AgentInput } from "../core/runs/task.ts";
+import { withoutLastSlashes } from "../core/text/without-last-slashes.ts";
 import type { TaskUsage } from "../core/usage.ts";
 import { type HistoryEntry, type ProjectedArtifact, projectedUsage, type TaskProjection } from "./projection.ts";
 
@@ -143,7 +144,7 @@ function filesOf({ parts }: ProjectedArtifact, publicUrl: string): FileView[] {
 /** A stored file with the address it is served at. */
 function fileView({ name, mediaType, size, sha256 }: Extract<Part, { type: "file" }>, publicUrl: string): FileView {
   const base = name.split("/").at(-1) ?? name;
-  const url = `${publicUrl.replace(/(?<!\/)\/+$/, "")}/artifacts/${sha256}/${encodeURIComponent(base)}`;
+  const url = `${withoutLastSlashes(publicUrl)}/artifacts/${sha256}/${encodeURIComponent(base)}`;
   return { name, mediaType, size, sha256, url };
 }
 

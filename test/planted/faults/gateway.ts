@@ -149,8 +149,8 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "token-for-the-neighbour",
     file: "gateway/src/registry/agent-book.ts",
-    find: String.raw`.replace(/(?<!\/)\/+$/, "")}/`,
-    becomes: String.raw`.replace(/(?<!\/)\/+$/, "")}`,
+    find: "withoutLastSlashes(other.pathname)}/",
+    becomes: "withoutLastSlashes(other.pathname)}",
     harm: "The token of the agent at /swe is sent to the stranger's at /swe-2 of the same host.",
     tests: ["gateway/src/registry"],
   },

@@ -1,3 +1,4 @@
+import { withoutLastSlashes } from "manyhands/internal/core/text/without-last-slashes";
 import type { RunView } from "manyhands/internal/runs/run-view";
 import { safeLine, safeText } from "../../terminal/safe-text.ts";
 
@@ -18,7 +19,7 @@ const longestText = 4_000;
 export function newsOf(run: RunView, publicUrl: string): RunNews | undefined {
   const { id, status, input, answer, question, error } = run;
   const about = safeLine(input, 80);
-  const url = `${publicUrl.replace(/(?<!\/)\/+$/, "")}/#/runs/${id}`;
+  const url = `${withoutLastSlashes(publicUrl)}/#/runs/${id}`;
   const tell = (type: RunNews["type"], word: string, text: string): RunNews => ({
     type,
     title: `${word}: ${about}`,

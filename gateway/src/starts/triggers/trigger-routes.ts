@@ -1,3 +1,4 @@
+import { withoutLastSlashes } from "manyhands/internal/core/text/without-last-slashes";
 import * as z from "zod";
 import { endpoint, type RestEndpoint } from "../../rest/endpoint.ts";
 import { firingSchema, firingView, startShape } from "../start-schemas.ts";
@@ -26,7 +27,7 @@ const params = z.object({ name: z.string().min(1).max(200) });
 export function triggerRoutes({ triggers, publicUrl }: TriggerRoutesDeps): RestEndpoint[] {
   const view = ({ settings, budget, firings, principal: _, ...trigger }: Trigger) => ({
     ...trigger,
-    url: `${publicUrl.replace(/(?<!\/)\/+$/, "")}${webhookPath}/${trigger.name}`,
+    url: `${withoutLastSlashes(publicUrl)}${webhookPath}/${trigger.name}`,
     ...settings,
     ...(budget && { budget }),
     firings: firings.map(firingView),

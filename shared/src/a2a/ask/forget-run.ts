@@ -2,6 +2,7 @@ import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import { type ForgetInput, forgetKind, type RemoteOutcome, type RemoteTaskName } from "../../core/runs/forgetting.ts";
 import type { RunDefinition } from "../../core/runs/run.ts";
+import { withoutLastSlashes } from "../../core/text/without-last-slashes.ts";
 import type { Peers } from "./peers.ts";
 
 /** How long to retry agents that cannot be reached, and the longest pause. Milliseconds. */
@@ -53,7 +54,7 @@ async function deleteRemoteTask(task: RemoteTaskName, peers: Peers, caller: Abor
     if (!client.ours) return { ...task, outcome: "kept" };
     const { url = peers.at(task.agent).url } =
       client.card.supportedInterfaces.find(({ protocolBinding }) => protocolBinding === "HTTP+JSON") ?? {};
-    const address = `${peers.inside(url).replace(/(?<!\/)\/+$/, "")}/tasks/${encodeURIComponent(task.taskId)}`;
+    const address = `${withoutLastSlashes(peers.inside(url))}/tasks/${encodeURIComponent(task.taskId)}`;
     const headers = { "A2A-Version": "1.0" };
     const { status } = await peers.fetch(task.agent)(address, { method: "DELETE", headers, signal });
     if (status === 200 || status === 404) return { ...task, outcome: "deleted" };

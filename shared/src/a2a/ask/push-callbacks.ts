@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { AppError } from "../../core/errors.ts";
 import { sameSecret } from "../../core/text/same-secret.ts";
+import { withoutLastSlashes } from "../../core/text/without-last-slashes.ts";
 import type { A2aClient } from "../client/client.ts";
 import type { KeySets } from "../signing/key-sets.ts";
 import { checkNotification, signatureOf } from "../signing/notification-signature.ts";
@@ -55,7 +56,7 @@ export function createPushCallbacks({
 
   const tell = async (client: A2aClient, taskId: string, askId: string, signal: AbortSignal) => {
     try {
-      const address = `${url.replace(/(?<!\/)\/+$/, "")}/${encodeURIComponent(askId)}`;
+      const address = `${withoutLastSlashes(url)}/${encodeURIComponent(askId)}`;
       await client.notify(taskId, { id: "manyhands", url: address, token: tokenOf(askId) }, { signal });
       return true;
     } catch (error) {

@@ -1,4 +1,5 @@
 import { sanitizeLine } from "../../core/text/sanitize.ts";
+import { withoutLastSlashes } from "../../core/text/without-last-slashes.ts";
 import { loopbackNames } from "../../http/loopback-guard.ts";
 
 /** A server of this system: its address from here and, if it has one, from outside. */
@@ -38,7 +39,7 @@ export function agentAt(address: string, called?: string): string {
 }
 
 function withoutSlash(path: string): string {
-  return path.replace(/(?<!\/)\/+$/, "");
+  return withoutLastSlashes(path);
 }
 
 /** Whether two http(s) addresses have the same origin; all names of the loopback are the same. */

@@ -7,6 +7,7 @@ import { etag } from "hono/etag";
 import type { AgentProfile } from "../../core/agent.ts";
 import type { Caller } from "../../core/caller.ts";
 import type { JsonSchema } from "../../core/model.ts";
+import { withoutLastSlashes } from "../../core/text/without-last-slashes.ts";
 import type { SandboxProfile, SandboxTier } from "../../machine/sandbox/sandbox.ts";
 import {
   agentExtension,
@@ -54,7 +55,7 @@ export type CardFacts = {
  */
 export function agentCard(definition: AgentProfile, facts: CardFacts): AgentCard {
   const { name, title, description, version, skills } = definition;
-  const url = facts.publicUrl.replace(/(?<!\/)\/+$/, "");
+  const url = withoutLastSlashes(facts.publicUrl);
   const served = { tenant: "", protocolVersion: "1.0" };
   const interfaces = [
     { url, protocolBinding: "JSONRPC", ...served },

@@ -3,6 +3,7 @@ import { SignJWT } from "jose/jwt/sign";
 import { jwtVerify } from "jose/jwt/verify";
 import { AppError } from "../../core/errors.ts";
 import { sha256Of } from "../../core/text/sha256.ts";
+import { withoutLastSlashes } from "../../core/text/without-last-slashes.ts";
 import type { KeyRing } from "./home-keys.ts";
 import type { KeySets } from "./key-sets.ts";
 import { keySetPath, signatureAlgorithms } from "./public-key.ts";
@@ -22,7 +23,7 @@ export function signNotification(
   [{ key, alg, publicKey }]: KeyRing,
   { issuer, audience }: { readonly issuer: string; readonly audience: string },
 ): Promise<string> {
-  const jku = `${issuer.replace(/(?<!\/)\/+$/, "")}${keySetPath}`;
+  const jku = `${withoutLastSlashes(issuer)}${keySetPath}`;
   return new SignJWT({ request_body_sha256: sha256Of(body) })
     .setProtectedHeader({ alg, kid: publicKey.kid, typ: "JWT", jku })
     .setIssuer(issuer)
@@ -51,7 +52,7 @@ export function signatureOf(headers: Headers): string | undefined {
 export async function checkNotification(jwt: string, body: string, sender: string, keySets: KeySets): Promise<void> {
   try {
     const { kid = "", jku } = decodeProtectedHeader(jwt);
-    const url = typeof jku === "string" ? jku : `${sender.replace(/(?<!\/)\/+$/, "")}${keySetPath}`;
+    const url = typeof jku === "string" ? jku : `${withoutLastSlashes(sender)}${keySetPath}`;
     const key = await keySets.find(url, kid, sender);
     const { payload } = await jwtVerify(jwt, key, {
       algorithms: signatureAlgorithms,

@@ -1,5 +1,6 @@
 import type { AgentCard } from "@a2a-js/sdk";
 import { type Lazy, lazily } from "../../core/async/lazy.ts";
+import { withoutLastSlashes } from "../../core/text/without-last-slashes.ts";
 import { signCard } from "./card-signature.ts";
 import type { HomeKeys, KeyRing } from "./home-keys.ts";
 import { keySetPath } from "./public-key.ts";
@@ -13,7 +14,7 @@ export function signedCard(
   { keys, publicUrl }: { readonly keys?: HomeKeys; readonly publicUrl: string },
 ): () => Promise<AgentCard> {
   if (keys === undefined) return async () => card;
-  const jku = `${publicUrl.replace(/(?<!\/)\/+$/, "")}${keySetPath}`;
+  const jku = `${withoutLastSlashes(publicUrl)}${keySetPath}`;
   let last: { readonly ring: KeyRing; readonly signed: Lazy<AgentCard> } | undefined;
   return async () => {
     const ring = await keys.ring();

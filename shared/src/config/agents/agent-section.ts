@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { cardDemands } from "../../a2a/signing/card-demand.ts";
+import { withoutLastSlashes } from "../../core/text/without-last-slashes.ts";
 import { agentDefaults } from "../agents.ts";
 import { toolProfiles } from "../llm/tool-profile.ts";
 
@@ -40,7 +41,7 @@ const textFile = text.describe("a text file, relative to the file that names it"
 /** An address as reached from here. */
 export const address = z.url({ protocol: /^https?$/ }).describe("a URL that begins with http:// or https://");
 /** An address as reached from outside. */
-export const publicAddress = address.overwrite((url) => url.replace(/(?<!\/)\/+$/, ""));
+export const publicAddress = address.overwrite(withoutLastSlashes);
 const entry = text.describe("a file, relative to the file that names it, or an installed package");
 
 /** What is demanded of an agent's card. */

@@ -1,6 +1,7 @@
 import type { OpenAI } from "openai";
 import type { ChatCompletionCreateParams } from "openai/resources/chat/completions";
 import { lazily } from "../../core/async/lazy.ts";
+import { withoutLastSlashes } from "../../core/text/without-last-slashes.ts";
 import type { ModelConfig } from "../config.ts";
 import { isAzure, withEntra } from "../identity.ts";
 import { readStream } from "./read-stream.ts";
@@ -65,7 +66,7 @@ export async function createClient(config: ModelConfig, fetch: typeof globalThis
  * in the portal.
  */
 function azureBase(url: string): string {
-  return new URL(url).pathname.includes("/openai") ? url : `${url.replace(/(?<!\/)\/+$/, "")}/openai`;
+  return new URL(url).pathname.includes("/openai") ? url : `${withoutLastSlashes(url)}/openai`;
 }
 
 async function* only(completion: unknown): AsyncGenerator<readonly unknown[]> {

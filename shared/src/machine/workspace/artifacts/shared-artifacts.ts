@@ -1,4 +1,5 @@
 import { AppError } from "../../../core/errors.ts";
+import { withoutLastSlashes } from "../../../core/text/without-last-slashes.ts";
 import type { KeptArtifacts, StoredFile } from "../../../core/workspace.ts";
 import { isSha256 } from "./artifact-store.ts";
 import type { Bucket } from "./bucket.ts";
@@ -25,7 +26,7 @@ const arrivingMs = 5 * 60 * 1000;
  * removes what was stored until some time cannot take away what is being stored again.
  */
 export function createSharedArtifacts({ bucket, prefix, cache }: SharedArtifactsOptions): KeptArtifacts {
-  const folder = prefix === "" ? "" : `${prefix.replace(/(?<!\/)\/+$/, "")}/`;
+  const folder = prefix === "" ? "" : `${withoutLastSlashes(prefix)}/`;
   const keyOf = (sha256: string) => `${folder}${sha256}/${Bun.randomUUIDv7()}`;
   const arriving = new Map<string, Promise<Blob | undefined>>();
 

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, unlessMissing } from "../../../core/errors.ts";
+import { withoutLastSlashes } from "../../../core/text/without-last-slashes.ts";
 import type { Bucket } from "../artifacts/bucket.ts";
 import type { Owner } from "../held-folder.ts";
 import { readJson, writeJson } from "../own-files/json-file.ts";
@@ -54,7 +55,7 @@ export function createWorkspaceCheckpoints({
   const workspaces = join(home, "workspaces");
   const working = join(workspaces, ".checkpoints");
   const place = (name: string) => join(workspaces, name);
-  const base = prefix.replace(/(?<!\/)\/+$/, "");
+  const base = withoutLastSlashes(prefix);
   const keysOf = (name: string) => `${base === "" ? "" : `${base}-`}workspaces/${name}/`;
   const marker = (name: string) => readJson(join(place(name), markerName), markerSchema);
   const note = (name: string, noted: Marker) => writeJson(join(place(name), markerName), noted);

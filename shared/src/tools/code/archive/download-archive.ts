@@ -1,6 +1,7 @@
 import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../../core/errors.ts";
+import { withoutLastSlashes } from "../../../core/text/without-last-slashes.ts";
 import type { ToolContext } from "../../../core/tools/tool.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
 import { type GitHosts, noGitHosts } from "../forge/git-host.ts";
@@ -105,7 +106,7 @@ export function sourceAddress(address: string, hosts: Pick<GitHosts, "find"> = n
   // What `hosts` names may be this machine itself; each request is checked again.
   if (url === null || (url.protocol !== "https:" && (url.protocol !== "http:" || hosts.find(url) === undefined)))
     throw new AppError("invalid_input", "Only addresses that begin with https:// can be cloned.");
-  const path = url.pathname.replace(/(?<!\/)\/+$/, "");
+  const path = withoutLastSlashes(url.pathname);
   const last = path.slice(path.lastIndexOf("/") + 1);
   if (archiveName.test(last) && last.replace(archiveName, "") !== "")
     return { kind: "archive", url: url.href, name: last.replace(archiveName, "") };

@@ -1,6 +1,7 @@
 import { chmod, constants, copyFile, mkdir, open, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AppError, errnoOf } from "../../../core/errors.ts";
+import { withoutLastSlashes } from "../../../core/text/without-last-slashes.ts";
 import type { ArchiveEntry } from "./archive-entry.ts";
 import { createRoom, type ExtractLimits, type Room } from "./extract-room.ts";
 import { type LinksOutside, makeLinks } from "./make-links.ts";
@@ -130,8 +131,7 @@ function faultOfPath(path: string): string | undefined {
   if (path.startsWith("/") || /^[A-Za-z]:/.test(path)) return "is absolute";
   if (path.includes("\\")) return "has a backslash in it";
   if (/\p{Cc}|\ufffd|[\u202a-\u202e\u2066-\u2069]/u.test(path)) return "has characters in it that no name should have";
-  const names = path
-    .replace(/(?<!\/)\/+$/, "")
+  const names = withoutLastSlashes(path)
     .split("/")
     .filter((name) => name !== ".");
   if (names.includes("..")) return "leads out of the archive";

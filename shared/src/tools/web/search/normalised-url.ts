@@ -1,3 +1,5 @@
+import { withoutLastSlashes } from "../../../core/text/without-last-slashes.ts";
+
 const tracking = /^(?:utm_\w+|fbclid|gclid|msclkid|mc_[ce]id|srsltid|ref_src)$/i;
 
 /**
@@ -10,5 +12,5 @@ export function normalisedUrl(text: string): string | undefined {
   for (const name of [...url.searchParams.keys()]) if (tracking.test(name)) url.searchParams.delete(name);
   url.searchParams.sort();
   const host = url.host.replace(/^(?:www|m)\./, "").replace(/\.$/, "");
-  return `${host}${url.pathname.replace(/(?<!\/)\/+$/, "")}${url.search}`;
+  return `${host}${withoutLastSlashes(url.pathname)}${url.search}`;
 }
