@@ -39,7 +39,9 @@ const faults: Readonly<Record<string, (folder: string) => (() => void) | Promise
     boundFiles(padded);
     return () => boundFiles("unlimited");
   },
-  /** The same, when a part of the log is in the file already, and another process uses the store. */
+  /**
+   * The same, when a part of the log is in the file already, and another process uses the store.
+   */
   async "unmerged beside another process"(folder) {
     const path = join(folder, "runs.db");
     const reader = Bun.spawn([process.execPath, "-e", readingFrom(path)], { stdin: "pipe", stdout: "pipe" });
