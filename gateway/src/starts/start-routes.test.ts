@@ -22,7 +22,10 @@ function scheduling(caller = ann) {
     ...{ add: schedule, get: schedule, list: [schedule], pause: schedule, resume: schedule },
     ...{ remove: undefined, runNow: { id: "r7" } },
   });
-  const { functions: runs } = noting({ view: { id: "r7", input: "Report", status: "completed" }, settled: { id: "r7" } });
+  const { functions: runs } = noting({
+    view: { id: "r7", input: "Report", status: "completed" },
+    settled: { id: "r7" },
+  });
   const check = (names: readonly string[], principal: string) => {
     calls.push(["check", names, principal]);
     if (names.includes("theirs")) throw new AppError("not_found", "There is no such target.");
