@@ -11,8 +11,8 @@ const slots = createSlots(atOnce);
 
 /**
  * `extract` in a separate thread, which ends with the call: a document built to take forever costs
- * `timeoutMs`, not the server. While four others are read it waits. Rejects with `timeout`, with `unsupported` when the document cannot
- * be read, or with the signal's reason.
+ * `timeoutMs`, not the server. While four others are read it waits. Rejects with `timeout`, with
+ * `unsupported` when the document cannot be read, or with the signal's reason.
  */
 export function extractInWorker(request: ExtractRequest, timeoutMs: number, signal: AbortSignal): Promise<Extract> {
   return slots.within(signal, () => extractNow(request, timeoutMs, signal));
