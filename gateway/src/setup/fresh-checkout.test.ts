@@ -10,7 +10,8 @@ test("set-up of a checkout that has no packages yet does all it does and ends we
   await Bun.$`git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -T - -cf - | tar -xf - -C ${checkout}`
     .cwd(root)
     .quiet();
-  // What is said of the settings shows that they were read, with the packages that were just installed.
+  // What is said of the settings shows that they were read, with the packages that were just
+  // installed.
   await writeFile(join(checkout, "manyhands.toml"), "[python]\npackages = 1\n");
   const setUp = Bun.spawn([process.execPath, "gateway/src/main.ts", "setup"], {
     cwd: checkout,
