@@ -41,7 +41,15 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
   program
     .command("setup")
     .description("install what is missing: packages, sandbox tools, Python, a browser")
-    .option("--quiet", "print nothing if nothing is missing, and download no browser");
+    .option("--quiet", "print nothing if nothing is missing, and download no browser")
+    // Whoever starts this file itself, as an image and a service do, has all the rest.
+    .action(async ({ quiet }) => {
+      const { cwd, env, terminal } = context;
+      const { preparePython } = await import("../setup/python-packages.ts");
+      const prepared = quiet ? undefined : await preparePython({ cwd, env }, terminal.say);
+      if (prepared !== undefined) terminal.say(prepared);
+      done(0);
+    });
   leaf("start", "start the agents and the gateway, until Ctrl-C").action(async (options) =>
     done(await (await starting()).startCommand(options, context)),
   );
