@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type CliForTest, cliForTest } from "../testing/cli.ts";
 
-/** Writes the clipboard, clears the screen (with one character, too), hides and turns text around. */
+/**
+ * Writes the clipboard, clears the screen (with one character, too), hides and turns text around.
+ */
 const hostile = "a\u001b]52;c;ZXZpbA==\u0007\u009b2J\u001b[8mb\u202ec\u2066d\u{e0041}";
 
 const agent = { name: hostile, url: hostile, source: hostile, health: hostile, title: hostile, reason: hostile };
