@@ -42,6 +42,17 @@ test("a flow is accepted with its location, and its end has the answer", async (
   expect(run).toMatchObject({ id: runId, name: "echo", status: "completed", input: "hello", answer: "hello" });
 });
 
+test("behind a proxy that removes a path, the location has it; a caller inside gets it without", async () => {
+  await using gateway = await startGateway({ app: { publicUrl: "https://agents.example.com/team" } });
+  const locationFor = async (headers: Record<string, string>) => {
+    const started = await post(gateway, "/flows/echo", { input: "hello" }, headers);
+    const { runId } = await read(started);
+    return started.headers.get("Location")?.replace(runId, "ID");
+  };
+  expect(await locationFor({ Host: "agents.example.com" })).toBe("/team/runs/ID");
+  expect(await locationFor({})).toBe("/runs/ID");
+});
+
 test("a caller that prefers to wait gets the result, or the run if it takes longer", async () => {
   await using gateway = await startGateway();
   const done = await post(gateway, "/flows/echo", { input: "hello" }, { Prefer: "wait=20" });

@@ -56,6 +56,7 @@ import { scheduleRoutes } from "../starts/schedules/schedule-routes.ts";
 import { triggerApp } from "../starts/triggers/trigger-app.ts";
 import { triggerRoutes } from "../starts/triggers/trigger-routes.ts";
 import { type A2aAdapter, type A2aAdapterDeps, a2aAdapter } from "./a2a-adapter.ts";
+import { publicLocation } from "./public-location.ts";
 import { pushCallbackApp } from "./push-callback-app.ts";
 import { type SignIn, signInApp } from "./sign-in-app.ts";
 
@@ -156,6 +157,7 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
     metrics.answered(routeOf(c), c.res.status);
   });
   app.use(headRequests);
+  app.use(publicLocation(publicUrl));
   if (options.refused) app.use(auditRefusals(options.refused));
   if (options.issuer !== undefined) app.route("/", protectedResource(publicUrl, options.issuer));
   app.use(secureHeaders({ crossOriginResourcePolicy: "same-site", strictTransportSecurity: false }));

@@ -77,7 +77,16 @@ export async function startGateway(
     readonly app?: Partial<
       Pick<
         GatewayAppDeps,
-        "identify" | "issuer" | "refused" | "cors" | "changePace" | "heartbeatMs" | "reachAgent" | "report" | "metrics"
+        | "identify"
+        | "issuer"
+        | "refused"
+        | "cors"
+        | "changePace"
+        | "heartbeatMs"
+        | "reachAgent"
+        | "report"
+        | "metrics"
+        | "publicUrl"
       >
     >;
     readonly engine?: (real: Engine) => Engine;

@@ -237,10 +237,18 @@ export const durableFaults: readonly Fault[] = [
   {
     id: "failed-checkpoint-passed-over",
     file: "shared/src/durable/sqlite/writer.ts",
-    find: "    if (isOfStorage) this.#storage.failed(error);\n    else",
-    becomes: "    if (!isOfStorage)",
+    find: "      this.#trust.lose(this.#connection);\n      this.#storage.failed(error);\n    } else",
+    becomes: "    } else",
     harm: "A store whose disk failed goes on, and a power cut damages it.",
     tests: ["shared/src/durable/faults/storage.test"],
+  },
+  {
+    id: "file-trusted-beside-another-process",
+    file: "shared/src/durable/sqlite/disk/file-trust.ts",
+    find: "connection.logged().inFile > 0 || ",
+    becomes: "",
+    harm: "What another process counts as being in the file is not written again, and a power cut damages it.",
+    tests: ["shared/src/durable/sqlite/disk/pragmas"],
   },
   {
     id: "log-not-kept",

@@ -43,6 +43,10 @@ const faults = [
   { fault: "locked", reason: "another process holds it", mounted: false, steps: 60 },
   // As many as the log takes before it is brought into the file, and more.
   { fault: "unmerged", reason: "its disk cannot be read or written", mounted: false, steps: 240 },
+  {
+    ...{ fault: "unmerged beside another process", reason: "its disk cannot be read or written" },
+    ...{ mounted: false, steps: 240 },
+  },
   ...(canMount ? [{ fault: "full", reason: "its disk is full", mounted: true, steps: 60 }] : []),
 ];
 for (const { fault, reason, mounted, steps } of faults) {

@@ -2,10 +2,11 @@ import { AppError } from "../../core/errors.ts";
 import type { EngineHealth, Log } from "../../core/runs/engine.ts";
 import { type Entry, runBatch } from "./batch.ts";
 import { LogCheckpoints } from "./disk/checkpoints.ts";
-import { bringInAll, openConnection, type StoreConnection } from "./disk/connection.ts";
+import { openConnection, type StoreConnection } from "./disk/connection.ts";
 import { type CrashPoint, crash } from "./disk/crash-point.ts";
 import { DiskSync } from "./disk/disk-sync.ts";
 import { createFileSync, type SyncFile } from "./disk/file-sync.ts";
+import { FileTrust } from "./disk/file-trust.ts";
 import { isBusy, storageFailure } from "./disk/storage-error.ts";
 import { busyPatienceMs, firstRetryMs, StorageWatch } from "./disk/storage-watch.ts";
 import type { Tables } from "./tables/tables.ts";
@@ -36,7 +37,10 @@ export type WriterOptions = {
 export class Writer {
   readonly #options: WriterOptions;
   #connection: StoreConnection | undefined;
-  readonly #queue = new WriteQueue({ isPausing: () => this.#storage.isPausing, commit: () => this.#flush() });
+  readonly #queue = new WriteQueue({
+    isPausing: () => this.#storage.isPausing || this.#rewriting !== undefined,
+    commit: () => this.#flush(),
+  });
   #closed = false;
   readonly #disk = new DiskSync(
     async () => {
@@ -51,8 +55,8 @@ export class Writer {
   /** The data version before which everything is on disk. */
   #syncedVersion: number | undefined;
   readonly #storage: StorageWatch;
-  /** What SQLite takes for being in the file may not be on the disk. */
-  #isDistrusted = false;
+  readonly #trust: FileTrust;
+  #rewriting: Promise<void> | undefined;
 
   /**
    * Throws only for a store of a newer version; any other failure is reported by `health` and
@@ -60,6 +64,7 @@ export class Writer {
    */
   constructor(options: WriterOptions) {
     this.#options = options;
+    this.#trust = new FileTrust(options.path);
     this.#storage = new StorageWatch({
       ...options,
       onRetry: () => this.#retry(),
@@ -154,11 +159,12 @@ export class Writer {
     while (this.#queue.entries.length > 0 && performance.now() < deadline) await Bun.sleep(firstRetryMs);
     while (this.#disk.isBusy) await Bun.sleep(1);
     await this.#checkpoints.close();
+    await this.#rewriting;
     this.#closed = true;
     this.#storage.close();
     this.#queue.close(this.#storage.refusal());
     this.#disk.close(this.#storage.refusal());
-    this.#connection?.close({ keepLog: this.#isDistrusted });
+    this.#connection?.close({ keepLog: this.#trust.isLost });
     this.#connection = undefined;
   }
 
@@ -204,10 +210,10 @@ export class Writer {
    */
   #checkpointFailed(error: unknown): void {
     if (isBusy(error) || error instanceof AppError) return;
-    const isOfStorage = storageFailure(error) !== undefined;
-    this.#isDistrusted ||= isOfStorage;
-    if (isOfStorage) this.#storage.failed(error);
-    else this.#options.log.error({ err: error }, "The run store's log could not be brought into its file.");
+    if (storageFailure(error) !== undefined) {
+      this.#trust.lose(this.#connection);
+      this.#storage.failed(error);
+    } else this.#options.log.error({ err: error }, "The run store's log could not be brought into its file.");
   }
 
   /** Waits for what was just read: commits of this process, and perhaps of another. */
@@ -256,22 +262,32 @@ export class Writer {
    * size to succeed.
    */
   #retry(): void {
-    if (this.#storage.isFailing) {
-      try {
-        this.#connection?.close({ keepLog: this.#isDistrusted });
+    if (this.#rewriting !== undefined) return;
+    try {
+      if (this.#storage.isFailing) {
+        this.#connection?.close({ keepLog: this.#trust.isLost });
         this.#connection = undefined;
         this.#open().probe();
-        if (this.#disk.hasFailed || this.#isDistrusted) {
-          bringInAll(this.#open(), { fromStart: this.#isDistrusted });
-          this.#isDistrusted = false;
-          this.#disk.done();
+        if (this.#trust.needsRewriting(this.#open())) {
+          this.#rewriting = this.#rewrite();
+          return;
         }
-      } catch (error) {
-        this.#storage.failed(error);
-        return;
+        if (this.#disk.hasFailed || this.#trust.isLost) this.#trust.bringInAll(this.#open());
+        this.#disk.done();
       }
+    } catch (error) {
+      this.#storage.failed(error);
+      return;
     }
     if (this.#queue.entries.length > 0) this.#flush();
     else this.#storage.worked();
+  }
+
+  /** Writes the whole store anew, which other processes may have open, then tries again. */
+  async #rewrite(): Promise<void> {
+    const error: unknown = await this.#trust.rewrite().catch((thrown) => thrown);
+    this.#rewriting = undefined;
+    if (error === undefined) this.#retry();
+    else this.#storage.failed(error);
   }
 }

@@ -12,7 +12,7 @@ const runs = 5;
  * What can go wrong with the storage while runs are executed: causes the fault, and returns a
  * function that ends it.
  */
-const faults: Readonly<Record<string, (folder: string) => () => void>> = {
+const faults: Readonly<Record<string, (folder: string) => (() => void) | Promise<() => void>>> = {
   /** Fills the file system completely. Use it on a separate one. */
   full(folder) {
     const filler = join(folder, "filler");
@@ -39,7 +39,30 @@ const faults: Readonly<Record<string, (folder: string) => () => void>> = {
     boundFiles(padded);
     return () => boundFiles("unlimited");
   },
+  /**
+   * The same, when a part of the log is in the file already, and another process uses the store.
+   */
+  async "unmerged beside another process"(folder) {
+    const path = join(folder, "runs.db");
+    const reader = Bun.spawn([process.execPath, "-e", readingFrom(path)], { stdin: "pipe", stdout: "pipe" });
+    reader.unref();
+    await reader.stdout.getReader().read();
+    using db = new Database(path);
+    db.run("PRAGMA wal_checkpoint(PASSIVE)");
+    reader.stdin.write("go on");
+    reader.stdin.flush();
+    return faults.unmerged?.(folder) ?? (() => undefined);
+  },
 };
+
+/** Reads a store as it is now until it is told to go on; keeps it open until its input ends. */
+const readingFrom = (path: string) => `
+  const db = new (require("bun:sqlite").Database)(${JSON.stringify(path)});
+  db.run("BEGIN");
+  db.query("SELECT count(*) FROM runs").get();
+  console.log("reading");
+  for await (const _ of process.stdin) if (db.inTransaction) db.run("COMMIT");
+`;
 
 /** The file is as large as it may get; its log is not. */
 const padded = 24 * 1024 ** 2;
@@ -81,8 +104,9 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
  */
 async function observe(folder: string, fault: string): Promise<Observations> {
   const path = join(folder, "runs.db");
-  const steps = fault === "unmerged" ? 240 : 60;
-  if (fault === "unmerged") pad(path);
+  const isUnmerged = fault.startsWith("unmerged");
+  const steps = isUnmerged ? 240 : 60;
+  if (isUnmerged) pad(path);
   const engine: Engine = createEmbeddedEngine({ path, pollMs: 10 });
   const timesRun = new Map<string, number>();
   const execute = async (run: Parameters<Parameters<Engine["work"]>[0][0]["execute"]>[0]) => {
@@ -102,7 +126,7 @@ async function observe(folder: string, fault: string): Promise<Observations> {
   for (let n = 0; n < runs; n++) ids.push((await engine.start(request)).run.id);
   await until(() => timesRun.size > runs * 3);
 
-  const mend = faults[fault]?.(folder);
+  const mend = await faults[fault]?.(folder);
   if (mend === undefined) throw new Error(`There is no fault ${fault}.`);
   await until(() => !engine.health().ok);
   const state = engine.health();

@@ -1,5 +1,5 @@
 import { constants, Database } from "bun:sqlite";
-import { close, closeSync, existsSync, openSync } from "node:fs";
+import { close, closeSync, existsSync, openSync, readSync } from "node:fs";
 import { migrate } from "../tables/schema.ts";
 import { prepareTables, type Tables } from "../tables/tables.ts";
 import { createFileSync, type SyncFile } from "./file-sync.ts";
@@ -29,6 +29,8 @@ export type StoreConnection = {
   checkpoint(): void;
   /** How many pages the log has, and how many of them SQLite takes for being in the file. */
   logged(): { readonly pages: number; readonly inFile: number };
+  /** What this log has in common with no other that the store has had. */
+  logId(): string;
   /**
    * Moves everything from the log into the file and empties the log. False if a reader or writer is
    * still in the way after `waitMs`, in which this thread stands still.
@@ -107,6 +109,7 @@ function connectionOf(db: Database, path: string, syncFile: SyncFile): StoreConn
       const { log: pages = 0, checkpointed: inFile = 0 } = logged.get() ?? {};
       return { pages, inFile };
     },
+    logId: () => (log === undefined ? "" : saltsOf(log)),
     emptyLog(waitMs = busyMs) {
       waitFor(db, waitMs);
       try {
@@ -128,15 +131,11 @@ function connectionOf(db: Database, path: string, syncFile: SyncFile): StoreConn
   };
 }
 
-/**
- * Brings all of the log into the file and empties it; throws if that cannot be done now. With
- * `fromStart` also what counts as being in the file: SQLite does that if no process had the store
- * open when this connection was made.
- */
-export function bringInAll(connection: StoreConnection, { fromStart }: { readonly fromStart: boolean }): void {
-  if (fromStart && connection.logged().inFile > 0)
-    throw new Error("its disk failed while several processes had it open: end all of them, then start them again");
-  if (!connection.emptyLog()) throw new Error("it is read while it has to be written");
+/** The two random numbers in the head of a log, which it gets when it is begun. */
+function saltsOf(log: number): string {
+  const salts = Buffer.alloc(8);
+  readSync(log, salts, 0, salts.length, 16);
+  return salts.toString("hex");
 }
 
 /** Has each statement wait so long for others that are in its way. */

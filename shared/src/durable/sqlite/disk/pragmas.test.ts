@@ -2,7 +2,8 @@ import { Database } from "bun:sqlite";
 import { expect, spyOn, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { scratch } from "../../../testing/durable/scratch.ts";
-import { bringInAll, openConnection, type StoreConnection } from "./connection.ts";
+import { openConnection, type StoreConnection } from "./connection.ts";
+import { FileTrust } from "./file-trust.ts";
 import { isBusy } from "./storage-error.ts";
 
 const identity = { host: "h", pid: 1, processStart: "" };
@@ -69,8 +70,9 @@ test("what is written goes from the log into the file when that is asked for, an
   connection.close();
 });
 
-test("a log that is kept is brought in from its start by the next connection, unless another had the store open", () => {
+test("a log that is kept counts for nothing to the next connection, unless another had the store open", async () => {
   using store = scratch();
+  const trust = new FileTrust(store.path);
   const open = () => openConnection(store.path);
   const write = (connection: StoreConnection, name: string) => {
     connection.begin();
@@ -86,18 +88,31 @@ test("a log that is kept is brought in from its start by the next connection, un
   write(connection, "two");
   connection.checkpoint();
   const { pages, inFile } = connection.logged();
-  expect([inFile > 0, inFile < pages]).toEqual([true, true]);
+  expect([inFile > 0, inFile < pages, trust.needsRewriting(connection)]).toEqual([true, true, false]);
   reader.run("COMMIT");
+  trust.lose(connection);
 
   connection.close({ keepLog: true });
   connection = open();
-  expect(() => bringInAll(connection, { fromStart: true })).toThrow("several processes had it open");
+  expect([connection.logged(), trust.needsRewriting(connection)]).toEqual([{ pages, inFile }, true]);
   reader.close();
   connection.close({ keepLog: true });
   connection = open();
-  expect(connection.logged()).toEqual({ pages, inFile: 0 });
-  bringInAll(connection, { fromStart: true });
-  expect([connection.logged(), connection.tables.workers.all().length]).toEqual([{ pages: 0, inFile: 0 }, 2]);
+  expect([connection.logged(), trust.needsRewriting(connection)]).toEqual([{ pages, inFile: 0 }, false]);
+
+  // Another process has brought it in and begun another log, of which nothing is in the file.
+  expect(connection.emptyLog()).toBe(true);
+  write(connection, "three");
+  expect([connection.logged().inFile, trust.needsRewriting(connection)]).toEqual([0, true]);
+  await trust.rewrite();
+  using whole = new Database(store.path);
+  const all = whole.query<{ page_count: number }, []>("PRAGMA page_count").get()?.page_count ?? Infinity;
+  expect([connection.logged().pages > all, trust.needsRewriting(connection)]).toEqual([true, false]);
+  trust.lose(connection);
+  expect(trust.needsRewriting(connection)).toBe(true);
+  await trust.rewrite();
+  trust.bringInAll(connection);
+  expect([trust.isLost, trust.needsRewriting(connection)]).toEqual([false, false]);
   connection.close();
 });
 
