@@ -91,8 +91,8 @@ async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContex
 const wasRun = (exitCode: number) => exitCode !== 126 && exitCode !== 127;
 
 /**
- * The outcome of the tests, in one sentence. Failing tests are a result, tests that could not be run
- * are an error.
+ * The outcome of the tests, in one sentence. Failing tests are a result, tests that could not be
+ * run are an error.
  */
 function verdict(
   { passed, failed = 0 }: TestReport,
