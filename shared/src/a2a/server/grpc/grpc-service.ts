@@ -24,6 +24,7 @@ import {
 import type { Identify } from "../../../core/caller.ts";
 import { AppError } from "../../../core/errors.ts";
 import { isTooDeep } from "../../../core/json.ts";
+import { createTurns } from "../../../http/turns.ts";
 import { watchValidity } from "../../../http/until-revoked.ts";
 import { AppFailure, FieldViolationsError, toA2AError } from "../../wire-error.ts";
 import { callFacts, type HttpCall } from "../call-context.ts";
@@ -58,7 +59,8 @@ export const serviceDefinition: ServiceDefinition = Object.fromEntries(
  * The gRPC binding of A2A 1.0 (section 10). A request passes the same checks as over the other
  * bindings: in ProtoJSON, after it is decoded.
  */
-export function grpcService(deps: GrpcServiceDeps): UntypedServiceImplementation {
+export function grpcService(given: GrpcServiceDeps): UntypedServiceImplementation {
+  const deps = { ...given, turn: createTurns() };
   const unary = <Asked>(method: Method<Asked>, work: Work<Asked, Promise<unknown>>) => unaryCall(deps, method, work);
   const streaming = <Asked>(method: Method<Asked>, work: Work<Asked, Updates>) => streamingCall(deps, method, work);
   return {
@@ -153,8 +155,11 @@ const methods = {
   ),
 };
 
+/** With `turn`, which a call waits for before anything is done for it. */
+type CallDeps = GrpcServiceDeps & { readonly turn: () => Promise<void> | undefined };
+
 function unaryCall<Asked>(
-  deps: GrpcServiceDeps,
+  deps: CallDeps,
   method: Method<Asked>,
   work: Work<Asked, Promise<unknown>>,
 ): handleUnaryCall<Uint8Array, unknown> {
@@ -170,7 +175,7 @@ function unaryCall<Asked>(
   };
 }
 
-function streamingCall<Asked>(deps: GrpcServiceDeps, method: Method<Asked>, work: Work<Asked, Updates>) {
+function streamingCall<Asked>(deps: CallDeps, method: Method<Asked>, work: Work<Asked, Updates>) {
   return async (call: ServerWritableStream<Uint8Array, unknown>): Promise<void> => {
     let stopWatching: (() => void) | undefined;
     try {
@@ -194,7 +199,8 @@ function streamingCall<Asked>(deps: GrpcServiceDeps, method: Method<Asked>, work
   };
 }
 
-async function opened<Asked>(deps: GrpcServiceDeps, method: Method<Asked>, call: GrpcCall) {
+async function opened<Asked>(deps: CallDeps, method: Method<Asked>, call: GrpcCall) {
+  await deps.turn();
   deps.admit(call);
   const begun = await beginCall(call, deps.identify);
   const decoded = decodedBy(method, call.request);
@@ -215,8 +221,16 @@ function decodedBy<Asked>({ decode }: Method<Asked>, bytes: Uint8Array) {
   try {
     return decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   } catch (error) {
-    throw malformed(error instanceof RangeError ? "is cut off, or nested too deep" : "is not this method's message");
+    throw malformed(unreadable(error));
   }
+}
+
+/** Why bytes are no request, as far as what decodes them says it. */
+function unreadable(error: unknown): string {
+  const said = error instanceof Error ? error.message : "";
+  if (said === "Invalid Date") return "has a time that is out of range";
+  if (said.includes("MAX_SAFE_INTEGER")) return "has a number that is out of range";
+  return error instanceof RangeError ? "is cut off, or nested too deep" : "is not this method's message";
 }
 
 /**
