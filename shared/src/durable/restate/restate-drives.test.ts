@@ -25,9 +25,10 @@ async function dispatching(answers: readonly (Answer | Promise<Answer> | Error)[
   const told: unknown[] = [];
   const due: { id: string; kind: string; epoch: string; due: string }[] = [];
   const asked: { readonly text: string; readonly values: readonly unknown[] }[] = [];
-  const session = { unsafe: async () => [{ id: "known" }], release: () => undefined };
+  const session = { unsafe: async () => [{ id: "known" }], end: async () => undefined };
   const database = {
-    sql: { reserve: async () => session, array: (values: unknown) => values },
+    session: async () => session,
+    sql: { array: (values: unknown) => values },
     async query(text: string, values: readonly unknown[] = []) {
       if (text.includes("FROM run_rows")) {
         asked.push({ text, values });
