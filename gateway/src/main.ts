@@ -1,7 +1,7 @@
 /**
  * The entry of every root script, and of the package's command. In a checkout it runs before any
  * dependency is installed, so it imports nothing but set-up, which uses Bun alone; then it becomes
- * the command-line interface, in this same process.
+ * the command-line interface, or the part of set-up that needs packages, in this same process.
  */
 import { resolve } from "node:path";
 import { installationIn } from "./setup/installation.ts";
@@ -44,12 +44,7 @@ if (installation === "checkout" || system) {
     process.exit(1);
   }
 }
-if (asked && !args.includes("--quiet")) {
-  // It reads the settings, for which packages have to be there.
-  const { preparePython } = await import("./setup/python-packages.ts");
-  const prepared = await preparePython({ cwd: process.cwd(), env: process.env }, say);
-  if (prepared !== undefined) say(prepared);
-}
-if (asked) process.exit(0);
+if (asked && args.includes("--quiet")) process.exit(0);
 if (process.execve === undefined) throw new Error("process.execve is missing: Bun 1.4.4 or newer is needed");
-process.execve(process.execPath, [process.execPath, resolve(root, "gateway/src/cli/main.ts"), ...args]);
+const next = asked ? "gateway/src/setup/prepare-python.ts" : "gateway/src/cli/main.ts";
+process.execve(process.execPath, [process.execPath, resolve(root, next), ...(asked ? [] : args)]);

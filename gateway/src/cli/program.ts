@@ -38,10 +38,7 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
   const leaf = (name: string, description: string) =>
     program.command(name).description(description).addOption(configOption());
 
-  program
-    .command("setup")
-    .description("install what is missing: packages, sandbox tools, Python, a browser")
-    .option("--quiet", "print nothing if nothing is missing, and download no browser");
+  addSetup(program, context, done);
   leaf("start", "start the agents and the gateway, until Ctrl-C").action(async (options) =>
     done(await (await starting()).startCommand(options, context)),
   );
@@ -90,6 +87,20 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
   addTools(program, context, done);
   for (const group of program.commands) refuseUnknown(group);
   return program;
+}
+
+function addSetup(program: Command, { cwd, env, terminal }: CliContext, done: (exitCode: number) => void): void {
+  program
+    .command("setup")
+    .description("install what is missing: packages, sandbox tools, Python, a browser")
+    .option("--quiet", "print nothing if nothing is missing, and download no browser")
+    // Whoever starts this file itself, as an image and a service do, has all the rest.
+    .action(async ({ quiet }) => {
+      const { preparePython } = await import("../setup/python-packages.ts");
+      const prepared = quiet ? undefined : await preparePython({ cwd, env }, terminal.say);
+      if (prepared !== undefined) terminal.say(prepared);
+      done(0);
+    });
 }
 
 function addTools(program: Command, context: CliContext, done: (exitCode: number) => void): void {

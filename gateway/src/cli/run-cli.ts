@@ -3,6 +3,7 @@ import { AppError } from "manyhands/internal/core/errors";
 import { ownCommand } from "manyhands/internal/core/release";
 import type { CliContext } from "../session/context.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
+import { guardedTerminal } from "../terminal/guarded-terminal.ts";
 import { machineFailure } from "../terminal/machine-failure.ts";
 import { safeText } from "../terminal/safe-text.ts";
 import { manyhandsProgram } from "./program.ts";
@@ -12,7 +13,8 @@ import { manyhandsProgram } from "./program.ts";
  * standard error, as does a machine that refuses (a full disk, a home of another user): code 2 for
  * a mistake of the caller (usage, settings), 1 for others. Anything else is a bug and is thrown.
  */
-export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
+export async function runCli(args: readonly string[], given: CliContext): Promise<number> {
+  const context = { ...given, terminal: guardedTerminal(given.terminal) };
   let exitCode: number = exitCodes.ok;
   const program = manyhandsProgram(context, (code) => {
     exitCode = code;

@@ -134,6 +134,13 @@ test("--version prints the version, and setup is among the commands", async () =
   expect(cli.out()).toContain("setup");
 });
 
+test("setup that is started as an image does it, past what a checkout does first, sees to agents' Python", async () => {
+  await using cli = await cliForTest({});
+  await writeFile(join(cli.cwd, "manyhands.toml"), "[python]\npackages = 1\n");
+  expect(await cli.run("setup")).toBe(0);
+  expect(cli.said()).toContain("libraries    not looked at: manyhands.toml, line 2");
+});
+
 test("setup prints its usage, and installs nothing for an unknown argument", () => {
   for (const word of ["--help", "-h"]) expect(setupUsage([word])).toMatchObject({ exitCode: 0 });
   expect(setupUsage(["--quiet"])).toBeUndefined();

@@ -52,6 +52,9 @@ test("texts of others are told in a line, without marks, and without what would 
   const { shortLine, plainText, safeText } = await at.load("app/format.ts");
   expect([shortLine(" a\n b\t c "), shortLine("abcd", 4), shortLine("abcde", 4)]).toEqual(["a b c", "abcd", "abc…"]);
   expect(plainText("## Head\n- **one** `two`\n> said\n+ plus\n# 1")).toBe("Head\none two\nsaid\nplus\n1");
+  const begun = performance.now();
+  plainText("\n".repeat(200_000));
+  expect(performance.now() - begun).toBeLessThan(2_000);
   expect(safeText("a\r\nb\tc\n")).toBe("a\nb\tc\n");
   const misleading = [0, 0x0b, 0x0d, 0x1b, 0x7f, 0x9f, 0x61c, 0x200b, 0x200e, 0x2028, 0x202e, 0x2060, 0x2066, 0xfeff];
   misleading.push(0xad, 0x34f, 0x180e, 0x2061, 0x206a, 0x3164, 0xfe00, 0xfff9);

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { JournalEvent } from "manyhands/internal/core/events/events";
 import { sentEvent } from "manyhands/internal/core/events/read-event";
 import type { SentEvent } from "./api/events.ts";
 import { createThread, type Thread } from "./pages/conversation/thread.ts";
@@ -89,7 +90,7 @@ test("an agent that was asked has a turn of its own, with what it was asked, its
       hops: 1,
     },
     { type: "agent-accepted", ...ask, taskId: "t9", contextId: "c" },
-    { type: "agent-progressed", ...ask, text: "reading" },
+    { type: "agent-progressed", ...ask, text: "reading", usedSoFar: { tokens: 2, usd: 0.25, unpriced: false } },
     replied("Meanwhile."),
     {
       type: "agent-answered",
@@ -104,6 +105,25 @@ test("an agent that was asked has a turn of its own, with what it was asked, its
   expect(swe).toMatchObject({ who: "swe", asked: "Fix it all", taskId: "t9", progress: ["reading"], usd: 1 });
   expect(swe).toMatchObject({ state: "failed", error: "It does not build.", milliseconds: 4_000 });
   expect(own).toMatchObject({ who: agent, state: "working" });
+});
+
+test("the newest report of an agent at work is what it has used, until its last one", () => {
+  const ask = { askId: "a", agent: "swe" };
+  const used = (usd: number) => ({ tokens: 1, usd, unpriced: usd === 0 });
+  const events: JournalEvent[] = [
+    { type: "agent-asked", ...ask, url: "http://swe", text: "Fix", parts: [], hops: 1 },
+    { type: "agent-progressed", ...ask, text: "reading", usedSoFar: used(0) },
+    { type: "agent-used", ...ask, usedSoFar: used(0.5) },
+    { type: "agent-progressed", ...ask, text: "writing" },
+    { type: "agent-answered", ...ask, state: "completed", files: [], usage: used(0.75) },
+  ];
+  const seen = [2, 3, 4, 5].map((count) => turns(threadOf(...events.slice(0, count)))[0]);
+  expect(seen.map((turn) => [turn?.usd, turn?.unpriced])).toEqual([
+    [0, true],
+    [0.5, false],
+    [0.5, false],
+    [0.75, false],
+  ]);
 });
 
 test("an answer that only repeats what an agent failed with is not told again", () => {

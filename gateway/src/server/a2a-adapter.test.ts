@@ -33,13 +33,14 @@ function adapterOver(runnables: Runnable[], more: Partial<A2aAdapterDeps> = {}) 
     ...more,
   } as A2aAdapterDeps);
   const app = new Hono();
-  app.onError((error) => new Response(null, { status: errorCodes[publicError(error).code].status }));
+  app.onError((error) => new Response(error.message, { status: errorCodes[publicError(error).code].status }));
   app.route("/", adapter.app);
   const cardAt = async (path: string, headers: Record<string, string> = {}) => {
     const response = await app.request(`http://inside${path}/.well-known/agent-card.json`, { headers });
     return response.ok ? ((await response.json()) as Record<string, unknown>) : response.status;
   };
-  return { adapter, cardAt };
+  const textAt = async (path: string) => (await app.request(`http://inside${path}`)).text();
+  return { adapter, cardAt, textAt };
 }
 
 const strict = { "A2A-Version": "1.0" };
@@ -51,6 +52,12 @@ test("each flow and agent has its card under its name, with its own address", as
   expect(await cardAt("/a2a/far%20away")).toMatchObject({ name: "Far" });
   expect([await cardAt("/a2a/nobody"), await cardAt("/a2a/%ff")]).toEqual([404, 404]);
   expect(JSON.stringify(await cardAt("/a2a/echo"))).toContain('"provider":"p"');
+});
+
+test("where a client looks for a card that was given an address without a slash at its end, it is told so", async () => {
+  const { cardAt, textAt } = adapterOver([echo, agent]);
+  expect(await cardAt("/a2a")).toBe(404);
+  expect(await textAt("/a2a/.well-known/agent-card.json")).toContain("with a slash at its end: /a2a/NAME/");
 });
 
 test("the gateway's own address has the card of its first agent, or else of its first flow, or none", async () => {

@@ -5,6 +5,7 @@ import type { Webhooks } from "manyhands/internal/a2a/push/webhooks";
 import { type AgentAppDeps, agentApp } from "manyhands/internal/a2a/server/agent-app";
 import type { CardFacts, CardStyle } from "manyhands/internal/a2a/server/card";
 import type { Identify } from "manyhands/internal/core/caller";
+import { AppError } from "manyhands/internal/core/errors";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import type { Deletions } from "manyhands/internal/runs/deletions";
@@ -69,6 +70,7 @@ export function a2aAdapter(deps: A2aAdapterDeps): A2aAdapter {
   const app = new Hono();
   app.all("/a2a/*", (c) => {
     const [, , name = ""] = new URL(c.req.url).pathname.split("/");
+    if (name === ".well-known") throw slashMissing();
     return answer(c, findRunnable(deps.runnables, decodedName(name)));
   });
   app.get("/.well-known/:card{agent(?:-card)?\\.json|jwks\\.json}", (c, next) => {
@@ -82,6 +84,14 @@ export function a2aAdapter(deps: A2aAdapterDeps): A2aAdapter {
       return served(first ?? findRunnable(deps.runnables, tenant)).handler;
     },
   };
+}
+
+/** For clients that take the last part of an address for a file and look for the card beside it. */
+function slashMissing(): AppError {
+  return new AppError(
+    "not_found",
+    "An agent's card is below its own address. Give the client that address with a slash at its end: /a2a/NAME/.",
+  );
 }
 
 /** The first agent, or else the first flow. */

@@ -22,7 +22,10 @@ function scheduling(caller = ann) {
     ...{ add: schedule, get: schedule, list: [schedule], pause: schedule, resume: schedule },
     ...{ remove: undefined, runNow: { id: "r7" } },
   });
-  const { functions: runs } = noting({ view: { id: "r7", input: "Report" } });
+  const { functions: runs } = noting({
+    view: { id: "r7", input: "Report", status: "completed" },
+    settled: { id: "r7" },
+  });
   const check = (names: readonly string[], principal: string) => {
     calls.push(["check", names, principal]);
     if (names.includes("theirs")) throw new AppError("not_found", "There is no such target.");
@@ -48,6 +51,19 @@ test("a schedule is its caller's, with what was left out by default, and it is k
     ["check", ["me"], "ann"],
     ["add", { ...asked, ...rest, settings, budget: { usd: 1 }, notify: ["me"] }, "ann"],
   ]);
+});
+
+test("a schedule that is run now answers as every start of a run does, and waits if that is preferred", async () => {
+  const { ask, calls } = scheduling();
+  const run = (headers?: Record<string, string>) => ask("POST", "/schedules/report/run", headers && { headers });
+  const started = await run({ Prefer: "respond-async" });
+  expect([started.status, started.headers.get("Preference-Applied")]).toEqual([202, null]);
+  expect(await started.json()).toEqual({ runId: "r7", id: "r7", input: "Report", status: "completed" });
+  const ended = await run({ Prefer: "wait=5" });
+  expect([ended.status, ended.headers.get("Preference-Applied")]).toEqual([200, "wait=5"]);
+  calls.splice(0);
+  expect((await run({ Prefer: "wait=soon" })).status).toBe(400);
+  expect(calls).toEqual([]);
 });
 
 test("a schedule that names who is not there, or may not be told, is not added", async () => {

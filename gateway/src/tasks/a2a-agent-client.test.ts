@@ -49,6 +49,25 @@ test("an agent's token is sent for files on its own server, and to no other addr
   expect(elsewhere.asked).toEqual(["/b.txt null"]);
 });
 
+test("what A2A calls a task is a run to whoever names one", async () => {
+  await using gateway = await startGateway();
+  const client = await connectAgent(`${gateway.url}/a2a/echo`, undefined);
+  const started = await fetch(`${gateway.url}/flows/echo`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Prefer: "wait=20" },
+    body: JSON.stringify({ input: "Go" }),
+  });
+  const { id } = (await started.json()) as { id: string };
+  for (const [run, said] of [
+    ["nope", "There is no run nope."],
+    [id, `The run ${id} has ended.`],
+  ] as const) {
+    await expect(client.cancel(run, { signal })).rejects.toThrow(said);
+    await expect(Array.fromAsync(client.send({ text: "More", taskId: run }, { signal }))).rejects.toThrow(said);
+  }
+  await expect(Array.fromAsync(client.watch("nope", { signal }))).rejects.toThrow("There is no run nope.");
+});
+
 test("only as many tasks are requested as needed", async () => {
   await using agent = serve();
   const client = await connectAgent(agent.url, undefined);

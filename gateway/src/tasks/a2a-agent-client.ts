@@ -3,12 +3,14 @@ import { type A2aClient, createA2aClient } from "manyhands/internal/a2a/client/c
 import type { Fetch } from "manyhands/internal/a2a/client/client-fetch";
 import { authorizedFetch, type Credentials } from "manyhands/internal/a2a/client/credentials";
 import { insideAddress } from "manyhands/internal/a2a/client/server-address";
+import type { TaskUpdate } from "manyhands/internal/a2a/client/task-update";
 import { agentExtension } from "manyhands/internal/a2a/extensions";
 import { stateName } from "manyhands/internal/a2a/task-state";
 import { AppError } from "manyhands/internal/core/errors";
 import * as z from "zod";
 import type { AgentClient, AgentFacts, FilePart, OutgoingFile, OutgoingMessage, TaskSummary } from "./agent-client.ts";
 import { fetchServer } from "./fetch-server.ts";
+import type { TaskItem } from "./task-item.ts";
 import { taskItems } from "./task-items.ts";
 
 const fileTimeoutMs = 60_000;
@@ -30,15 +32,33 @@ export async function connectAgent(
   return {
     url,
     facts: factsOfCard(client.card),
-    send: (message, options) => taskItems(client.stream(outgoing(message), options)),
-    watch: (taskId, options) => taskItems(client.watch(taskId, { after: 0, ...options })),
+    send: (message, options) => ofRun(message.taskId, client.stream(outgoing(message), options)),
+    watch: (taskId, options) => ofRun(taskId, client.watch(taskId, { after: 0, ...options })),
     async cancel(taskId, options) {
-      await client.cancel(taskId, options);
+      await client.cancel(taskId, options).catch((error) => {
+        throw inRunWords(error, taskId);
+      });
     },
     list: (options) => listTasks(url, authorized, options),
     file: (part, { signal }) =>
       download(part, url, authorized, AbortSignal.any([signal, AbortSignal.timeout(fileTimeoutMs)])),
   };
+}
+
+async function* ofRun(id: string | undefined, updates: AsyncIterable<TaskUpdate>): AsyncGenerator<TaskItem, void> {
+  try {
+    yield* taskItems(updates);
+  } catch (error) {
+    throw id === undefined ? error : inRunWords(error, id);
+  }
+}
+
+/** What A2A calls a task is a run to whoever asked. */
+function inRunWords(error: unknown, id: string): unknown {
+  if (!(error instanceof AppError)) return error;
+  if (error.code === "not_found") return new AppError("not_found", `There is no run ${id}.`, { cause: error });
+  const hasEnded = error.code === "run_ended" || (error.code === "unsupported" && error.message.includes("has ended"));
+  return hasEnded ? new AppError("run_ended", `The run ${id} has ended.`, { cause: error }) : error;
 }
 
 function outgoing({
@@ -71,7 +91,7 @@ async function download(part: FilePart, agentUrl: string, authorized: Fetch, sig
   // Its credentials go to this agent alone; a file may lie anywhere.
   const response = await fetchServer(url, { signal, ...(kept && { redirect: "error" }) }, authorized);
   if (response.ok) return response.bytes();
-  throw new AppError("unavailable", `A file of the task could not be fetched: HTTP status ${response.status}.`);
+  throw new AppError("unavailable", `A file of the run could not be fetched: HTTP status ${response.status}.`);
 }
 
 const card = z.looseObject({

@@ -41,6 +41,7 @@ const events: { readonly [Type in EventType]: EventOf<Type> } = {
   "agent-asked": { type: "agent-asked", ...ask, url: "http://127.0.0.1:1", text: "do", parts, hops: 1 },
   "agent-accepted": { type: "agent-accepted", ...ask, taskId: "t", contextId: "c" },
   "agent-progressed": { type: "agent-progressed", ...ask, text: "at it" },
+  "agent-used": { type: "agent-used", ...ask, usedSoFar: { tokens: 2, usd: 0, unpriced: true } },
   "agent-answered": { type: "agent-answered", ...ask, state: "completed", files: [] },
   "question-asked": { type: "question-asked", question: "Which?", kind: "question" },
   "notice-given": { type: "notice-given", kind: "budget", text: "little is left" },

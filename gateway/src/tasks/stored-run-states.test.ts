@@ -141,5 +141,5 @@ test("a paused run is resumed, one that is not says how it is, and files are had
     runs.file({ type: "file", sha256, name: "a.md", mediaType: "", size: 1 }, { signal });
   expect(new TextDecoder().decode(await file("there"))).toBe("hi");
   await expect(file("gone")).rejects.toThrow("The file a.md is not here any more.");
-  await expect(runs.file({ type: "url", url: "http://a.example" }, { signal })).rejects.toThrow("The file of the task");
+  await expect(runs.file({ type: "url", url: "http://a.example" }, { signal })).rejects.toThrow("The file of the run");
 });

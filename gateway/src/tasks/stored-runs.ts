@@ -98,7 +98,7 @@ export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind?: stri
     async file(part) {
       const content = part.type === "file" ? await artifacts.get(part.sha256) : undefined;
       if (content === undefined)
-        throw new AppError("not_found", `The file ${part.name ?? "of the task"} is not here any more.`);
+        throw new AppError("not_found", `The file ${part.name ?? "of the run"} is not here any more.`);
       return content.bytes();
     },
   };

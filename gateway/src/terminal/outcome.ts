@@ -36,15 +36,20 @@ export async function tellOutcome(
   const folder = join(cwd, "manyhands-out", outcome.taskId.replace(/[^\w.-]/g, "_").replace(/^\.+/, "_"));
   const files = await saveFiles(outcome.artifacts, folder, options.source, { signal: AbortSignal.timeout(120_000) });
   if (options.json) {
-    const { taskId, contextId, state, view } = outcome;
+    const { taskId, contextId, state, code, view } = outcome;
     const data = dataOf(outcome);
-    const answer = { text: answerOf(outcome), ...(data !== undefined && { data }) };
+    const answer = {
+      ...(code !== undefined && { code }),
+      text: answerOf(outcome),
+      ...(data !== undefined && { data }),
+    };
     const result = { kind: "result", taskId, contextId, state, ...answer, files, totals: plainTotals(view.totals) };
     terminal.out(`${safeJson(result)}\n`);
     return;
   }
   const [color, words] = marks[outcome.state];
-  const lines = [`${paint(terminal.style, color, words)}  ${summaryText(outcome.view)}`];
+  const named = outcome.code === undefined ? words : `${words}, ${safeText(outcome.code)}`;
+  const lines = [`${paint(terminal.style, color, named)}  ${summaryText(outcome.view)}`];
   if (causes.has(outcome.state) && outcome.text !== "") lines.push(safeText(outcome.text).replace(/^/gm, "  "));
   if (files.length > 0)
     lines.push(

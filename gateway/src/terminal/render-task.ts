@@ -17,6 +17,8 @@ export type TaskOutcome = {
   readonly state: ShownState;
   /** The answer, a question, or the cause of a failure. */
   readonly text: string;
+  /** What a failure is called, where the journal says it. */
+  readonly code?: string;
   readonly artifacts: readonly EventOf<"artifact-added">[];
   readonly view: TerminalView;
 };
@@ -110,6 +112,8 @@ function note(seen: Seen, item: TaskItem, { json, terminal }: RenderTaskOptions)
     seen.text = item.event.error?.message ?? "It needs a person.";
   }
   if (item.kind === "event" && item.event.type === "run-resumed") seen.state = "working";
+  if (item.kind === "event" && item.event.type === "run-ended" && item.event.status === "failed")
+    if (item.event.error !== undefined) seen.code = item.event.error.code;
   if (item.kind === "event" && item.event.type === "artifact-added") seen.artifacts = [...seen.artifacts, item.event];
   const rendered = render(seen.view, item, terminal.style);
   seen.view = rendered.view;

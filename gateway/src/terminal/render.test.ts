@@ -351,8 +351,9 @@ test("each step shows the task's usage, summaries, tools and running agents incl
       type: "agent-progressed",
       ...asks,
       text: "ls",
-      usedSoFar: { tokens: 80, outputTokens: 1, usd: 1, unpriced: false },
+      usedSoFar: { tokens: 8, outputTokens: 1, usd: 0.5, unpriced: false },
     }),
+    event(5, { type: "agent-used", ...asks, usedSoFar: { tokens: 80, outputTokens: 1, usd: 1, unpriced: false } }),
     step(5),
     event(6, {
       type: "agent-answered",

@@ -11,7 +11,7 @@ import { indented, lines, type Rendered, stream, type TerminalView } from "./ter
 import { addCall, addOthers, durationText, sizeText, soFarText, totalsText, usageText } from "./totals.ts";
 
 /** Events about other agents. */
-type PeerEvent = EventOf<"agent-asked" | "agent-accepted" | "agent-progressed" | "agent-answered">;
+type PeerEvent = EventOf<"agent-asked" | "agent-accepted" | "agent-progressed" | "agent-used" | "agent-answered">;
 
 /** Marks for another agent's answer; every other state is a failure. */
 const answerMarks = { completed: ["green", "✓"], canceled: ["dim", "-"] } as const;
@@ -111,6 +111,7 @@ function renderEvent(view: TerminalView, event: ReadEvent, style: Style): Render
     case "agent-asked":
     case "agent-accepted":
     case "agent-progressed":
+    case "agent-used":
     case "agent-answered":
       return renderPeer(view, event, style);
     case "flow-told": {
@@ -213,6 +214,8 @@ function renderPeer(view: TerminalView, event: PeerEvent, style: Style): Rendere
       if (event.call === "terminate" || (isBound && view.boundTold)) return lines(next, []);
       return lines(next, [`    ${paint(style, "dim", `${agent} · ${callText(event.text, room)}`)}`]);
     }
+    case "agent-used":
+      return lines({ ...view, totals: addOthers(view.totals, event) }, []);
     case "agent-answered": {
       const [colour, sign] = answerMarks[event.state as keyof typeof answerMarks] ?? (["red", "✗"] as const);
       const mark = paint(style, colour, sign);

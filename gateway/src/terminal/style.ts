@@ -16,6 +16,9 @@ export function styleOf(
 
 const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
 
+/** The sequences that `paint` writes, as one group. */
+export const painted = new RegExp(`(\x1b\\[(?:0|${Object.values(codes).join("|")})m)`);
+
 /** A text in a colour, or unchanged without colours. */
 export function paint(style: Style, color: keyof typeof codes, text: string): string {
   return style.color ? `\x1b[${codes[color]}m${text}\x1b[0m` : text;

@@ -116,6 +116,19 @@ test("the model is asked for an answer until it fits the schema, and the answer 
   expect(ofType(events, "artifact-added").at(-1)?.parts.at(-1)).toEqual({ type: "data", data: { total: 42 } });
 });
 
+test.each([
+  { tool: terminate, named: 1 },
+  { tool: echo, named: 0 },
+])("a task with a schema speaks of terminate $named times if the agent has $tool.name", async ({ tool, named }) => {
+  const answer = call("create_chat_completion", { response: { total: 42 } });
+  await using agent = await agentForTest({ script: [{ text: "It is 42." }, answer], tools: [tool] });
+  const outputSchema = { type: "object", properties: { total: { type: "number" } }, required: ["total"] };
+  expect((await agent.run("How many?", { outputSchema })).record.status).toBe("completed");
+  const told = JSON.stringify(agent.model.requests.at(-1)?.body.messages);
+  expect(told).toContain("Text alone does not end this task. Call a tool; call `create_chat_completion` when");
+  expect(told.match(/terminate/g) ?? []).toHaveLength(named);
+});
+
 test("a task that waited, and whose schema is accepted no longer, fails and says why", async () => {
   await using agent = await agentForTest({ script: [] });
   const { record } = await agent.run("How many?", { outputSchema: { type: "string", pattern: "^(?=a)" } });

@@ -31,6 +31,7 @@ import { loop, react, type Turn } from "./task/loop.ts";
 import { receive, receiveMessages } from "./task/receive.ts";
 import { askModel, fixedTokens } from "./think/ask-model.ts";
 import { fitWindow } from "./think/compaction.ts";
+import { endingTool } from "./think/last-turn.ts";
 import { withViews } from "./think/views.ts";
 
 /** What an agent's tasks need of the server they run in. */
@@ -241,9 +242,11 @@ function inWindow(limits: Limits, { capabilities }: Model): Limits {
 function withOutputSchema(agent: AgentDefinition, { outputSchema }: AgentInput): AgentDefinition {
   if (outputSchema === undefined) return agent;
   const answer = createChatCompletion(outputSchema);
+  const giveUp = endingTool(agent);
+  const otherwise = giveUp === undefined ? "" : `, and use ${giveUp} only to give up`;
   return {
     ...agent,
-    instructions: `${agent.instructions}\n\nThis task wants its answer in a fixed form: give it with ${answer.name}, and use terminate only to give up.`,
+    instructions: `${agent.instructions}\n\nThis task wants its answer in a fixed form: give it with ${answer.name}${otherwise}.`,
     tools: [...agent.tools.filter(({ name }) => name !== answer.name).map(withoutSuccess), answer],
     toolChoice: "required",
   };

@@ -10,7 +10,9 @@ import {
   type TokenRow,
   useMs,
 } from "../auth/auth-store.ts";
+import { logBug } from "../core/async/log-bug.ts";
 import { callerNamed } from "../core/caller.ts";
+import type { Log } from "../core/runs/engine.ts";
 import type { Database } from "../durable/postgres/database.ts";
 
 type Stored = { readonly [Key in keyof TokenRow]: TokenRow[Key] extends string ? string : string | null };
@@ -19,7 +21,7 @@ type Stored = { readonly [Key in keyof TokenRow]: TokenRow[Key] extends string ?
  * The tokens and sessions of all processes with this database, each looked up when it is used.
  * `close` leaves the database open.
  */
-export function authRows(database: Database): AuthStore {
+export function authRows(database: Pick<Database, "query">, log: Pick<Log, "error">): AuthStore {
   return {
     async add({ name, principal, scopes, lifeMs }) {
       const secret = newSecret();
@@ -47,7 +49,9 @@ export function authRows(database: Database): AuthStore {
       if (row === undefined) return undefined;
       // Nobody waits for the time of use.
       if (row.is_due)
-        database.query("UPDATE tokens SET used = now_ms() WHERE hash = $1::bytea", [hash]).catch(() => undefined);
+        database
+          .query("UPDATE tokens SET used = now_ms() WHERE hash = $1::bytea", [hash])
+          .catch(logBug(log, "When a token was used could not be stored."));
       return callerNamed(row.principal, scopesOf(row));
     },
     async signIn({ principal, scopes }, lifeMs) {

@@ -189,7 +189,7 @@ describe.skipIf(postgresPrograms === undefined)("what two processes share in a d
   test("when a token was used last is kept to the minute, for that token alone", async () => {
     await using pair = await two();
     const database = new Database({ url: pair.url, schema: "manyhands", connections: 1, log: silentLog });
-    const tokens = authRows(database);
+    const tokens = authRows(database, silentLog);
     const [secret] = [
       await tokens.add({ name: "one", principal: "alice", scopes: [] }),
       await tokens.add({ name: "other", principal: "alice", scopes: [] }),

@@ -91,7 +91,7 @@ export async function openSharedRows(options: SharedRowsOptions): Promise<Shared
       }
       return done;
     },
-    tokens: authRows(database),
+    tokens: authRows(database, log),
     memory: memoryTable(database),
     requests: requestRows(database),
     shareLimits: (limits, own) => sharedLimiter(limits, own, { database, log }),

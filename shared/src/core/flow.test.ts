@@ -37,10 +37,10 @@ test("options that a caller could not leave out, or that no schema shows, are re
     nights: z.int().optional(),
   });
   expect(flow(two)).toThrow(
-    "The flow trip needs options that may all be left out, as z.int().default(3) may: city, day.",
+    "The flow trip needs options that may all be left out, as z.int().default(3) may: city, day. What a caller must give can be optional, and check say so if it is missing.",
   );
   const atOdds = z.strictObject({ nights: z.int().default(0) }).refine(({ nights }) => nights > 0, "too short");
-  expect(flow(atOdds)).toThrow("as z.int().default(3) may: too short.");
+  expect(flow(atOdds)).toThrow("as z.int().default(3) may: too short. What");
   expect(flow(z.strictObject({ when: z.date().default(new Date(0)) }))).toThrow(
     "The flow trip has options that are not",
   );

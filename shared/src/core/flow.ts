@@ -283,5 +283,7 @@ function optionsFault(options: z.ZodObject): string | undefined {
   }
   const { error } = options.safeParse({});
   const faults = error?.issues.map(({ path, message }) => (path.length === 0 ? message : path.join(".")));
-  return faults && `needs options that may all be left out, as z.int().default(3) may: ${faults.join(", ")}`;
+  if (faults === undefined) return undefined;
+  const missing = "What a caller must give can be optional, and check say so if it is missing";
+  return `needs options that may all be left out, as z.int().default(3) may: ${faults.join(", ")}. ${missing}`;
 }

@@ -52,6 +52,15 @@ test("the task's data is never read as settings, whatever its keys", () => {
   expect(asked([text, ...rows])).toMatchObject({ files: rows, options: { rounds: 2 } });
 });
 
+test("an option that the flow does not have is refused, unless its schema takes any; a run that has one goes on", () => {
+  const rounds = z.int().default(2);
+  const admit = (options: z.ZodObject) => admitToFlow({ options }, message([text], { options: { rouns: 3 } }));
+  expect(() => admit(z.object({ rounds }))).toThrow("options.rouns: is not known; there are rounds.");
+  expect(admit(z.looseObject({ rounds })).options).toEqual({ rouns: 3 });
+  const accepted = { message: message([text]), flow: { options: { rouns: 3 } } };
+  expect(flowRequest({ options: z.object({ rounds }) }, accepted).options).toEqual({ rounds: 2 });
+});
+
 test("the settings of a run accepted by an earlier version are read from its data part", () => {
   const parts = [text, data({ rows: 3 }), data({ agents: ["swe"], options: { rounds: 1 } }), file];
   expect(flowRequest(flow, { message: message(parts) })).toEqual({

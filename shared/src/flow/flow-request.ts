@@ -50,14 +50,16 @@ export function flowRequest(
 
 /**
  * The flow settings of a first message, over those of the flow. Throws `invalid_input` if no run
- * can start with it.
+ * can start with it, or if an option is not one of the flow's: nobody would notice a misspelt one.
  */
 export function admitToFlow(
   definition: Pick<FlowDefinition, "options" | "check" | "textless" | "settings">,
   message: UserMessage,
 ): FlowSettings {
   const flow = over(definition.settings, settingsOf(message));
-  flowRequest(definition, { message, flow });
+  const { options } = definition;
+  const known = options.def.catchall === undefined ? options.strict() : options;
+  flowRequest({ ...definition, options: known }, { message, flow });
   return flow;
 }
 

@@ -191,7 +191,7 @@ test("a further message goes to the sender's own run of this kind and conversati
   const stored = await at.files();
   await expect(at.say(over, message("o", file("too late")))).rejects.toMatchObject({
     code: "run_ended",
-    message: "The task has ended; start another in its conversation, by its contextId",
+    message: "The run has ended; start another in its conversation, by its contextId",
   });
   expect(await at.files()).toBe(stored);
 });

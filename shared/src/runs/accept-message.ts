@@ -137,12 +137,12 @@ export async function continueRun(
 ): Promise<RunRecord> {
   const run = await ownRun(engine, id, { principal, kind, called });
   if (contextId !== "" && contextId !== run.contextId)
-    throw new AppError("invalid_input", "is not the task's", { field: "contextId" });
+    throw new AppError("invalid_input", `is not the ${called}'s`, { field: "contextId" });
   const { message, contents } = describeMessage(incoming, artifacts);
   const isNew = dedupeMs === 0;
   if (!isNew && (await isKnown(projections, run, message))) return run;
   if (terminalStatuses.includes(run.status))
-    throw new AppError("run_ended", "The task has ended; start another in its conversation, by its contextId");
+    throw new AppError("run_ended", `The ${called} has ended; start another in its conversation, by its contextId`);
   if (quota !== undefined) await engine.admit({ principal, contextId, quota, starts: false });
   await storeContents(contents, artifacts);
   const options = { id: isNew ? crypto.randomUUID() : message.messageId, events: [messageReceived(message)] };

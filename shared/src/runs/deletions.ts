@@ -68,7 +68,7 @@ export function createDeletions(deps: DeletionsDeps): Deletions {
       const had = left ? [] : kinds().map((kind) => files?.detach({ kind, principal, contextId }) ?? false);
       if (done === undefined && !had.includes(true))
         throw new AppError("not_found", `There is no conversation ${contextId}.`);
-      await files?.clear();
+      if (files !== undefined) await clearNow(files);
       return done ?? { deleted: [], elsewhere: [] };
     },
   };
@@ -94,7 +94,14 @@ async function removeFiles({ files: hashes, endedAt }: Deletion, files: HomeFile
   if (files === undefined) return;
   // What is stored after the end is another's; the clock of a file is coarser than ours.
   for (const sha256 of hashes) await files.removeArtifact(sha256, endedAt + 1_000);
-  await files.clear();
+  await clearNow(files);
+}
+
+/** What cannot be removed now is removed by a later sweep, which logs why it could not. */
+async function clearNow(files: HomeFiles): Promise<void> {
+  await files.clear().catch((error) => {
+    if (!(error instanceof AppError)) throw error;
+  });
 }
 
 /**

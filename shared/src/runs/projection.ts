@@ -146,6 +146,7 @@ function withEvent(projection: TaskProjection, seq: number, event: ReadEvent): T
     case "memory-recalled":
     case "agent-accepted":
     case "agent-progressed":
+    case "agent-used":
     case "notice-given":
     case "flow-told":
     case "unknown":

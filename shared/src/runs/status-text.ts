@@ -24,6 +24,7 @@ const lines: {
   "agent-asked": ({ agent, text }) => short(`Asks ${agent}: ${text}`),
   "agent-accepted": () => undefined,
   "agent-progressed": ({ agent, text }) => short(`${agent}: ${text}`),
+  "agent-used": () => undefined,
   "agent-answered": (event) => short(`${event.agent} ${answered(event)}`),
   "question-asked": ({ question }) => question,
   "notice-given": ({ text }) => short(text),

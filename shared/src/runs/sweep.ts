@@ -66,9 +66,10 @@ export async function sweep(deps: SweepDeps, { dryRun = false } = {}): Promise<S
   const workspaces = before.workspaces === undefined ? [] : await sweepWorkspaces(pass, before.workspaces);
   const artifacts = before.artifacts === undefined ? [] : await sweepArtifacts(pass, before.artifacts);
   if (!dryRun) {
-    await files.clear();
-    await files.dropCopies((hashes) => engine.filesInUse(hashes));
     await engine.scrub();
+    // What cannot be removed from the disk keeps nothing else from being removed.
+    await files.dropCopies((hashes) => engine.filesInUse(hashes));
+    await files.clear();
   }
   const isFull = [journals, workspaces.length, artifacts.length].some((count) => count >= limit);
   return { runs: runs.ids, journals, workspaces, artifacts, more: runs.more || isFull };

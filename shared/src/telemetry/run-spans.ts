@@ -126,6 +126,7 @@ const views: { readonly [Type in ReadEvent["type"]]: View<Type> } = {
     return [];
   },
   "agent-progressed": none,
+  "agent-used": none,
   "agent-answered"(tracing, { at }, { askId, agent, state, error }) {
     const { at: begun = at, attributes } = tracing.open.get(askId) ?? {};
     tracing.open.delete(askId);

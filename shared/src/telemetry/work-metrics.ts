@@ -113,6 +113,7 @@ function measures({ models, tools, paid }: Measured): { readonly [Type in ReadEv
     "agent-asked": nothing,
     "agent-accepted": nothing,
     "agent-progressed": nothing,
+    "agent-used": nothing,
     "agent-answered": nothing,
     "question-asked": nothing,
     "notice-given": nothing,

@@ -143,10 +143,10 @@ export const runsFaults: readonly Fault[] = [
     file: "shared/src/runs/accept-message.ts",
     find: `  if (!isNew && (await isKnown(projections, run, message))) return run;
   if (terminalStatuses.includes(run.status))
-    throw new AppError("run_ended", "The task has ended; start another in its conversation, by its contextId");
+    throw new AppError("run_ended", \`The \${called} has ended; start another in its conversation, by its contextId\`);
 `,
     becomes: `  if (terminalStatuses.includes(run.status))
-    throw new AppError("run_ended", "The task has ended; start another in its conversation, by its contextId");
+    throw new AppError("run_ended", \`The \${called} has ended; start another in its conversation, by its contextId\`);
   if (!isNew && (await isKnown(projections, run, message))) return run;
 `,
     harm: "A client that repeats an answer after a lost reply is told only that the task has ended, not that its answer was taken.",

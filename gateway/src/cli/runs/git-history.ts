@@ -10,7 +10,7 @@ const maxBytes = 3_000_000;
 const kept = /^(?:HEAD|packed-refs|shallow|index|refs\/.+|objects\/.+)$/;
 
 /** Settings without which git misreads the rest. */
-const special = /^\s*\[extensions/im;
+const special = /^[^\S\n]*\[extensions/im;
 
 /**
  * The paths in a checkout that hold its history. None where the folder is not the top of a checkout

@@ -18,19 +18,24 @@ export type Block =
  * becomes a link, since showing it would fetch it.
  */
 export function parseMarkdown(text: string): Block[] {
-  const lines = text.replaceAll("\r\n", "\n").split("\n");
+  const lines: Lines = { all: text.replaceAll("\r\n", "\n").split("\n"), at: 0 };
   const blocks: Block[] = [];
-  while (lines.length > 0) {
-    const first = lines[0] ?? "";
-    const read = readers.find(({ starts }) => starts.test(first));
+  for (let first = peek(lines); first !== undefined; first = peek(lines)) {
+    const read = readerOf(first);
     const block = read === undefined ? paragraph(lines) : read.take(lines);
     if (block !== undefined) blocks.push(block);
   }
   return blocks;
 }
 
+/** The lines of a text, read from the one at `at` on. */
+type Lines = { readonly all: readonly string[]; at: number };
+
+const peek = ({ all, at }: Lines): string | undefined => all[at];
+const next = (lines: Lines): string => lines.all[lines.at++] ?? "";
+
 const fence = /^\s*(`{3,}|~{3,})/;
-const heading = /^(#{1,6})\s+(.*?)\s*#*$/;
+const heading = /^(#{1,6})\s+(.*)$/;
 const bullet = /^\s*[-*+]\s+(.*)$/;
 const numbered = /^\s*\d{1,9}[.)]\s+(.*)$/;
 const quote = /^\s*>\s?(.*)$/;
@@ -38,25 +43,23 @@ const row = /^\s*\|(.*)\|\s*$/;
 const blank = /^\s*$/;
 const rule = /^\s*([-*_])(?:\s*\1){2,}\s*$/;
 
-type Reader = { readonly starts: RegExp; take(lines: string[]): Block | undefined };
-
-const next = (lines: string[]) => lines.shift() ?? "";
+type Reader = { readonly starts: RegExp; take(lines: Lines): Block | undefined };
 
 /** The kinds of block, each with what its first line looks like. */
 const readers: readonly Reader[] = [
-  { starts: blank, take: (lines) => void lines.shift() },
+  { starts: blank, take: (lines) => void next(lines) },
   { starts: fence, take: codeBlock },
   {
     starts: heading,
     take(lines) {
       const [, marks = "#", title = ""] = heading.exec(next(lines)) ?? [];
-      return { type: "heading", level: marks.length, inline: parseInline(title) };
+      return { type: "heading", level: marks.length, inline: parseInline(title.replace(/(?<!#)#+$/, "").trimEnd()) };
     },
   },
   {
     starts: rule,
     take(lines) {
-      lines.shift();
+      next(lines);
       return { type: "rule" };
     },
   },
@@ -69,29 +72,35 @@ const readers: readonly Reader[] = [
   { starts: row, take: table },
 ];
 
+const readerOf = (line: string): Reader | undefined => readers.find(({ starts }) => starts.test(line));
+
 /** The captured texts of the lines from the first on that look alike. */
-function runOf(lines: string[], pattern: RegExp): string[] {
+function runOf(lines: Lines, pattern: RegExp): string[] {
   const texts: string[] = [];
-  while (lines.length > 0 && pattern.test(lines[0] ?? "")) texts.push(pattern.exec(next(lines))?.[1] ?? "");
+  for (let found = pattern.exec(peek(lines) ?? ""); found !== null; found = pattern.exec(peek(lines) ?? "")) {
+    texts.push(found[1] ?? "");
+    lines.at++;
+  }
   return texts;
 }
 
-function codeBlock(lines: string[]): Block {
+function codeBlock(lines: Lines): Block {
   const [, mark = "```"] = fence.exec(next(lines)) ?? [];
-  const end = lines.findIndex((line) => line.trim().startsWith(mark));
-  const inside = lines.splice(0, end === -1 ? lines.length : end);
-  lines.shift();
+  const inside: string[] = [];
+  while (peek(lines)?.trim().startsWith(mark) === false) inside.push(next(lines));
+  lines.at++;
   return { type: "code", text: inside.join("\n") };
 }
 
-function table(lines: string[]): Block {
+function table(lines: Lines): Block {
   const rows = runOf(lines, row).filter((cells) => !/^[\s|:-]+$/.test(cells));
   return { type: "table", rows: rows.map((cells) => cells.split("|").map((cell) => parseInline(cell.trim()))) };
 }
 
-function paragraph(lines: string[]): Block {
+function paragraph(lines: Lines): Block {
   const own = [next(lines)];
-  while (lines.length > 0 && !readers.some(({ starts }) => starts.test(lines[0] ?? ""))) own.push(next(lines));
+  for (let line = peek(lines); line !== undefined && readerOf(line) === undefined; line = peek(lines))
+    own.push(next(lines));
   return { type: "paragraph", inline: parseInline(own.join("\n")) };
 }
 

@@ -23,7 +23,7 @@ export const startedAnswers = {
 /** Answers with a run that was started: at once, or within `waitMs` when it has settled. */
 export async function answerStarted(
   c: Context<RestEnv>,
-  runs: Runs,
+  runs: Pick<Runs, "settled" | "view">,
   started: RunRecord,
   waitMs: number | undefined,
 ): Promise<Response> {

@@ -2,7 +2,8 @@ import { findRunnable, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import { endpoint, type RestEndpoint } from "../../rest/endpoint.ts";
-import { idempotencyKey, runSchema } from "../../rest/runs/run-schemas.ts";
+import { preferredWait } from "../../rest/prefer.ts";
+import { answerStarted, startedAnswers, startHeaders } from "../../rest/runs/started-run.ts";
 import type { Notifications } from "../notify/notifications.ts";
 import { firingSchema, firingView, startName, startShape } from "../start-schemas.ts";
 import type { Schedule, Schedules } from "./schedules.ts";
@@ -12,7 +13,7 @@ export type ScheduleRoutesDeps = {
   readonly schedules: Schedules;
   readonly notifications: Pick<Notifications, "check">;
   readonly runnables: Runnables;
-  readonly runs: Pick<Runs, "view">;
+  readonly runs: Pick<Runs, "settled" | "view">;
 };
 
 const timing = {
@@ -150,15 +151,15 @@ function runNow({ schedules, runs }: ScheduleRoutesDeps): RestEndpoint {
     path: "/schedules/{name}/run",
     tag: "schedules",
     summary: "Starts a schedule's run now, whether or not it is due or paused",
-    request: { params, headers: z.object({ "idempotency-key": idempotencyKey }) },
-    answers: { 202: { description: "The run; `Location` is its URL.", body: runSchema } },
+    description: "`Prefer` and `Idempotency-Key` count as for a flow.",
+    request: { params, headers: startHeaders },
+    answers: startedAnswers,
     problems: [404, 409, 429],
   } as const;
   return endpoint(about, async ({ params: { name }, headers }, c) => {
+    const waitMs = preferredWait(headers.prefer);
     const key = headers["idempotency-key"] ?? crypto.randomUUID();
-    const run = await schedules.runNow(name, c.get("caller").principal, key);
-    c.header("Location", `/runs/${run.id}`);
-    return c.json(await runs.view(run), 202);
+    return answerStarted(c, runs, await schedules.runNow(name, c.get("caller").principal, key), waitMs);
   });
 }
 

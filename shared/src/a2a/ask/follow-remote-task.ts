@@ -7,6 +7,7 @@ import type { Run, StepContext } from "../../core/runs/run.ts";
 import type { A2aClient } from "../client/client.ts";
 import type { TaskUpdate } from "../client/task-update.ts";
 import { messageText } from "../client/task-update.ts";
+import { taskUsage } from "../task-metadata.ts";
 import { isSettled } from "../task-state.ts";
 import type { RemoteTask } from "./ask.ts";
 import { isOver, type RemoteQuestion, type RemoteState, remoteQuestion, remoteState, waitsForPerson } from "./ask.ts";
@@ -76,6 +77,8 @@ export function followRemoteTask(run: Run, remote: RemoteTask, from: Followed, p
       const task = seen.ended ?? (await client.get(remote.taskId, { signal }));
       if (task.id !== remote.taskId) throw new AppError("unavailable", "The agent answered about another task");
       const state = stateAfter(task, from.answered);
+      notes.count(taskUsage(task));
+      if (!isOver(state)) notes.tellUsage();
       // If an agent's stream ends early, for whatever reason, the agent is not asked again at once.
       if (state === "working" && !ends.aborted) {
         await sleep(Math.max(0, shortestLookMs - (performance.now() - started)), step.signal);
@@ -164,6 +167,7 @@ async function pollTask(
       const notified = pushCallbacks?.next(askId) ?? signal;
       const task = await client.get(remote.taskId, { signal });
       if (stateAfter(task, from.answered) !== "working") break;
+      notes.count(taskUsage(task));
       notes.say(messageText(task.status?.message));
       if (pauseMs > longMs) await pushCallbacks?.subscribe(client, subscription, signal);
       const pause = pushCallbacks?.knows(askId) ? rarelyMs : pauseMs;

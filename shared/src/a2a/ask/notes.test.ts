@@ -59,6 +59,21 @@ test("events that tell something are lines, with what the task had used by then;
   expect(emitted.map(({ usedSoFar }) => usedSoFar)).toEqual([undefined, used(30), used(50)]);
 });
 
+test("usage that no line has told is reported by itself, once", () => {
+  const { notes, emitted } = notesOf({ before: { told: 100, used: { tokens: 30, usd: 0, unpriced: false } } });
+  notes.count(undefined);
+  notes.tellUsage();
+  notes.take(status("one line too many", notice, 30));
+  notes.tellUsage();
+  expect(emitted).toEqual([]);
+  const usedSoFar = { tokens: 50, usd: 0, unpriced: false };
+  notes.count(usedSoFar);
+  notes.tellUsage();
+  notes.tellUsage();
+  expect(emitted).toEqual([{ type: "agent-used", askId: "a", agent: "swe", usedSoFar }]);
+  expect(notes.told()).toEqual({ told: 100, used: usedSoFar });
+});
+
 test("live text is shown in whole lines, a long one in pieces, blank ones never", () => {
   const { notes, live } = notesOf();
   for (const text of ["one\ntw", "o\n", "\n \n", "x".repeat(400), "y", "rest"]) notes.take(delta(text));

@@ -33,6 +33,7 @@ const telling: { readonly [Type in ReadEvent["type"]]: boolean } = {
   "agent-asked": true,
   "agent-accepted": false,
   "agent-progressed": false,
+  "agent-used": false,
   "agent-answered": true,
   "question-asked": false,
   "notice-given": true,
@@ -45,16 +46,21 @@ const telling: { readonly [Type in ReadEvent["type"]]: boolean } = {
 };
 
 /**
- * The progress lines reported in earlier steps, so that the next step does not repeat the last one.
+ * The progress lines reported in earlier steps, so that the next step does not repeat the last one,
+ * and the usage reported last.
  */
-export type ToldLines = { readonly told: number; readonly line?: string };
+export type ToldLines = { readonly told: number; readonly line?: string; readonly used?: TaskUsage };
 
 /** What the asker's run reports of the other agent's work. */
 export type Notes = {
   take(update: TaskUpdate): void;
   /** Adds a line, unless it equals the last one. */
   say(text: string): void;
-  /** How many lines of the ask have been reported, and the last of them. */
+  /** Takes what the other agent's task has used so far, if it reports that. */
+  count(usage: TaskUsage | undefined): void;
+  /** Reports what the task has used so far, unless that is reported already. */
+  tellUsage(): void;
+  /** How many lines of the ask have been reported, the last of them, and the usage. */
   told(): ToldLines;
   /** What this step has seen of calls. */
   calls(): readonly SeenCall[];
@@ -81,6 +87,7 @@ export function remoteNotes(
   let last = before.line ?? "";
   let line = "";
   let used: TaskUsage | undefined;
+  let toldUsed = before.used;
   let shown = 0;
   const calls: SeenCall[] = [];
   const whose = { askId, ...(isAnswer && { isAnswer }) };
@@ -94,6 +101,7 @@ export function remoteNotes(
     if (short === "" || short === last || count >= maxLines) return;
     last = short;
     if (count++ === before.told) setTimeout(() => due.abort(), gatherMs).unref();
+    toldUsed = used ?? toldUsed;
     step.emit({
       type: "agent-progressed",
       askId,
@@ -103,14 +111,22 @@ export function remoteNotes(
       ...(used && { usedSoFar: used }),
     } satisfies JournalEvent);
   };
-  return {
+  const notes: Notes = {
     due: due.signal,
     say: (text) => say(text),
     calls: () => calls,
-    told: () => ({ told: count, ...(last !== "" && { line: last }) }),
+    count(usage) {
+      used = usage ?? used;
+    },
+    tellUsage() {
+      if (used === undefined || (used.tokens === toldUsed?.tokens && used.usd === toldUsed.usd)) return;
+      toldUsed = used;
+      step.emit({ type: "agent-used", askId, agent, usedSoFar: used } satisfies JournalEvent);
+    },
+    told: () => ({ told: count, ...(last !== "" && { line: last }), ...(toldUsed && { used: toldUsed }) }),
     take(update) {
       if (update.kind === "status") {
-        used = update.usage ?? used;
+        notes.count(update.usage);
         const event = update.journal && readEvent(update.journal.event);
         if (event !== undefined && telling[event.type]) say(update.text, factsOf(event));
         const call = event && seenCall(event);
@@ -130,4 +146,5 @@ export function remoteNotes(
       line = line.slice(end);
     },
   };
+  return notes;
 }

@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
 import type { AskOutcome } from "../../core/events/ask-outcome.ts";
+import type { Engine } from "../../core/runs/engine.ts";
+import { applyEvent, emptyProjection, projectedUsage } from "../../runs/projection.ts";
+import { agentServerForTest } from "../../testing/a2a/agent-server.ts";
 import { askerForTest } from "../../testing/a2a/asker.ts";
 import { badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";
+import { until } from "../../testing/durable/until.ts";
 import { budgetExtension, usageExtension } from "../extensions.ts";
 import { askAgent } from "./ask-agent.ts";
 
@@ -47,4 +51,45 @@ test("usage that is not of the documented shape is left out", async () => {
   const { outcome } = await asked({ task: odd }, extensions);
   expect(outcome.state).toBe("completed");
   expect(outcome.usage).toBeUndefined();
+});
+
+const waitingTask = (tokens: number) =>
+  badTask("INPUT_REQUIRED", { metadata: { "manyhands/usage": { ...usage, tokens } } });
+
+/** What the run has used so far, as its journal tells. */
+const soFar = async (engine: Engine, id: string) =>
+  projectedUsage((await engine.events(id)).reduce(applyEvent, emptyProjection)).tokens;
+
+test("what an agent has used counts while its question waits, also where another's question is asked first", async () => {
+  const script = [{ calls: [{ name: "ask_human", args: { inquire: "Which year?" } }] }];
+  await using one = await agentServerForTest({ script });
+  await using other = await agentServerForTest({ script });
+  const parts = [{ type: "text" as const, text: "Do it." }];
+  await using asker = await askerForTest((run, peers) =>
+    run.all(
+      [one, other].map(({ url }, n) => (own) => {
+        return askAgent(own, { agent: { name: `helper-${n}`, url }, parts, hops: 0 }, peers);
+      }),
+    ),
+  );
+  const id = await asker.start();
+  const tasks = async () => (await Promise.all([one.tasks(), other.tasks()])).flat();
+  await until(async () => (await tasks()).filter(({ status }) => status === "waiting").length === 2);
+  const [first, second] = await tasks();
+  const used = (await soFar(one.engine, first?.id ?? "")) + (await soFar(other.engine, second?.id ?? ""));
+  expect(used).toBeGreaterThan(0);
+  await until(async () => (await soFar(asker.engine, id)) === used, 4_000);
+});
+
+test("what an agent of another system has used so far counts while its question waits", async () => {
+  using agent = badAgentForTest(
+    { extensions },
+    { SendMessage: () => ({ task: badTask("WORKING") }), GetTask: () => waitingTask(120) },
+  );
+  const request = { agent: { name: "bad", url: agent.url }, parts: [{ type: "text" as const, text: "Go" }], hops: 0 };
+  await using asker = await askerForTest((run, peers) => askAgent(run, request, peers));
+  const id = await asker.start();
+  await asker.until(id, "waiting");
+  expect(await soFar(asker.engine, id)).toBe(120);
+  expect((await asker.events(id)).filter(({ type }) => type === "agent-used")).toHaveLength(1);
 });

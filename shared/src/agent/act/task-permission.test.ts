@@ -138,9 +138,10 @@ test("arguments are the same by their values: names in any order, lists in their
     false,
     true,
   ]);
-  expect(of(same, plain, "Send it")).toBe(
-    'every call of post with exactly these arguments, each of which would do this: Send it, {"a":{"b":[1,null],"c":2},"d":null}',
-  );
+  for (const risk of ["Send it", "Send it."])
+    expect(of(same, plain, risk)).toBe(
+      'every call of post with exactly these arguments, each of which would do this: Send it, {"a":{"b":[1,null],"c":2},"d":null}',
+    );
 });
 
 test("a call that could not be judged, or of a tool that is not there, is allowed once only", () => {

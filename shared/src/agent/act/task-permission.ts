@@ -25,7 +25,7 @@ export function permissionFor(
     return kind === undefined ? undefined : `every call of ${name} ${kind}`;
   }
   if (written.length > longestArguments) return undefined;
-  const would = risk === undefined ? "" : `, each of which would do this: ${risk}`;
+  const would = risk === undefined ? "" : `, each of which would do this: ${risk.replace(/\.$/, "")}`;
   return `every call of ${name} with exactly these arguments${would}, ${canonical(input.value)}`;
 }
 

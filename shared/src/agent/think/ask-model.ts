@@ -14,7 +14,7 @@ import { addMessage } from "../task/add-message.ts";
 import type { AgentState, SeenObservation } from "../task/agent-state.ts";
 import type { PlannedCall, Think } from "../task/loop.ts";
 import { answerDoubts, doubtsAbout } from "./doubts.ts";
-import { toolChoiceNow, turnNotice } from "./last-turn.ts";
+import { endingTool, toolChoiceNow, turnNotice } from "./last-turn.ts";
 import { observe } from "./observe.ts";
 import { promptOf } from "./prompt.ts";
 import { extendModelMessages, toModelMessages } from "./to-model-messages.ts";
@@ -83,7 +83,7 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
       };
     });
     task.hints = [];
-    takeReply(reply, task, toolChoice === "none" ? "none" : agent.toolChoice);
+    takeReply(reply, task, toolChoice === "none" ? undefined : unended(agent));
     return reply.toolCalls;
   };
 }
@@ -207,7 +207,15 @@ const cutOff = {
   "content-filter": ["the provider's content filter", "Say it another way, or say that it cannot be said."],
 } as const;
 
-function takeReply(reply: RecordedReply, task: AgentState, toolChoice: AgentDefinition["toolChoice"]): void {
+/** What a text alone is answered with; undefined if it ends the task. */
+function unended(agent: AgentDefinition): string | undefined {
+  if (agent.toolChoice !== "required") return undefined;
+  const how = endingTool(agent);
+  const end = how === undefined ? "" : `; call \`${how}\` when you are done`;
+  return `Text alone does not end this task. Call a tool${end}.`;
+}
+
+function takeReply(reply: RecordedReply, task: AgentState, ifTextAlone: string | undefined): void {
   const { text, toolCalls, usage, observation, images, carried, asked } = reply;
   // Runs of earlier versions recorded no requests.
   task.asked = asked && marksAfter(asked, task.asked);
@@ -231,8 +239,8 @@ function takeReply(reply: RecordedReply, task: AgentState, toolChoice: AgentDefi
     task.hints.push(`Your last message was cut off by ${by}. ${advice}`);
   } else if (text.trim() === "") {
     task.hints.push("Your last message was empty. Call a tool, or answer in text when the task is done.");
-  } else if (toolChoice === "required") {
-    task.hints.push("Text alone does not end this task. Call a tool; call `terminate` when you are done.");
+  } else if (ifTextAlone !== undefined) {
+    task.hints.push(ifTextAlone);
   } else {
     takeAnswer(text, reply.doubts, task);
   }

@@ -36,6 +36,6 @@ export function turnNotice(
  * The tool that ends a task; of several, the one added last, which takes an answer that fits the
  * task's schema.
  */
-function endingTool({ tools }: AgentDefinition): string | undefined {
+export function endingTool({ tools }: AgentDefinition): string | undefined {
   return tools.findLast((tool) => tool.endsTask === true)?.name;
 }

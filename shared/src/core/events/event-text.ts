@@ -38,6 +38,7 @@ export function eventText(event: ReadEvent): string {
     case "step-started":
     case "model-asked":
     case "agent-accepted":
+    case "agent-used":
     // It repeats what the other agent's own events say.
     case "agent-progressed":
     case "run-resumed":

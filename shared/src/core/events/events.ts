@@ -193,6 +193,8 @@ export const eventTypes = {
     call: text.exactOptional(),
     notice: text.exactOptional(),
   }),
+  /** What the agent's task has used so far, where no line has said it. */
+  "agent-used": event(1, { ...ask, usedSoFar: taskUsage }),
   /**
    * How the task at the other agent ended: A2A's terminal state, or `timed-out` at the caller's
    * deadline. `left`: the task may still be running there; canceling it is retried later.

@@ -239,7 +239,7 @@ export interface Tool {
    * a call fails, later ones of its turn that do the same are made. The input may be invalid.
    */
   setsPart?(input: unknown): boolean;
-  /** Whether the tool ends the task; only such tools are offered in a task's last turn. */
+  /** Whether the tool ends the task; a model is told to call such a tool in a task's last turn. */
   readonly endsTask?: boolean;
   /**
    * A sentence that says what this call would do and why a person should decide about it; undefined

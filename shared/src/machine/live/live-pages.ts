@@ -10,8 +10,11 @@ const lookMs = 250;
 /** What can be watched: what is shown of a conversation now, and pictures of that. */
 export type Watchable<Shown extends object> = {
   look(workspace: Workspace): { readonly told: LiveState; readonly shown?: Shown };
-  /** Sends pictures of it whenever it changes. Resolves with what ends that. */
-  film(shown: Shown, onFrame: (frame: LiveFrame) => void): Promise<() => void>;
+  /**
+   * Sends pictures of it whenever it changes. Resolves with what ends that. What is no expected
+   * failure goes to `onBug`, and ends it too.
+   */
+  film(shown: Shown, onFrame: (frame: LiveFrame) => void, onBug: (bug: unknown) => void): Promise<() => void>;
 };
 
 /** A conversation's page or screen while somebody watches it. */
@@ -19,6 +22,8 @@ type Stage<Shown extends object> = {
   readonly viewers: Set<() => void>;
   state: LiveState;
   frame: LiveFrame | undefined;
+  /** Why no more pictures are taken of it: everybody who watches it is told. */
+  bug: { readonly error: unknown } | undefined;
   /** What pictures are taken of, and what ends that. */
   shown: Shown | undefined;
   stop: (() => void) | undefined;
@@ -34,7 +39,7 @@ export function createLivePages<Shown extends object>(watchable: Watchable<Shown
     if (stages.size >= maxWatched) throw tooMany("pages");
     const state: LiveState = { page: "none", held: false };
     const stage: Stage<Shown> = {
-      ...{ viewers: new Set(), state, frame: undefined },
+      ...{ viewers: new Set(), state, frame: undefined, bug: undefined },
       ...{ shown: undefined, stop: undefined, timer: undefined },
     };
     stages.set(workspace.root, stage);
@@ -65,6 +70,7 @@ export function createLivePages<Shown extends object>(watchable: Watchable<Shown
           const woken = new Promise<void>((done) => {
             wake = done;
           });
+          if (stage.bug !== undefined) throw stage.bug.error;
           if (stage.state !== state) {
             state = stage.state;
             yield state;
@@ -107,6 +113,7 @@ function show<Shown extends object>(stage: Stage<Shown>, { film }: Watchable<Sho
   stage.stop?.();
   stage.stop = undefined;
   stage.frame = undefined;
+  stage.bug = undefined;
   stage.shown = shown;
   if (shown === undefined) return;
   const isShown = () => stage.shown === shown;
@@ -115,7 +122,12 @@ function show<Shown extends object>(stage: Stage<Shown>, { film }: Watchable<Sho
     stage.frame = frame;
     for (const wake of stage.viewers) wake();
   };
-  film(shown, onFrame).then(
+  const onBug = (error: unknown) => {
+    if (!isShown()) return;
+    stage.bug = { error };
+    for (const wake of stage.viewers) wake();
+  };
+  film(shown, onFrame, onBug).then(
     (stop) => {
       if (isShown()) stage.stop = stop;
       else stop();

@@ -1,5 +1,6 @@
 import { expect, spyOn, test } from "bun:test";
 import { mkdirSync } from "node:fs";
+import * as disk from "node:fs/promises";
 import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -211,4 +212,31 @@ test("an artifact that cannot be removed does not count as gone", async () => {
   await mkdir(join(it.home, "artifacts"), { recursive: true });
   await writeFile(join(it.home, "artifacts", "bb"), "in the way");
   await expect(it.files.removeArtifact("b".repeat(64), Date.now())).rejects.toMatchObject({ code: "ENOTDIR" });
+});
+
+const failing = (code: string) => async () => {
+  throw Object.assign(new Error(`${code}: not now`), { code });
+};
+
+test("a workspace that the disk does not let go is told, after all others are gone, and one still in use is not", async () => {
+  await using it = await homeWith({ a: 1, b: 1 });
+  const { files } = it;
+  for (const contextId of ["a", "b"]) files.detach({ kind: "agent", principal: "alice", contextId });
+  const remove = disk.rm;
+  using removing = spyOn(disk, "rm").mockImplementationOnce(failing("EBUSY"));
+  await files.clear();
+  removing.mockImplementationOnce(failing("EIO")).mockImplementation(remove);
+  files.detach({ kind: "agent", principal: "alice", contextId: "b" });
+  await expect(files.clear()).rejects.toMatchObject({ code: "unavailable", cause: { code: "EIO" } });
+  await files.clear();
+  expect(await readdir(join(it.home, "workspaces", ".leaving"))).toEqual([]);
+});
+
+test("a workspace that was opened meanwhile and cannot be put back is no silent loss", async () => {
+  await using it = await homeWith({ a: 1 });
+  const back = () => it.files.detachOld(it.nameOf("a"), Date.now() - 2 * hour);
+  {
+    using _ = spyOn(disk, "rename").mockImplementationOnce(failing("EIO"));
+    await expect(back()).rejects.toMatchObject({ code: "EIO" });
+  }
 });

@@ -1,8 +1,9 @@
 import { mkdirSync, renameSync } from "node:fs";
 import { chmod, lstat, readdir, rename, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { errnoOf, unlessMissing } from "../../core/errors.ts";
+import { AppError, errnoOf, unlessMissing } from "../../core/errors.ts";
 import type { HomeFiles } from "../../core/runs/housekeeping.ts";
+import { counted } from "../../core/text/counted.ts";
 import type { KeptArtifacts } from "../../core/workspace.ts";
 import { workspaceKey } from "./open-workspace.ts";
 
@@ -49,11 +50,16 @@ export function createHomeFiles(home: string, artifacts: KeptArtifacts): HomeFil
       if (place === undefined) return false;
       if (((await changedAt(place)) ?? 0) < before) return true;
       // It was opened meanwhile. Where its opener has made a new one, that one counts.
-      await rename(place, join(workspaces, name)).catch(() => undefined);
+      await rename(place, join(workspaces, name)).catch(unless(occupied));
       return false;
     },
     async clear() {
-      for (const name of (await readdir(aside).catch(unlessMissing)) ?? []) await removeAll(join(aside, name));
+      const failures: unknown[] = [];
+      for (const name of (await readdir(aside).catch(unlessMissing)) ?? [])
+        await removeAll(join(aside, name)).catch((error) => failures.push(error));
+      if (failures.length === 0) return;
+      const text = `The files of ${counted(failures.length, "deleted conversation")} could not be removed yet.`;
+      throw new AppError("unavailable", text, { cause: failures[0] });
     },
     oldArtifacts: artifacts.old,
     removeArtifact: artifacts.remove,
@@ -85,10 +91,21 @@ async function removeAll(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });
   } catch (error) {
-    if (!["EACCES", "EPERM"].includes(errnoOf(error) ?? "")) return;
+    if (!["EACCES", "EPERM"].includes(errnoOf(error) ?? "")) return unless(stillUsed)(error);
     await unlock(path);
-    await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    await rm(path, { recursive: true, force: true }).catch(unless(stillUsed));
   }
+}
+
+const occupied = ["EEXIST", "ENOTEMPTY", "ENOENT"];
+/** Somebody writes there, or removes it as well; it is removed the next time. */
+const stillUsed = ["EBUSY", "ENOTEMPTY", "ENOENT"];
+
+/** For `catch`: any other failure is thrown on. */
+function unless(expected: readonly string[]): (error: unknown) => undefined {
+  return (error) => {
+    if (!expected.includes(errnoOf(error) ?? "")) throw error;
+  };
 }
 
 async function unlock(path: string): Promise<void> {

@@ -68,8 +68,10 @@ async function answer(asked: Asked, serving: Serving): Promise<CallToolResult | 
   const { deps } = serving;
   if (deps.tools?.has(name)) return callDirectly(deps.tools, asked);
   if (isRunTool(name)) return runResult(await onRun(name, given, call, serving));
-  const known = deps.runnables.all().map((one) => one.name);
-  if (!known.includes(name)) throw invalidParams(`Unknown tool: ${name}. Known: ${known.join(", ")}`);
+  if (!deps.runnables.all().some((one) => one.name === name)) {
+    const known = listTools(deps).map((tool) => tool.name);
+    throw invalidParams(`Unknown tool: ${name}. Known: ${known.join(", ")}`);
+  }
   const fitting = checkInput(runArguments, given, "arguments");
   const started =
     answers.state === undefined

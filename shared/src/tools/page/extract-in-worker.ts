@@ -1,18 +1,24 @@
+import { createSlots } from "../../core/async/slots.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Extract, ExtractRequest } from "./extract.ts";
 
 type Reply = { readonly extract: Extract } | { readonly problem: string };
 
+/** How many documents are read at once: each may take hundreds of megabytes of the server's. */
+const atOnce = 4;
+
+const slots = createSlots(atOnce);
+
 /**
  * `extract` in a separate thread, which ends with the call: a document built to take forever costs
- * `timeoutMs`, not the server. Rejects with `timeout`, with `unsupported` when the document cannot
- * be read, or with the signal's reason.
+ * `timeoutMs`, not the server. While four others are read it waits. Rejects with `timeout`, with
+ * `unsupported` when the document cannot be read, or with the signal's reason.
  */
-export async function extractInWorker(
-  request: ExtractRequest,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<Extract> {
+export function extractInWorker(request: ExtractRequest, timeoutMs: number, signal: AbortSignal): Promise<Extract> {
+  return slots.within(signal, () => extractNow(request, timeoutMs, signal));
+}
+
+async function extractNow(request: ExtractRequest, timeoutMs: number, signal: AbortSignal): Promise<Extract> {
   signal.throwIfAborted();
   const worker = new Worker(new URL("./page-worker.ts", import.meta.url).href);
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();

@@ -48,7 +48,7 @@ test("the main part is read without menus and hidden words; the whole keeps what
 });
 
 test("of a page with more elements and attributes than memory is for, the beginning is read, and this is said", async () => {
-  const { text, note } = await read(`<body>${main}<p ${"a ".repeat(100_000)}>the rest</p>`);
+  const { text, note } = await read(`<body>${main}<p ${"a ".repeat(150_000)}>the rest</p>`);
   expect([text.includes("42 EUR"), text.includes("the rest"), note]).toEqual([
     ...[true, false],
     "It has more elements than are read: this is its beginning.",
@@ -73,4 +73,17 @@ test("a document that cannot be read, that takes too long or that nobody waits f
   control.abort(reason);
   expect(await left.catch((error: unknown) => error)).toBe(reason);
   expect(await extractInWorker(html, 30_000, AbortSignal.abort(reason)).catch((error: unknown) => error)).toBe(reason);
+});
+
+test("four documents are read at once, another when one of them has ended", async () => {
+  const { signal } = new AbortController();
+  const ended: string[] = [];
+  const note = (name: string) => () => void ended.push(name);
+  // Sheets whose rules take minutes to compare.
+  const rules = ".a{display:none}.a{display:block}".repeat(10_000);
+  const slow = { html: `<style>${rules}</style><body>${"<p class=a>x".repeat(20_000)}`, url };
+  const four = Array.from({ length: 4 }, () => extractInWorker(slow, 2_000, signal).then(note("slow"), note("slow")));
+  await Promise.all([...four, extractInWorker({ html: main, url }, 30_000, signal).then(note("quick"))]);
+  expect(ended[0]).toBe("slow");
+  expect(ended).toContain("quick");
 });

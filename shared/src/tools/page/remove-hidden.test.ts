@@ -141,6 +141,8 @@ test.each<[string, string]>([
   ["@media screen { @media all { .x { display: none } } }", ""],
   ["p:nonsense(3) { display: none } .x { display: none }", ""],
   [`/*${"-".repeat(500_000)}*/ .x { display: none }`, "x"],
+  [`/*${"-".repeat(300_000)}*/</style><style>.x { display: none }`, ""],
+  [`/*${"-".repeat(300_000)}*/</style><style>/*${"-".repeat(300_000)}*/ .x { display: none }`, "x"],
 ])("with a style sheet of %# the words that stay are %p", (sheet, expected) => {
   expect(left('<p class="x">x</p>', sheet)).toBe(expected);
 });

@@ -22,8 +22,8 @@ type ParsedDocument = { querySelectorAll(selector: string): Iterable<Element> };
 const byName =
   "[hidden]:not([hidden=until-found]), dialog:not([open]), .sr-only, .visually-hidden, .visuallyhidden, .screen-reader-text, .screen-reader-only";
 
-/** Characters that are read of one style sheet. */
-const longestSheet = 500_000;
+/** Characters of style sheets that are read, in the order of the page. */
+const mostOfSheets = 500_000;
 
 /** The value that one declaration block gives to a property; empty when it gives none. */
 type Values = (property: string) => string;
@@ -70,7 +70,13 @@ type Effect = { readonly hiding: readonly string[]; readonly showing: readonly s
  * stays when one rule hides it and another shows it by the same property, whichever rule wins.
  */
 export function removeHidden(document: ParsedDocument): void {
-  const rules = Array.from(document.querySelectorAll("style")).flatMap(rulesOf);
+  let room = mostOfSheets;
+  const rules = Array.from(document.querySelectorAll("style")).flatMap((sheet) => {
+    const { length } = sheet.textContent ?? "";
+    if (length > room) return [];
+    room -= length;
+    return rulesOf(sheet);
+  });
   const hidden = new Set<Element>(document.querySelectorAll(byName));
   for (const element of document.querySelectorAll("[style]")) {
     if (inlineOf(element).hiding.length > 0) hidden.add(element);
@@ -95,8 +101,7 @@ type SheetRule = Effect & { readonly selector: string };
  * The rules of a style sheet that hide or show something. Rules for some screens only, or for
  * print, never hide.
  */
-function rulesOf({ textContent, sheet }: Element): SheetRule[] {
-  if ((textContent ?? "").length > longestSheet) return [];
+function rulesOf({ sheet }: Element): SheetRule[] {
   const read = (rules: ArrayLike<Rule>, mayHide: boolean): SheetRule[] =>
     Array.from(rules).flatMap(({ selectorText, style, cssRules, media }) => {
       if (cssRules !== undefined) return read(cssRules, mayHide && /^(?:all|screen)?$/.test(media?.mediaText ?? "not"));

@@ -1,5 +1,6 @@
 import type { EventOf, JournalEvent } from "manyhands/internal/core/events/events";
 import type { Part } from "manyhands/internal/core/message";
+import type { TaskUsage } from "manyhands/internal/core/usage";
 import { type FlowSent, isFlowEvent, type StoredEvent, textsIn } from "../../api/events.ts";
 import { type PlanItem, planOf } from "../run/model/plan.ts";
 import type { Contribution, ContributionCall, Note, SaidItem, ThreadItem } from "./thread-items.ts";
@@ -110,7 +111,12 @@ export const readers: { readonly [Type in JournalEvent["type"]]: Reader<Type> } 
     const turn = thread.asks.get(askId);
     if (turn !== undefined) turn.taskId = taskId;
   },
-  "agent-progressed": (thread, { askId, text }) => void thread.asks.get(askId)?.progress.push(text),
+  "agent-progressed": (thread, { askId, text, usedSoFar }) => {
+    const turn = thread.asks.get(askId);
+    turn?.progress.push(text);
+    setUsed(turn, usedSoFar);
+  },
+  "agent-used": (thread, { askId, usedSoFar }) => setUsed(thread.asks.get(askId), usedSoFar),
   "agent-answered": answered,
   "question-asked": (thread, asked, stored) => {
     closeQuestion(thread);
@@ -146,8 +152,7 @@ function answered(
   if (asked === undefined) thread.items.push(turn);
   turn.state = state === "completed" ? "done" : state === "canceled" ? "canceled" : "failed";
   turn.milliseconds = Date.parse(stored.at) - Date.parse(turn.at);
-  turn.usd += usage?.usd ?? 0;
-  turn.unpriced ||= usage?.unpriced === true;
+  setUsed(turn, usage);
   if (error !== undefined) turn.error = error.message;
   if (files.length > 0) {
     const parts = files.map((file) => ({ type: "file" as const, ...file }));
@@ -193,6 +198,13 @@ function count(turn: Contribution, costUsd: number | null, milliseconds: number)
   turn.milliseconds += milliseconds;
   turn.usd += costUsd ?? 0;
   turn.unpriced ||= costUsd === null;
+}
+
+/** The newest report of an agent that was asked is what it has used in all. */
+function setUsed(turn: Contribution | undefined, used: TaskUsage | undefined): void {
+  if (turn === undefined || used === undefined) return;
+  turn.usd = used.usd;
+  turn.unpriced = used.unpriced;
 }
 
 function closeQuestion(thread: Building): void {

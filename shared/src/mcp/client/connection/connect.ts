@@ -166,6 +166,8 @@ function newClient(server: ServerConfig, listener: ConnectListener, probeMs: num
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => listener.toolsChanged() } },
     },
   );
+  // The library listens only to servers that declare it, which not all do that announce changes.
+  client.setNotificationHandler("notifications/tools/list_changed", () => listener.toolsChanged());
   listener.ready(client);
   return client;
 }

@@ -66,6 +66,32 @@ test("uses that come together share one connection and one list, which is asked 
   expect([count(web, "initialize"), count(web, "tools/list")]).toEqual([1, 4]);
 });
 
+test("a server that says its tools changed is asked for them again, even if it never declared that it would", async () => {
+  using web = mcpServerByHand();
+  await using it = connectionTo(web.url);
+  web.answer = (message) => {
+    if (message.method === "initialize")
+      return mcpResult(message, {
+        protocolVersion: "2025-06-18",
+        capabilities: { tools: { listChanged: false } },
+        serverInfo: { name: "undeclared", version: "1" },
+      });
+    if (message.method === "tools/list") return mcpResult(message, { tools: web.tools });
+    if (message.id === undefined) return new Response(null, { status: 202 });
+    if (message.method !== "tools/call") return undefined;
+    return mcpStream(
+      (async function* () {
+        yield { method: "notifications/tools/list_changed" };
+        yield { id: message.id, result: { content: [] } };
+      })(),
+    );
+  };
+  expect((await it.connection.tools(signal)).map(({ name }) => name)).toEqual(["echo"]);
+  web.tools = [mcpTool("other")];
+  await it.connection.use(call(), signal);
+  expect((await it.connection.tools(signal)).map(({ name }) => name)).toEqual(["other"]);
+});
+
 test.each([404, 400])(
   "a call that is refused with %d for its session is made once more, in a new one",
   async (status) => {
@@ -184,9 +210,10 @@ test("what a server asks during a call is for that call; during two it is for no
   expect(await asked("ann")).toMatchObject({ model: "ann", content: { text: "5" } });
   asking(web, "sampling/createMessage", sampling, 2);
   expect(await Promise.all([asked("ann"), asked("bob")])).toMatchObject([
-    { message: expect.stringContaining("No call is under way") },
-    { message: expect.stringContaining("No call is under way") },
+    { message: expect.stringContaining("Several calls are under way") },
+    { message: expect.stringContaining("Several calls are under way") },
   ]);
+  expect(await asked()).toMatchObject({ message: expect.stringContaining("No call is under way") });
 });
 
 test.each<[object, object]>([

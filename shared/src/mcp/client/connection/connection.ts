@@ -154,7 +154,13 @@ function listen(client: Client, server: ServerConfig, listeners: ReadonlySet<Cal
   if (server.sampling)
     client.setRequestHandler("sampling/createMessage", async ({ params }) => {
       const listener = only();
-      if (listener === undefined) throw new Error("No call is under way that this could be for.");
+      if (listener === undefined) throw new Error(unclear(listeners.size));
       return listener.sample(params);
     });
+}
+
+/** Why a question is for none of so many calls. */
+function unclear(calls: number): string {
+  if (calls === 0) return "No call is under way that this could be for.";
+  return "Several calls are under way on this connection, and in this revision nothing says which of them this is for.";
 }

@@ -43,7 +43,13 @@ export function shareScreens({ displays, size }: Displays, bounds: Partial<HoldB
     // Another session would be another screen.
     if (workspace === undefined || peek(workspace) !== session)
       throw new AppError("conflict", "The screen was closed.");
-    return await runOnDisplay(displays, { workspace, signal: AbortSignal.timeout(2 * timeoutMs) }, argv, timeoutMs);
+    const signal = AbortSignal.timeout(2 * timeoutMs);
+    try {
+      return await runOnDisplay(displays, { workspace, signal }, argv, timeoutMs);
+    } catch (error) {
+      if (error === signal.reason) throw new AppError("timeout", "The screen is busy.");
+      throw error;
+    }
   };
   const shared: Shareable<object> = {
     name: "screen",
@@ -70,14 +76,14 @@ export function shareScreens({ displays, size }: Displays, bounds: Partial<HoldB
       if (shown === undefined) return { told: { page: "none", held: false } };
       return { told: { page: "open", held: holds.isHeld(workspace) }, shown };
     },
-    film: async (session, onFrame) =>
+    film: async (session, onFrame, onBug) =>
       filming(
         (isFirst) => {
           const read = ["/bin/bash", "-c", changedPicture, "picture", pictureFile, String(pictureBytes(size))];
           return run(session, [...read, isFirst ? "all" : "changed"], frameMs);
         },
         size,
-        onFrame,
+        { onFrame, onBug },
       ),
   };
   return {
@@ -91,7 +97,7 @@ export function shareScreens({ displays, size }: Displays, bounds: Partial<HoldB
 function filming(
   read: (isFirst: boolean) => Promise<{ readonly stdout: Buffer }>,
   size: ScreenSize,
-  onFrame: (frame: LiveFrame) => void,
+  { onFrame, onBug }: { onFrame(frame: LiveFrame): void; onBug(bug: unknown): void },
 ): () => void {
   const gone = new AbortController();
   const film = async () => {
@@ -104,8 +110,9 @@ function filming(
           isFirst = false;
           if (!gone.signal.aborted) onFrame({ frame, ...size });
         }
-      } catch {
+      } catch (error) {
         // The screen is gone, or busy; whoever watches sees which.
+        if (!(error instanceof AppError)) return onBug(error);
       }
       await Bun.sleep(everyMs);
     }

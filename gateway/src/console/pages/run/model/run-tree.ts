@@ -38,6 +38,7 @@ export class RunTree {
     },
     "agent-accepted": nothing,
     "agent-progressed": nothing,
+    "agent-used": nothing,
     "agent-answered": (tree, run, { askId, state, error }, item) => {
       const asked = tree.#runOfAsk.get(askId) ?? tree.#unseen(askId, item);
       asked.outcome = { state, ...(error && { error: error.message }) };
