@@ -4,9 +4,10 @@ import type { AskOutcome } from "./events/ask-outcome.ts";
 import type { FlowEvent } from "./events/events.ts";
 import type { Json } from "./json.ts";
 import type { Part, PeerArtifact } from "./message.ts";
+import type { JsonSchema } from "./model.ts";
 import { bodyFault } from "./runs/bodies.ts";
 import type { Run } from "./runs/run.ts";
-import type { AgentInput, FlowSettings } from "./runs/task.ts";
+import type { FlowSettings } from "./runs/task.ts";
 import { nameFault, refuseSpec, titleOf } from "./spec.ts";
 import type { StoredFile } from "./workspace.ts";
 
@@ -45,8 +46,11 @@ export type AskOptions = {
   readonly deadlineMs?: number;
   /** A conversation at this agent to continue: the `contextId` of an earlier outcome. */
   readonly contextId?: string;
-  /** A JSON Schema that the answer's data should fit; agents that are not ours may ignore it. */
-  readonly outputSchema?: AgentInput["outputSchema"];
+  /**
+   * A JSON Schema that the answer's data should fit, as `z.toJSONSchema` makes it; agents that are
+   * not ours may ignore it.
+   */
+  readonly outputSchema?: JsonSchema | undefined;
   /**
    * Whether the answer becomes the flow's own: the agent gets the schema that the caller wants, its
    * data becomes the flow's, and its text is streamed as the flow's answer.

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { AskOutcome } from "../core/events/ask-outcome.ts";
 import type { AskMessage, AskOptions, Flow } from "../core/flow.ts";
-import type { Json } from "../core/json.ts";
+import type { JsonSchema } from "../core/model.ts";
 import { writtenObject } from "../models/arguments.ts";
 import { outcomeText } from "./ask.ts";
 
@@ -51,7 +51,7 @@ export async function askInForm<Value>(
 }
 
 /** The answer's JSON Schema without noise: the dialect, and bounds that every JSON number has. */
-function formSchema(schema: z.ZodType): { readonly [keyword: string]: Json } {
+function formSchema(schema: z.ZodType): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io: "input",
     override: ({ jsonSchema }) => {
@@ -59,7 +59,7 @@ function formSchema(schema: z.ZodType): { readonly [keyword: string]: Json } {
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
-  return rest as { readonly [keyword: string]: Json };
+  return rest;
 }
 
 function readAnswer<Value>(

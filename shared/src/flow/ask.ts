@@ -6,6 +6,7 @@ import type { AskOutcome } from "../core/events/ask-outcome.ts";
 import type { FlowEvent } from "../core/events/events.ts";
 import type { AskMessage, AskOptions } from "../core/flow.ts";
 import type { Run } from "../core/runs/run.ts";
+import type { AgentInput } from "../core/runs/task.ts";
 import { openWeb } from "../core/taken-in.ts";
 import { agentByName, isAddress, namedAgent } from "./find-agent.ts";
 import { type FlowState, spend } from "./flow-state.ts";
@@ -40,7 +41,7 @@ export async function ask(
       takenIn: [...state.takenIn],
       ...reservation,
       ...(contextId !== undefined && { contextId }),
-      ...(outputSchema !== undefined && { outputSchema }),
+      ...(outputSchema !== undefined && { outputSchema: outputSchema as NonNullable<AgentInput["outputSchema"]> }),
       ...(isAnswer && { isAnswer }),
     };
     const outcome = await askAgent(run, request, deps.peers).finally(() => release(state, reservation));

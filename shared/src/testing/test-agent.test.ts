@@ -71,3 +71,11 @@ test("a script that is too short fails the task, and says so", async () => {
   expect(status).toBe("failed");
   expect(error?.message).toContain("The script ended after 0 replies");
 });
+
+test("the answer comes in the form that the test asks for, and one in another goes back to the model", async () => {
+  const outputSchema = z.toJSONSchema(z.strictObject({ city: z.string() }));
+  const give = (response: object) => ({ calls: [{ name: "create_chat_completion", args: { response } }] });
+  const script = [give({ town: "Lisbon" }), give({ city: "Lisbon" })];
+  const { status, data, requests } = await testAgent(concierge, { task: "Where to?", script, outputSchema });
+  expect([status, data, requests.length]).toEqual(["completed", { city: "Lisbon" }, 2]);
+});

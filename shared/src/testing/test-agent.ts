@@ -1,7 +1,8 @@
 import type { ReadEvent } from "../core/events/events.ts";
 import type { Json } from "../core/json.ts";
+import type { JsonSchema } from "../core/model.ts";
 import { type RunRecord, terminalStatuses } from "../core/runs/engine.ts";
-import type { AgentOutput } from "../core/runs/task.ts";
+import type { AgentInput, AgentOutput } from "../core/runs/task.ts";
 import type { ToolContext } from "../core/tools/tool.ts";
 import type { ChatRequest } from "../models/chat/chat-protocol.ts";
 import type { AgentSource } from "../server/agent-source.ts";
@@ -20,6 +21,8 @@ export type TestTask = {
    * `({ approval }) => \`yes ${approval?.id}\``.
    */
   readonly replies?: readonly (string | ((asked: ReadEvent & { readonly type: "question-asked" }) => string))[];
+  /** A JSON Schema for the answer, as `z.toJSONSchema` makes it; the answer is then in `data`. */
+  readonly outputSchema?: JsonSchema;
   /** The web as tools see it; none if left out. */
   readonly fetch?: ToolContext["fetch"];
 };
@@ -45,7 +48,7 @@ export type TestedTask = {
  */
 export async function testAgent(
   source: AgentSource,
-  { task, script, replies = [], fetch }: TestTask,
+  { task, script, replies = [], outputSchema, fetch }: TestTask,
 ): Promise<TestedTask> {
   const agent = { ...openedForTest(source), name: "tester" };
   await using test = await agentForTest({
@@ -53,7 +56,8 @@ export async function testAgent(
     agent,
     ...(fetch && { fetch: (_signal, ...request) => fetch(...request) }),
   });
-  const id = await test.start(task);
+  const form = outputSchema as AgentInput["outputSchema"];
+  const id = await test.start(task, form && { outputSchema: form });
   const stopped = () => test.until(id, ...terminalStatuses, "paused", "waiting");
   let { status, output, error } = await stopped();
   for (const reply of replies) {

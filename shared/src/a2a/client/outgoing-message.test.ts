@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import * as z from "zod";
 import { foreignTask, maxSources } from "../../core/taken-in.ts";
 import { hitlExtension, maxGiven } from "../extensions.ts";
 import { sendRequest } from "./outgoing-message.ts";
@@ -52,7 +53,7 @@ test("an answer in a form is sent in the message, whose extension is named", () 
 
 test("what the task may spend and the form of its answer are sent beside the message", () => {
   const budget = { tokens: 0, usd: 1 };
-  const outputSchema = { type: "object" } as const;
+  const outputSchema = z.toJSONSchema(z.object({}));
   expect(told({ budget, outputSchema })).toEqual({
     "manyhands/budget": budget,
     "manyhands/outputSchema": outputSchema,

@@ -1,4 +1,5 @@
 import { Role, type SendMessageRequest, type Part as WirePart } from "@a2a-js/sdk";
+import type { JsonSchema } from "../../core/model.ts";
 import { type AgentInput, type FlowSettings, settingsMetadata } from "../../core/runs/task.ts";
 import { foreignTask, maxSources, type TakenIn } from "../../core/taken-in.ts";
 import { hitlExtension, maxGiven, metadataKeys } from "../extensions.ts";
@@ -26,8 +27,8 @@ export type OutgoingMessage = {
   readonly given?: readonly string[];
   /** What the sender's task has taken in. */
   readonly takenIn?: TakenIn;
-  /** A JSON Schema for the answer. */
-  readonly outputSchema?: AgentInput["outputSchema"];
+  /** A JSON Schema for the answer, as `z.toJSONSchema` makes it. */
+  readonly outputSchema?: JsonSchema | undefined;
   /** Settings for an agent that is a flow. */
   readonly flow?: FlowSettings;
   /** A person's answer in the form of the HITL extension. */
