@@ -6,12 +6,18 @@ const longestTurnMs = 8;
 /** How many of those that wait begin in each turn. */
 const begunATurn = 16;
 
+/** A middleware of `createTurns`: what is registered before it is answered meanwhile. */
+export function takingTurns(): MiddlewareHandler {
+  const wait = createTurns();
+  return (_, next) => wait()?.then(next) ?? next();
+}
+
 /**
  * Lets requests that arrive together begin over several turns of the event loop, in their order, so
- * that what is registered before, such as a health check, is answered meanwhile. Few requests wait
- * for nothing.
+ * that others, such as health checks, are answered meanwhile: what it returns is waited for. Few
+ * requests wait for nothing.
  */
-export function takingTurns(): MiddlewareHandler {
+export function createTurns(): () => Promise<void> | undefined {
   const waiting: (() => void)[] = [];
   let turnBegan: number | undefined;
   const turn = () => {
@@ -20,13 +26,13 @@ export function takingTurns(): MiddlewareHandler {
     setImmediate(turn);
     for (const begin of waiting.splice(0, begunATurn)) begin();
   };
-  return (_, next) => {
+  return () => {
     if (turnBegan === undefined) {
       turnBegan = performance.now();
       setImmediate(turn);
     } else if (waiting.length > 0 || performance.now() - turnBegan > longestTurnMs) {
-      return new Promise<void>((begin) => waiting.push(begin)).then(next);
+      return new Promise<void>((begin) => waiting.push(begin));
     }
-    return next();
+    return undefined;
   };
 }

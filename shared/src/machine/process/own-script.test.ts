@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { chmod, chown, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { landlockAbi } from "../kernel/landlock.ts";
 import { codeFolder, ownScriptArgv } from "./own-script.ts";
 
@@ -23,8 +23,8 @@ test("our own script reads no settings where it is started, so that no foreign f
     await Bun.write(join(home, "bunfig.toml"), 'preload = ["./evil.ts"]');
     await Bun.write(join(home, "evil.ts"), 'console.log("evil");');
     await Bun.write(join(home, ".env"), "EVIL=evil");
-    await Bun.write(join(home, "script.ts"), 'console.log("own", process.env.EVIL);');
-    const argv = ownScriptArgv(join(home, "script.ts"), { code: home });
+    await Bun.write(join(home, "shared/script.ts"), 'console.log("own", process.env.EVIL);');
+    const argv = ownScriptArgv(join(home, "shared/script.ts"), { code: home });
     const child = Bun.spawn(argv, { env: {}, cwd: home, stderr: "inherit" });
     expect(await new Response(child.stdout).text()).toBe("own undefined\n");
   } finally {
@@ -41,11 +41,11 @@ test.if(process.getuid?.() === 0)(
       await Promise.all([mkdir(code), mkdir(folder)]);
       await chown(folder, 4242, 4343);
       await Bun.write(
-        join(code, "script.ts"),
+        join(code, "shared/script.ts"),
         "console.log(process.getuid?.(), process.getgid?.(), process.getgroups?.(), /CapBnd.*/.exec(await Bun.file('/proc/self/status').text())?.[0].slice(-16), process.argv[2] && await Bun.write(process.argv[2] + '/made', 'abc'));",
       );
       const run = async (options: Parameters<typeof ownScriptArgv>[1]) => {
-        const child = Bun.spawn(ownScriptArgv(join(code, "script.ts"), options), {
+        const child = Bun.spawn(ownScriptArgv(join(code, "shared/script.ts"), options), {
           env: {},
           cwd: "/",
           stderr: "inherit",
@@ -65,14 +65,21 @@ test("our own script works in its folder and, if the kernel can enforce it, nowh
   try {
     const [code, folder] = [join(home, "code"), join(home, "work")];
     await Promise.all([mkdir(code), mkdir(folder)]);
-    await Bun.write(join(code, "script.ts"), script);
-    await Bun.write(join(home, "secret"), "canary");
+    await mkdir(join(code, "shared"));
+    await Bun.write(join(code, "shared/script.ts"), script);
     // The kernel's rules hold where the modes of files would allow it.
-    await chmod(code, 0o777);
-    const argv = [...ownScriptArgv(join(code, "script.ts"), { code, folder }), folder, join(home, "secret")];
-    const output = await new Response(Bun.spawn(argv, { env: {}, cwd: folder, stderr: "inherit" }).stdout).text();
-    const elsewhere = process.platform === "linux" && landlockAbi() >= 3 ? "refused refused refused" : "done done done";
-    expect(output.trim()).toBe(`done ${elsewhere}`);
+    await chmod(join(code, "shared"), 0o777);
+    // Beside the checkout, and in it: its settings, and the home where it is by default.
+    for (const secret of [join(home, "secret"), join(code, "manyhands.toml"), join(code, ".manyhands/runs.db")]) {
+      await Bun.write(secret, "canary");
+      await chmod(secret, 0o666);
+      await chmod(dirname(secret), 0o777);
+      const argv = [...ownScriptArgv(join(code, "shared/script.ts"), { code, folder }), secret];
+      const output = await new Response(Bun.spawn(argv, { env: {}, cwd: folder, stderr: "inherit" }).stdout).text();
+      const held = process.platform === "linux" && landlockAbi() >= 3;
+      const elsewhere = held ? "refused refused refused" : "done done done";
+      expect([secret, output.trim()]).toEqual([secret, `done ${elsewhere}`]);
+    }
   } finally {
     await rm(home, { recursive: true, force: true });
   }

@@ -20,6 +20,12 @@ const lowestAbi = 3;
 const system = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/fonts", "/etc/localtime", "/proc", "/sys"];
 const devices = ["/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"];
 
+/**
+ * What of a checkout is code that a script imports, or says how to: the home, the settings with
+ * their keys and the history lie beside it.
+ */
+const codeOfCheckout = ["shared", "node_modules", "package.json", "tsconfig.json", "tsconfig.base.json"];
+
 /** Our code, and what it imports. */
 const ownCode = codeFolder(import.meta.dir);
 
@@ -50,13 +56,13 @@ export function ownScriptArgv(script: string, options: ScriptPlace = {}): string
   const openWay = openWayArgv([...needed(code), ...given], user);
   if (options.network === true || process.platform !== "linux" || landlockAbi() < lowestAbi)
     return [...openWay, ...argv];
+  const isInstalled = basename(code) === "node_modules";
+  const codePaths = isInstalled ? [code] : codeOfCheckout.map((name) => join(code, name));
+  const readable = [...system, dirname(process.execPath), ...codePaths, ...(reads === undefined ? [] : [reads])];
   const rules: LandlockRule[] = [
-    ...[...system, dirname(process.execPath), code, ...(reads === undefined ? [] : [reads])].map((path) => ({
-      path,
-      access: "read" as const,
-    })),
+    ...readable.map((path) => ({ path, access: "read" as const })),
     // Bun finds installed packages by looking for their folder from the outside.
-    ...(basename(code) === "node_modules" ? [{ path: dirname(code), access: "list" as const }] : []),
+    ...(isInstalled ? [{ path: dirname(code), access: "list" as const }] : []),
     ...devices.map((path) => ({ path, access: "write" as const })),
     ...(folder === undefined ? [] : [{ path: folder, access: "write" as const }]),
   ];

@@ -24,6 +24,7 @@ import {
 import type { Identify } from "../../../core/caller.ts";
 import { AppError } from "../../../core/errors.ts";
 import { isTooDeep } from "../../../core/json.ts";
+import { createTurns } from "../../../http/turns.ts";
 import { watchValidity } from "../../../http/until-revoked.ts";
 import { AppFailure, FieldViolationsError, toA2AError } from "../../wire-error.ts";
 import { callFacts, type HttpCall } from "../call-context.ts";
@@ -58,7 +59,8 @@ export const serviceDefinition: ServiceDefinition = Object.fromEntries(
  * The gRPC binding of A2A 1.0 (section 10). A request passes the same checks as over the other
  * bindings: in ProtoJSON, after it is decoded.
  */
-export function grpcService(deps: GrpcServiceDeps): UntypedServiceImplementation {
+export function grpcService(given: GrpcServiceDeps): UntypedServiceImplementation {
+  const deps = { ...given, turn: createTurns() };
   const unary = <Asked>(method: Method<Asked>, work: Work<Asked, Promise<unknown>>) => unaryCall(deps, method, work);
   const streaming = <Asked>(method: Method<Asked>, work: Work<Asked, Updates>) => streamingCall(deps, method, work);
   return {
@@ -153,8 +155,11 @@ const methods = {
   ),
 };
 
+/** With `turn`, which a call waits for before anything is done for it. */
+type CallDeps = GrpcServiceDeps & { readonly turn: () => Promise<void> | undefined };
+
 function unaryCall<Asked>(
-  deps: GrpcServiceDeps,
+  deps: CallDeps,
   method: Method<Asked>,
   work: Work<Asked, Promise<unknown>>,
 ): handleUnaryCall<Uint8Array, unknown> {
@@ -170,7 +175,7 @@ function unaryCall<Asked>(
   };
 }
 
-function streamingCall<Asked>(deps: GrpcServiceDeps, method: Method<Asked>, work: Work<Asked, Updates>) {
+function streamingCall<Asked>(deps: CallDeps, method: Method<Asked>, work: Work<Asked, Updates>) {
   return async (call: ServerWritableStream<Uint8Array, unknown>): Promise<void> => {
     let stopWatching: (() => void) | undefined;
     try {
@@ -194,7 +199,8 @@ function streamingCall<Asked>(deps: GrpcServiceDeps, method: Method<Asked>, work
   };
 }
 
-async function opened<Asked>(deps: GrpcServiceDeps, method: Method<Asked>, call: GrpcCall) {
+async function opened<Asked>(deps: CallDeps, method: Method<Asked>, call: GrpcCall) {
+  await deps.turn();
   deps.admit(call);
   const begun = await beginCall(call, deps.identify);
   const decoded = decodedBy(method, call.request);
