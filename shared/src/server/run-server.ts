@@ -16,9 +16,9 @@ export type ServerOptions = {
 };
 
 /**
- * Starts a server as a process: reads the configuration, makes the home, opens the log and calls
- * `start`. A wrong configuration ends the process with exit code 2, any other failure to start with
- * 1; both say why.
+ * Starts a server as a process: reads the configuration, makes the home, opens the log, calls
+ * `start` and ends what killed servers left. A wrong configuration ends the process with exit code
+ * 2, any other failure to start with 1; both say why.
  */
 export async function runServer(
   ownName: string,
@@ -40,6 +40,8 @@ export async function runServer(
       openLog(name, (line) => void stderr.write(line)),
       { name, mcpStdio },
     );
+    const { endAbandonedStarts } = await import("../machine/confinement/abandoned-starts.ts");
+    endAbandonedStarts(config.home);
     // From here on code that runs often is compiled; that of the start was not worth it.
     Bun.unsafe.setJITPolicy(1);
   } catch (error) {

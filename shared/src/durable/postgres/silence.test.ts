@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { type Engine, silentLog } from "../../core/runs/engine.ts";
 import type { Run } from "../../core/runs/run.ts";
-import { type SilentProxy, startSilentProxy } from "../../testing/durable/silent-proxy.ts";
 import { until as happened } from "../../testing/durable/until.ts";
 import { withPostgres } from "../../testing/durable/with-postgres.ts";
+import { type SilentProxy, startSilentProxy } from "../../testing/server/silent-proxy.ts";
 import { body, request, start, until } from "../conformance/cases.ts";
 import { Database } from "./database.ts";
 import { createPostgresEngine, migratePostgres } from "./postgres-engine.ts";
