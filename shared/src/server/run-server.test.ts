@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withinTrace } from "../core/trace.ts";
-import * as abandoned from "../machine/confinement/abandoned-starts.ts";
+import * as abandoned from "../machine/confinement/sweep-abandoned.ts";
 import { bareEnvironment } from "../testing/machine/bare-environment.ts";
 import { openLog, publicUrlOf, runServer, type ServerOptions } from "./run-server.ts";
 
@@ -81,7 +81,7 @@ test("a server is started under the name that it is told, with the settings of t
     return { ...options, known: agents.filter((name) => ["helper", "tester"].includes(name)) };
   };
   process.env.MANYHANDS_HOME = home;
-  using sweeping = spyOn(abandoned, "endAbandonedStarts").mockReturnValue(undefined);
+  using sweeping = spyOn(abandoned, "sweepAbandoned").mockResolvedValue(undefined);
   try {
     expect(await started(true, "--name", "helper", "--mcp-stdio")).toEqual({
       ...{ name: "helper", mcpStdio: true, known: ["helper"] },

@@ -35,13 +35,10 @@ export async function runServer(
     const config = await loadConfig({ cwd: process.cwd(), file, env: process.env, agent });
     await makeHome(config.home);
     const stderr = pino.destination({ fd: 2, sync: false });
-    await start(
-      config,
-      openLog(name, (line) => void stderr.write(line)),
-      { name, mcpStdio },
-    );
-    const { endAbandonedStarts } = await import("../machine/confinement/abandoned-starts.ts");
-    endAbandonedStarts(config.home);
+    const logger = openLog(name, (line) => void stderr.write(line));
+    await start(config, logger, { name, mcpStdio });
+    const { sweepAbandoned } = await import("../machine/confinement/sweep-abandoned.ts");
+    sweepAbandoned(config.home).catch((err) => logger.warn({ err }, "What killed servers left could not be removed."));
     // From here on code that runs often is compiled; that of the start was not worth it.
     Bun.unsafe.setJITPolicy(1);
   } catch (error) {

@@ -5,9 +5,9 @@ export const machineFaults: readonly Fault[] = [
   {
     id: "abandoned-starts-left",
     file: "shared/src/server/run-server.ts",
-    find: "    endAbandonedStarts(config.home);\n",
-    becomes: "",
-    harm: "Each server killed while it starts a sandbox leaves a process for ever.",
+    find: "    sweepAbandoned(config.home)",
+    becomes: "    sweepAbandoned.call(undefined, '/dev/null')",
+    harm: "Each server killed while it starts a sandbox leaves a process for ever, and what its queries spilled.",
     tests: ["shared/src/server/run-server.test"],
   },
   {

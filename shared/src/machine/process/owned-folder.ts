@@ -40,12 +40,12 @@ function nameFor(parent: string, purpose: string): string {
 }
 
 /**
- * Removes our own folders of that purpose whose process has ended; not those of other users: anyone
- * can create names in a temporary folder.
+ * Removes our own folders whose process has ended, or those of that purpose; not those of other
+ * users: anyone can create names in a temporary folder.
  */
-async function sweepOwnedFolders(parent: string, purpose: string): Promise<void> {
+export async function sweepOwnedFolders(parent: string, purpose?: string): Promise<void> {
   for (const name of (await readdir(parent).catch(unlessMissing)) ?? []) {
-    if (owned.exec(name)?.[1] !== purpose || !isOwnedByTheEnded(name)) continue;
+    if (!isOwnedByTheEnded(name) || (purpose !== undefined && owned.exec(name)?.[1] !== purpose)) continue;
     const path = join(parent, name);
     const found = await lstat(path).catch(unlessMissing);
     if (found?.isDirectory() && found.uid === process.getuid?.()) await rm(path, { recursive: true, force: true });
