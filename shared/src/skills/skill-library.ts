@@ -110,6 +110,11 @@ export function createSkillLibrary({ home, project, pins: kept, shipped = ours }
     },
     async remove(name) {
       const { source } = await find(name);
+      if (source === "shipped")
+        throw new AppError(
+          "forbidden",
+          `The skill ${name} comes with Manyhands. [agents.NAME] skills names those that an agent may use.`,
+        );
       if (source !== "home")
         throw new AppError("forbidden", `The skill ${name} is not one of the home: remove its folder.`);
       await rm(join(own, name), { recursive: true, force: true });
