@@ -126,7 +126,10 @@ function streamed(run: RunRecord, request: ChatRequest, c: Context, deps: OpenAi
     heartbeatMs: deps.heartbeatMs,
     release() {
       over.abort();
-      giveUp(run, deps.runs).catch(deps.report);
+      // The store may be away, or closed as the server ends: no bug of ours.
+      giveUp(run, deps.runs).catch((error) => {
+        if (!(error instanceof AppError)) deps.report(error);
+      });
     },
     // A stream that fails because its client is gone is not reported.
     failure: (error) => ({ data: { error: errorBody(error, gone.aborted ? () => undefined : deps.report) } }),

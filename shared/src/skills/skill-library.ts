@@ -2,6 +2,7 @@ import { readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { AppError, unlessMissing } from "../core/errors.ts";
 import type { KeptText } from "../core/text/kept-text.ts";
+import { removeStale } from "../machine/workspace/own-files/remove-stale.ts";
 import { nameLike } from "./name-like.ts";
 import { readSkillFolder, type SkillFolder } from "./skill-folder.ts";
 import { createSkillPins } from "./skill-pins.ts";
@@ -173,6 +174,7 @@ function likeness(name: string, all: readonly ListedSkill[]): { readonly like?: 
 
 /** Writes what was read, so that it is complete or not there. */
 async function store(own: string, { name, files }: SkillFolder): Promise<void> {
+  await removeStale(own, { names: /^\.[\da-f-]{36}$/ });
   const arriving = join(own, `.${crypto.randomUUID()}`);
   try {
     await writeSkillFiles(arriving, files);
