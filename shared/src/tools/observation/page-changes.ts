@@ -95,8 +95,9 @@ export function toldWith(
 }
 
 /**
- * A difference as text: new lines with a plus, changed ones with a tilde, and what is gone. Empty
- * when nothing differs that a reader would miss.
+ * A difference as text: new lines with a plus, changed ones with a tilde, what was there before and
+ * is in a new part without a sign, and what is gone. Empty when nothing differs that a reader would
+ * miss.
  */
 export function changesText(
   look: PageLook,
@@ -115,10 +116,17 @@ export function changesText(
   const changed = new Set(fresh.map((at) => before.get(refIn(lines[at]?.text ?? ""))));
   const again = new Set(fresh.map((at) => withoutRefs(lines[at]?.text ?? "")));
   const left = gone.filter((text) => !changed.has(text) && !again.has(withoutRefs(text)));
+  const isFresh = new Set(fresh);
+  const isOld = (at: number) => !isFresh.has(at);
+  // A single one has no order: it stands in its new part instead.
+  const entered = moved.filter(({ parent, at }) => isFresh.has(parent) && at.filter(isOld).length === 1);
+  const told = [...isFresh.union(new Set(entered.flatMap(({ at }) => at)))].toSorted((a, b) => a - b);
   const body = [
     ...(look.title === base.title ? [] : [titleText(look).trimEnd()]),
-    ...linesInPlace(lines, fresh, (text) => changedLine(text, before.get(refIn(text)))),
-    ...moved.map((one) => orderText(lines, one)),
+    ...linesInPlace(lines, told, (text, at) =>
+      isFresh.has(at) ? changedLine(text, before.get(refIn(text))) : `  ${text}`,
+    ),
+    ...moved.filter((one) => !entered.includes(one)).map((one) => orderText(lines, one)),
     ...(left.length === 0 ? [] : [`gone: ${goneText(left)}`]),
   ].filter((line) => line !== "");
   const isScrolled = look.measure.above !== base.above;
@@ -133,19 +141,23 @@ export function changesText(
   return [...above, ...focused].join("\n");
 }
 
-const disabled = " [disabled]";
+const states = ["disabled", "pressed", "checked", "selected", "expanded"];
 
 /** A line that is new, or what became of the one that had its ref. */
 function changedLine(text: string, before: string | undefined): string {
-  const isEnabled = before?.includes(disabled) === true && !text.includes(disabled);
-  return `${before === undefined ? "+" : "~"} ${text}${isEnabled ? " (enabled now)" : ""}`;
+  if (before === undefined) return `+ ${text}`;
+  const left = states.filter((state) => before.includes(` [${state}]`) && !text.includes(` [${state}`));
+  const isEnabled = left[0] === "disabled" ? ["enabled now"] : [];
+  const others = left.filter((state) => state !== "disabled").join(", ");
+  const said = [...isEnabled, ...(others === "" ? [] : [`no longer ${others}`])].join(", ");
+  return `~ ${text}${said === "" ? "" : ` (${said})`}`;
 }
 
 /** The lines, each below the line it belongs to, which is named if it is not among them. */
 function linesInPlace(
   lines: readonly OutlineLine[],
   at: readonly number[],
-  written: (text: string) => string,
+  written: (text: string, at: number) => string,
 ): string[] {
   const depths = new Map<number, number>();
   let place = -1;
@@ -155,7 +167,7 @@ function linesInPlace(
     const { parent, text } = line;
     const depth = (depths.get(parent) ?? -1) + 1;
     depths.set(index, depth);
-    const told = `${" ".repeat(depth)}${written(text)}`;
+    const told = `${" ".repeat(depth)}${written(text, index)}`;
     if (parent < 0 || parent === place || depth > 0) return [told];
     place = parent;
     return [`in ${shortened(lines[parent]?.text ?? "")}:`, told];

@@ -57,6 +57,9 @@ test("new, changed and gone lines are told apart, each below what it belongs to"
 test("of an element that can be used now, that is said", () => {
   const go = (states: readonly string[]) => look([button("Go", "e1", { states })]);
   expect(next(go(["disabled"]), go([])).text).toBe(data('~ button "Go" [e1] (enabled now)'));
+  expect(next(go(["pressed", "expanded"]), go(["focused"])).text).toBe(
+    data('~ button "Go" [focused] [e1] (no longer pressed, expanded)'),
+  );
   expect(next(go([]), go(["disabled"])).text).toBe(data('~ button "Go" [disabled] [e1]'));
 });
 
