@@ -14,6 +14,9 @@ export const mostTakenIn = 2 * longestBody;
 /** How long a request's body may take to arrive. */
 const arrivesWithinMs = 300_000;
 
+/** How long the body of somebody may take who is known only by it. */
+export const strangersMs = 30_000;
+
 /**
  * Refuses a request body above 10 MB with `too_large`, unread if its length is announced, and a
  * body that breaks off with `invalid_input`, since that is the client's fault.
