@@ -120,7 +120,8 @@ export function changesText(
   const isOld = (at: number) => !isFresh.has(at);
   // A single one has no order: it stands in its new part instead.
   const entered = moved.filter(({ parent, at }) => isFresh.has(parent) && at.filter(isOld).length === 1);
-  const told = [...isFresh.union(new Set(entered.flatMap(({ at }) => at)))].toSorted((a, b) => a - b);
+  const around = [...entered.flatMap(({ at }) => at), ...namesOfAlike(lines, fresh)];
+  const told = [...isFresh.union(new Set(around))].toSorted((a, b) => a - b);
   const body = [
     ...(look.title === base.title ? [] : [titleText(look).trimEnd()]),
     ...linesInPlace(lines, told, (text, at) =>
@@ -139,6 +140,27 @@ export function changesText(
   const focus = focusIn(lines);
   const focused = focus === undefined || focus === base.focus ? [] : [`The focus is on ${focus}.`];
   return [...above, ...focused].join("\n");
+}
+
+const nameWithin = 8;
+
+/**
+ * Of elements that others are like, the lines known to the reader that tell whose they are: the
+ * nearest link, heading or the like before each.
+ */
+function namesOfAlike(lines: readonly OutlineLine[], fresh: readonly number[]): readonly number[] {
+  const counts = countOf(lines.map(({ text }) => withoutRefs(text)));
+  const isAlone = ({ text }: OutlineLine) => counts.get(withoutRefs(text)) === 1;
+  const found = fresh.flatMap((at) => {
+    const line = lines[at];
+    if (line?.acts !== true || isAlone(line)) return [];
+    const before = lines.slice(Math.max(0, at - nameWithin), at);
+    const name = before.findLastIndex((one) => one.parent === line.parent && one.rank === 0 && isAlone(one));
+    return name === -1 ? [] : [{ name: at - before.length + name, text: withoutRefs(line.text) }];
+  });
+  // What stands before two of them tells neither apart.
+  const alike = countOf(found.map(({ name, text }) => `${name} ${text}`));
+  return found.flatMap(({ name, text }) => (alike.get(`${name} ${text}`) === 1 ? [name] : []));
 }
 
 const states = ["disabled", "pressed", "checked", "selected", "expanded"];

@@ -126,6 +126,11 @@ const outputs: readonly (readonly [string, string, ReturnType<typeof readTestRep
     "  ● sum › adds\nTests:       1 failed, 2 passed, 3 total",
     { passed: 2, failed: 1, failures: ["sum › adds"] },
   ],
+  [
+    "a script of its own",
+    "not ok: adds\n  want: 2\n3 passed, 1 failed\n",
+    { passed: 3, failed: 1, failures: ["adds"] },
+  ],
   ["an unknown runner", "all good", { passed: undefined, failed: undefined, failures: [] }],
 ];
 
