@@ -29,6 +29,12 @@ export type BrowserCall = {
   readonly secrets: Secrets | undefined;
 };
 
+/** Playwright appends a log of what it did, with the signs by which a terminal colours it. */
+export function withoutLog(error: unknown): unknown {
+  const [said, log] = error instanceof Error ? error.message.split("\nCall log:") : [];
+  return log === undefined ? error : new Error(said, { cause: error });
+}
+
 /**
  * A tool of the browser. It starts the conversation's browsing when there is none, and closes it
  * when the task is canceled.
@@ -69,7 +75,11 @@ export function browserTool<Input extends z.ZodObject>(
       if (secrets !== undefined) await keepAtItsSites(browsing, secrets);
       const call = { browsing, looks: looks.of(browsing), context, secrets };
       if (spec.effect !== "pure") await noteBetween(browsing, call.looks, context.signal);
-      return await spec.run(input, call);
+      try {
+        return await spec.run(input, call);
+      } catch (error) {
+        throw withoutLog(error);
+      }
     },
   });
   const act = judge && onInput(spec.name, spec.input, judge, Promise.resolve({}));

@@ -5,7 +5,7 @@ import { failure, type Tool, type ToolResult } from "../../../core/tools/tool.ts
 import { proxyName } from "../../../machine/egress/proxy-page.ts";
 import { judgeLoading } from "../../risk/acts.ts";
 import { sameHosts } from "../../risk/same-kind.ts";
-import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
+import { type BrowserCall, type BrowserDeps, browserTool, withoutLog } from "./browser-tool.ts";
 import { addressFrom, followUp, placeOf } from "./follow-up.ts";
 import { pageAddress } from "./input.ts";
 import { tellLoading } from "./tell-loading.ts";
@@ -190,5 +190,5 @@ function explained(error: unknown): unknown {
   const known = networkErrors.find(([pattern]) => pattern.test(error.message));
   const code = anyNetworkError.exec(error.message)?.[1];
   const text = known?.[1] ?? (code && `The page could not be loaded (${code}).`);
-  return text === undefined ? error : new AppError("unavailable", text, { cause: error });
+  return text === undefined ? withoutLog(error) : new AppError("unavailable", text, { cause: error });
 }
