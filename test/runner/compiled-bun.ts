@@ -53,7 +53,7 @@ export async function compileBun(folder: string): Promise<string> {
     format: "esm",
     splitting: true,
     bytecode: true,
-    compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
+    compile: { outfile, autoloadDotenv: false, autoloadBunfig: false, autoloadPackageJson: true },
     plugins: [
       { name: "start", setup: (build) => startFrom(build, names.flat()) },
       { name: "places", setup: keepPlaces },
