@@ -27,7 +27,7 @@ const productRooms: Readonly<Record<string, readonly string[]>> = {
   "machine/sandbox": ["core"],
   "machine/memory": ["core", "machine/kernel", "machine/sandbox"],
   "machine/confinement": ["core", "machine/kernel", "machine/process", "machine/sandbox", "machine/memory"],
-  "machine/egress": ["core"],
+  "machine/egress": ["core", "machine/kernel", "machine/process"],
   "machine/workspace": ["core"],
   "machine/secrets": ["core"],
   "machine/browser-profile": ["core", "machine", "machine/workspace"],

@@ -71,6 +71,14 @@ test("bytes that are no message, and one nested too deep, are the caller's fault
   expect(server.reported).toEqual([]);
 });
 
+test("a time and a number that nothing here can hold are refused for what they are", async () => {
+  using client = grpcClient(server.grpc);
+  const after = (...seconds: number[]) => new Uint8Array([0x3a, seconds.length + 1, 0x08, ...seconds]);
+  const refused = async (request: Uint8Array) => (await failureOf(client.send("listTasks", request))).message;
+  expect(await refused(after(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x03))).toContain("a time that is out of range");
+  expect(await refused(after(...Array(8).fill(0xff), 0x7f))).toContain("a number that is out of range");
+});
+
 test("a caller is who the metadata say, unknown ones are refused, and another's task is not there", async () => {
   using client = grpcClient(server.grpc);
   const as = (user: string) => ({ metadata: { "x-user": user } });

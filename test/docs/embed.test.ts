@@ -2,6 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
+import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
 import { startScriptedModel } from "manyhands/testing";
 import { blocksOf } from "./markdown.ts";
 import { run } from "./run-example.ts";
@@ -56,6 +58,25 @@ test("the run of the page's server ends as the page shows, though the server is 
   second.kill();
   await second.exited;
   if (!shows(textOf("json"), shown)) throw new Error(`embed.md shows another answer than ${shown}`);
+});
+
+test("the page's agent listens in the program, and answers it", async () => {
+  const model = await startScriptedModel([{ text: "Dear Ada" }]);
+  const program = Bun.spawn([process.execPath, "-"], {
+    cwd: resolve(import.meta.dir, ".."),
+    env: {
+      ...bareEnvironment(),
+      OPENAI_BASE_URL: model.url,
+      MANYHANDS_MODEL: "m",
+      MANYHANDS_HOME: join(folder, "home"),
+    },
+    stdin: new Blob([textOf("ts", 2).replace("4111", String(freePort()))]),
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  expect(await program.stdout.text()).toMatch(/^ready .*\n\[\s+\{\s+type: "text",\s+text: "Dear Ada",\s+\}\s+\]\n$/);
+  expect(await program.exited).toBe(0);
+  await model.close();
 });
 
 test("the page's call of a model answers", async () => {

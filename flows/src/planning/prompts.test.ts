@@ -209,6 +209,10 @@ What the steps before yours came to; their files came with this message. Reports
 
 ${resultsText([done])}`;
   expect(asks[0]?.text).toBe(told);
+  const long = { ...done, step: { ...done.step, text: `${"very long ".repeat(30)}` } };
+  expect((await work({}, [long], { asked: [paperAnswer("so")] })).asks[0]?.text).toContain(
+    `: ${"very long ".repeat(12)}…\n`,
+  );
   expect(asks[0]?.parts).toEqual([given, { type: "file", ...paperFile("a.csv") }]);
   expect(asks[0]?.options).toEqual({});
   expect(asks[1]?.text).toBe(

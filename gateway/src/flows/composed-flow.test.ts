@@ -45,6 +45,7 @@ test("a composed flow is the body of another under its own name, with what is se
 test.each([
   [{ flow: "round" }, 'there is no flow "round" to compose. There are: other, rounds'],
   [{ settings: { options: { rounds: 6 } } }, "options.rounds: "],
+  [{ settings: { options: { round: 6 } } }, "options.round: is not known; there are rounds"],
   [{ settings: { options: { turns: 1 } } }, "turns"],
   [{ settings: { agents: ["a"] } }, "it needs two agents"],
   [{ settings: { options: { rounds: 4 } } }, "four rounds are too many"],

@@ -1,4 +1,5 @@
 import type { ComposedFlow } from "manyhands/internal/config/flow-config";
+import { checkInput } from "manyhands/internal/core/check-input";
 import { AppError } from "manyhands/internal/core/errors";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import { titleOf } from "manyhands/internal/core/spec";
@@ -14,12 +15,8 @@ export function composedFlow(name: string, composed: ComposedFlow, flows: readon
   if (base === undefined)
     throw refused(name, composed, `there is no flow ${JSON.stringify(composed.flow)} to compose. There are: ${known}`);
   const { settings, title = titleOf(name), description = `${base.title}, with its agents and options set.` } = composed;
-  const parsed = base.options.safeParse(settings.options ?? {});
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw refused(name, composed, `options.${issue?.path.join(".")}: ${issue?.message}`);
-  }
-  const fault = base.check?.({ agents: settings.agents, options: parsed.data });
+  const options = optionsFor(base, name, composed);
+  const fault = base.check?.({ agents: settings.agents, options });
   if (fault !== undefined) throw refused(name, composed, fault);
   return {
     ...base,
@@ -30,6 +27,14 @@ export function composedFlow(name: string, composed: ComposedFlow, flows: readon
     example: { text: description },
     settings,
   };
+}
+
+function optionsFor(base: FlowDefinition, name: string, composed: ComposedFlow) {
+  try {
+    return checkInput(base.options, composed.settings.options ?? {}, "options");
+  } catch (error) {
+    throw error instanceof AppError ? refused(name, composed, error.message.replace(/\.$/, "")) : error;
+  }
 }
 
 function refused(name: string, { origin }: ComposedFlow, why: string): AppError {

@@ -8,7 +8,7 @@ import { requestTrace, type Trace } from "manyhands/internal/core/trace";
 import { challengeOf } from "manyhands/internal/http/challenge";
 import { parseJsonBytes } from "manyhands/internal/http/json-text";
 import { otherMethods } from "manyhands/internal/http/other-methods";
-import { limitedBody } from "manyhands/internal/http/request-body";
+import { bodyOf } from "manyhands/internal/http/request-body";
 import { sseResponse } from "manyhands/internal/http/sse";
 import { findRunnable, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
@@ -46,7 +46,7 @@ export function openAiAdapter(deps: OpenAiAdapterDeps): Hono {
     requireScope(await deps.identify(c.req.raw), "read");
     return c.json(model(findRunnable(deps.runnables, c.req.param("name")).name));
   });
-  app.post("/chat/completions", limitedBody(), async (c) => {
+  app.post("/chat/completions", async (c) => {
     const caller = await deps.identify(c.req.raw);
     requireScope(caller, "run");
     const request = await requestOf(c);
@@ -66,9 +66,10 @@ function model(name: string) {
 }
 
 async function requestOf(c: Context): Promise<ChatRequest> {
+  const bytes = new Uint8Array(await bodyOf(c));
   let body: unknown;
   try {
-    body = parseJsonBytes(new Uint8Array(await c.req.arrayBuffer()));
+    body = parseJsonBytes(bytes);
   } catch (error) {
     throw new AppError("invalid_input", error instanceof Error ? error.message : "The body is not JSON.");
   }
@@ -125,7 +126,10 @@ function streamed(run: RunRecord, request: ChatRequest, c: Context, deps: OpenAi
     heartbeatMs: deps.heartbeatMs,
     release() {
       over.abort();
-      giveUp(run, deps.runs).catch(deps.report);
+      // The store may be away, or closed as the server ends: no bug of ours.
+      giveUp(run, deps.runs).catch((error) => {
+        if (!(error instanceof AppError)) deps.report(error);
+      });
     },
     // A stream that fails because its client is gone is not reported.
     failure: (error) => ({ data: { error: errorBody(error, gone.aborted ? () => undefined : deps.report) } }),

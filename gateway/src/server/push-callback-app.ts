@@ -5,7 +5,7 @@ import type { KeySets } from "manyhands/internal/a2a/signing/key-sets";
 import { AppError } from "manyhands/internal/core/errors";
 import { type KeptText, madeOnce } from "manyhands/internal/core/text/kept-text";
 import { withoutLastSlashes } from "manyhands/internal/core/text/without-last-slashes";
-import { limitedBody } from "manyhands/internal/http/request-body";
+import { bodyOf, strangersMs } from "manyhands/internal/http/request-body";
 
 /**
  * The path of push callbacks below the gateway's address, by the name that agents elsewhere were
@@ -31,9 +31,10 @@ export async function openPushCallbacks(
 /** Receives A2A push notifications, whose content is not trusted. */
 export function pushCallbackApp(pushCallbacks: PushCallbacks | undefined): Hono {
   const app = new Hono({ strict: false });
-  app.post(`${pushCallbackPath}/:ask`, limitedBody(), async (c) => {
+  app.post(`${pushCallbackPath}/:ask`, async (c) => {
     if (pushCallbacks === undefined) throw new AppError("not_found", "This gateway receives no push notifications.");
-    await pushCallbacks.notify(c.req.param("ask"), { headers: c.req.raw.headers, body: await c.req.text() });
+    const body = new TextDecoder().decode(await bodyOf(c, strangersMs));
+    await pushCallbacks.notify(c.req.param("ask"), { headers: c.req.raw.headers, body });
     return c.body(null, 204);
   });
   return app;

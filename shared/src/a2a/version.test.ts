@@ -30,7 +30,10 @@ test("two versions are none that is served", () => {
   expect(() => requestedVersion(request(undefined, "?A2A-Version=1.0&A2A-Version=0.3"))).toThrow("1.0, 0.3");
 });
 
-test("the HTTP binding is 1.0 only", () => {
-  expect(() => requireVersionOne(request("1.0"))).not.toThrow();
-  expect(() => requireVersionOne(request())).toThrow("A2A-Version: 1.0");
+test("a binding that is 1.0 only says so of every other version, whether or not another binding has it", () => {
+  expect(() => requireVersionOne(request("1.0.1"))).not.toThrow();
+  for (const version of [undefined, "0.3", "2.0", "one"])
+    expect(() => requireVersionOne(request(version))).toThrow(
+      /in version 1\.0 only: send the header A2A-Version: 1\.0$/,
+    );
 });

@@ -10,7 +10,7 @@ import type { AgentInput } from "../core/runs/task.ts";
 import { openWeb } from "../core/taken-in.ts";
 import { agentByName, isAddress, namedAgent } from "./find-agent.ts";
 import { type FlowState, spend } from "./flow-state.ts";
-import { release, reserve } from "./reserve.ts";
+import { type Reservation, release, reserve } from "./reserve.ts";
 
 /** What asking needs of the process. */
 export type AskDeps = { readonly agents: Agents; readonly peers: Peers };
@@ -44,7 +44,8 @@ export async function ask(
       ...(outputSchema !== undefined && { outputSchema: outputSchema as NonNullable<AgentInput["outputSchema"]> }),
       ...(isAnswer && { isAnswer }),
     };
-    const outcome = await askAgent(run, request, deps.peers).finally(() => release(state, reservation));
+    const asked = await askAgent(run, request, deps.peers).finally(() => release(state, reservation));
+    const outcome = withLimit(asked, reservation);
     spend(state, outcome.usage);
     for (const source of [openWeb, ...(outcome.takenIn ?? [outcome.agent])]) state.takenIn.add(source);
     if (isAnswer && outcome.state === "completed") state.answerData = outcome.data;
@@ -53,6 +54,15 @@ export async function ask(
     state.expected++;
     await run.sleep(pauseMs);
   }
+}
+
+/**
+ * An agent that was given all the time its task had left met the task's limit, not one of its own.
+ */
+function withLimit(outcome: AskOutcome, { deadlineMs, budget }: Reservation): AskOutcome {
+  if (outcome.state !== "timed-out" || deadlineMs !== budget.wallMs) return outcome;
+  const message = `${outcome.agent} did not answer within the ${Math.round(deadlineMs / 100) / 10} s that the task had left.`;
+  return { ...outcome, error: { code: "time_limit", message } };
 }
 
 /** A flow reads only excerpts of its newest tasks in a conversation. */

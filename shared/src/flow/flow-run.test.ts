@@ -82,14 +82,15 @@ test("the budget is divided among the coming asks, agents' usage is counted, and
 });
 
 test("an agent that waits longer than the flow's time is abandoned, whatever its own deadline", async () => {
-  const patient = flowOf(async (flow) => ({
-    answer: (await flow.ask("one", { text: "Go" }, { deadlineMs: 600_000 })).state,
-  }));
+  const patient = flowOf(async (flow) => {
+    const { state, error } = await flow.ask("one", { text: "Go" }, { deadlineMs: 600_000 });
+    return { answer: `${state}: ${error?.code}` };
+  });
   const asks = { calls: [{ name: "ask_human", args: { inquire: "Which?" } }] };
   await using flow = await flowForTest(patient, { agents: { one: [asks] } });
   // Nobody answers: time spent waiting for a person does not count against the agent's budget.
   const { answer } = await flow.run({ text: "Go", budget: { wallMs: 2_000 } });
-  expect(answer).toBe("timed-out");
+  expect(answer).toBe("timed-out: time_limit");
 });
 
 test("too many asks end the flow with the limit's name and the results so far", async () => {

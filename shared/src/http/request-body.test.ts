@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
+import { connect } from "node:net";
 import { Hono } from "hono";
 import { AppError } from "../core/errors.ts";
 import { bodyOf, jsonBody, limitedBody, longestBody, refuseBrokenOff } from "./request-body.ts";
+import { serve } from "./serve.ts";
 
 const app = new Hono();
 app.use("/limited", limitedBody());
@@ -9,7 +11,12 @@ app.use("/json", jsonBody);
 app.post("/limited", async (c) => c.text(String((await c.req.arrayBuffer()).byteLength)));
 app.post("/json", (c) => c.text("read"));
 app.post("/soon", async (c) => c.text(String((await bodyOf(c, 20)).byteLength)));
-app.onError((error, c) => c.text(error instanceof AppError ? error.code : error.name, 400));
+const failures: string[] = [];
+app.onError((error, c) => {
+  const failure = error instanceof AppError ? error.code : error.name;
+  failures.push(failure);
+  return c.text(failure, 400);
+});
 
 const post = async (
   path: string,
@@ -87,4 +94,33 @@ test.each([
 test("a body whose type nobody named is read as JSON", async () => {
   const response = await app.request("/json", { method: "POST", body: new Uint8Array([0x7b, 0x7d]) });
   expect(await response.text()).toBe("read");
+});
+
+test("a body in pieces of one byte keeps its server from nobody, and one without end is broken off", async () => {
+  const served = serve({ fetch: (request) => app.fetch(request) }, { port: 0 });
+  const socket = connect(Number(served.url.port), "127.0.0.1");
+  try {
+    let answer = "";
+    socket.on("data", (data) => {
+      answer += data;
+    });
+    socket.on("error", () => undefined);
+    const isClosed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    const head = "POST /limited HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const before = process.cpuUsage().user;
+    failures.length = 0;
+    socket.write(`${head}${"1\r\nx\r\n".repeat(1_000_000)}0\r\n\r\n`);
+    while (!answer.includes("1000000") && !socket.destroyed) await Bun.sleep(5);
+    expect(process.cpuUsage().user - before).toBeLessThan(350_000);
+    const piece = `100000\r\n${"x".repeat(2 ** 20)}\r\n`;
+    socket.write(head);
+    for (let sent = 0; sent < 50 && !socket.destroyed; sent++)
+      await Promise.race([new Promise((resolve) => socket.write(piece, resolve)), isClosed]);
+    await isClosed;
+    expect(answer).toContain("HTTP/1.1 413 ");
+    expect(failures).toEqual(["too_large"]);
+  } finally {
+    socket.destroy();
+    await served.stop();
+  }
 });

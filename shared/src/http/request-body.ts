@@ -1,13 +1,21 @@
 import { ContentTypeNotSupportedError } from "@a2a-js/sdk/errors";
 import type { Context, MiddlewareHandler } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { AppError } from "../core/errors.ts";
 
 /** The most bytes of one request. */
 export const longestBody = 10 * 1024 * 1024;
 
+/**
+ * The most that a server takes in before it breaks off by itself: between the two a body is refused
+ * in our words.
+ */
+export const mostTakenIn = 2 * longestBody;
+
 /** How long a request's body may take to arrive. */
 const arrivesWithinMs = 300_000;
+
+/** How long the body of somebody may take who is known only by it. */
+export const strangersMs = 30_000;
 
 /**
  * Refuses a request body above 10 MB with `too_large`, unread if its length is announced, and a
@@ -20,8 +28,6 @@ export function limitedBody(): MiddlewareHandler {
   };
 }
 
-const measured = bodyLimit({ maxSize: longestBody, onError: tooLarge });
-
 /**
  * The body of a request, refused as by `limitedBody`, or if it is packed, or is not whole after so
  * many milliseconds; Hono keeps it for whoever reads it again.
@@ -29,18 +35,18 @@ const measured = bodyLimit({ maxSize: longestBody, onError: tooLarge });
 export async function bodyOf(c: Context, withinMs = arrivesWithinMs): Promise<ArrayBuffer> {
   const { headers } = c.req.raw;
   refusePacked(headers);
-  const length = headers.has("Transfer-Encoding") ? null : headers.get("Content-Length");
-  if (length !== null && Number(length) > longestBody) tooLarge();
+  if (Number(headers.get("Content-Length")) > longestBody) tooLarge();
   const late = Promise.withResolvers<never>();
   const message = `The request's body was not whole after ${withinMs / 1000} seconds`;
   const timer = setTimeout(() => late.reject(new AppError("invalid_input", message)), withinMs);
   try {
-    // A body of unknown length is read to be measured. As a stream, which costs more than all else
-    // of a small request.
-    if (length === null) await Promise.race([measured(c, async () => void (await c.req.arrayBuffer())), late.promise]);
-    return await Promise.race([c.req.arrayBuffer(), late.promise]);
+    // Never as a stream: of one that comes in pieces of one byte, each would be a turn of our code.
+    const body = await Promise.race([c.req.arrayBuffer(), late.promise]);
+    return body.byteLength > longestBody ? tooLarge() : body;
   } catch (error) {
     refuseBrokenOff(error);
+    // The server has answered already.
+    if (error instanceof Error && error.message.includes("maxRequestBodySize")) tooLarge();
     throw error;
   } finally {
     clearTimeout(timer);

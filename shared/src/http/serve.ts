@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { addressed } from "./addressed.ts";
+import { mostTakenIn } from "./request-body.ts";
 import type { ConnectionEnd } from "./socket-owner.ts";
 import { isEventStream } from "./sse.ts";
 
@@ -59,6 +60,7 @@ export function serve(
     port,
     hostname,
     idleTimeout: 0,
+    maxRequestBodySize: mostTakenIn,
     // Otherwise Bun, with `development` off, shares the port between processes: a second server
     // would take half the requests.
     reusePort: false,

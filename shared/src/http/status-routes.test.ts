@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
+import { connect } from "node:net";
 import { callerNamed, type Scope } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
 import type { EngineHealth } from "../core/runs/engine.ts";
+import { serve } from "./serve.ts";
 import { statusApp } from "./status-routes.ts";
 
 function appWith(storage: EngineHealth, granted: readonly Scope[] = [], facts = {}, unready?: () => string[]) {
@@ -52,3 +54,39 @@ test("the metrics are for callers that may read", async () => {
   expect(await appWith({ ok: true }, ["read"])("/metrics")).toEqual([200, "runs 1\n"]);
   expect(await appWith({ ok: true }, ["run"])("/metrics")).toEqual([400, "forbidden"]);
 });
+
+test("probes without end in one piece keep the server from nobody", async () => {
+  const health = { ok: true } as const;
+  const app = statusApp({
+    ...{ agent: "swe", version: "1", facts: {}, engine: { health: () => health } },
+    ...{ metrics: {} as never, identify: () => callerNamed("alice") },
+  });
+  const served = serve({ fetch: (request) => app.fetch(request) }, { port: 0 });
+  const busy = () => process.cpuUsage().user / 1_000;
+  let [last, longest] = [busy(), 0];
+  const timer = setInterval(() => {
+    longest = Math.max(longest, busy() - last);
+    last = busy();
+  }, 5);
+  const socket = connect(Number(served.url.port), "127.0.0.1");
+  try {
+    const isClosed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    const burst = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n".repeat(600_000);
+    let answers = 0;
+    socket.on("data", (data) => {
+      answers += String(data).split("HTTP/1.1 200").length - 1;
+    });
+    socket.on("error", () => undefined);
+    [last, longest] = [busy(), 0];
+    socket.write(burst);
+    const isAnswered = async () => {
+      while (answers < 600_000) await Bun.sleep(5);
+    };
+    await Promise.race([isClosed, isAnswered(), Bun.sleep(5_000)]);
+    expect(longest).toBeLessThan(45);
+  } finally {
+    clearInterval(timer);
+    socket.destroy();
+    await served.stop();
+  }
+}, 30_000);

@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { type Identify, requireScope } from "../core/caller.ts";
 import type { Engine } from "../core/runs/engine.ts";
 import type { Metrics } from "./metrics.ts";
+import { takingTurns } from "./turns.ts";
 
 /** What the status routes report. */
 export type StatusDeps = {
@@ -31,19 +32,20 @@ export type StatusDeps = {
  * `/healthz` answers 200 while the process can answer, and reports everything, such as what is
  * wrong with the store: another start fixes no database, so it is no reason for one. `/readyz` says
  * whether to send work here, and why not; `/metrics` the numbers, to known callers. Neither of the
- * first two waits for anything. A server that drains answers none of them: it accepts no
- * connection.
+ * first two waits for anything but its own turn, of which they have more than other requests. A
+ * server that drains answers none of them: it accepts no connection.
  */
 export function statusApp({ agent, version, facts, engine, unready, metrics, identify }: StatusDeps): Hono {
   const app = new Hono();
-  app.get("/healthz", (c) => {
+  const turns = takingTurns();
+  app.get("/healthz", turns, (c) => {
     const storage = engine.health();
     const { home, model, sandbox, sandboxProfile, mcp } = facts;
     const servers = mcp?.();
     const about = { agent, version, home, model, sandbox, sandboxProfile, storage, ...(servers && { mcp: servers }) };
     return c.json({ ok: storage.ok, ...about });
   });
-  app.get("/readyz", (c) => {
+  app.get("/readyz", turns, (c) => {
     const storage = engine.health();
     const reasons = [...(storage.ok ? [] : [storage.reason]), ...(unready?.() ?? [])];
     return reasons.length === 0 ? c.json({ ready: true }) : c.json({ ready: false, reasons }, 503);

@@ -388,6 +388,19 @@ test("the fallback model answers under its own name if the first stays unavailab
   expect(other.requests).toHaveLength(1);
 });
 
+test("an answer is no longer than the settings say, whatever is asked for, nor than the fallback can make it", async () => {
+  const away = await scripted(() => ({ status: 503 }));
+  const other = await scripted([{ text: "hi" }]);
+  const fallback = { name: "other", baseUrl: other.url, capabilities: { maxOutputTokens: 300 } };
+  const model = modelAt(away.url, { maxRetries: 0, maxOutputTokens: 500, fallback });
+  // Of an unknown model it is not known how long its answers may be: the settings say it.
+  expect(model.capabilities.maxOutputTokens).toBe(500);
+  expect(modelAt(away.url, { maxOutputTokens: 20_000 }).capabilities.maxOutputTokens).toBe(20_000);
+  await reply(model, { ...request, maxOutputTokens: 8_000 }, { signal: never });
+  const asked = [away, other].map(({ requests }) => requests[0]?.body.max_tokens);
+  expect(asked).toEqual([500, 300]);
+});
+
 test("each retry and the fallback are told with their number and wait, and logged", async () => {
   const away = await scripted(() => ({ status: 503, error: { message: "busy" } }));
   const other = await scripted([{ text: "from the other" }]);

@@ -94,7 +94,8 @@ export function createModel(settings: ModelSettings, deps: ModelOptions = {}): M
     logger: deps.logger,
     traits: traitsOf(config),
   };
-  const { tools, parallelToolCalls, vision, contextWindow, maxOutputTokens } = scope.traits;
+  const { tools, parallelToolCalls, vision, contextWindow } = scope.traits;
+  const maxOutputTokens = config.maxOutputTokens ?? scope.traits.maxOutputTokens;
   const fallback = config.fallback === undefined ? undefined : createModel(config.fallback, deps);
   const identity = { name: config.name, provider: config.provider ?? new URL(config.baseUrl).host };
   return {
@@ -107,7 +108,7 @@ export function createModel(settings: ModelSettings, deps: ModelOptions = {}): M
       signal.throwIfAborted();
       try {
         const fitted = scope.traits.vision ? await fitImages(request, signal) : request;
-        yield* askWithRetries(scope, fitted, options);
+        yield* askWithRetries(scope, atMost(config.maxOutputTokens, fitted), options);
       } catch (error) {
         if (!(error instanceof ModelFailure)) throw error;
         if (fallback === undefined || !mayFallBack(error)) throw error.toAppError(identity);
@@ -118,6 +119,13 @@ export function createModel(settings: ModelSettings, deps: ModelOptions = {}): M
       }
     },
   };
+}
+
+/** The request for an answer of no more tokens than these, if they are known. */
+function atMost(tokens: number | undefined, request: ModelRequest): ModelRequest {
+  const { maxOutputTokens } = request;
+  if (tokens === undefined || maxOutputTokens === undefined || maxOutputTokens <= tokens) return request;
+  return { ...request, maxOutputTokens: tokens };
 }
 
 /** Calls in flight at the same time in this process, unless the settings say. */
@@ -219,7 +227,8 @@ async function* askFallback(
   }: { options: ModelAskOptions; failure: ModelFailure; identity: Pick<Model, "name" | "provider"> },
 ): AsyncGenerator<ModelEvent> {
   try {
-    yield* fallback.ask(request, options);
+    // What was asked for is what the first can answer.
+    yield* fallback.ask(atMost(fallback.capabilities.maxOutputTokens, request), options);
   } catch (error) {
     if (error instanceof AppError && !error.retryable && mayPass(failure)) throw failure.toAppError(identity);
     throw error;

@@ -1,8 +1,9 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withinTrace } from "../core/trace.ts";
+import * as abandoned from "../machine/confinement/sweep-abandoned.ts";
 import { bareEnvironment } from "../testing/machine/bare-environment.ts";
 import { openLog, publicUrlOf, runServer, type ServerOptions } from "./run-server.ts";
 
@@ -80,6 +81,7 @@ test("a server is started under the name that it is told, with the settings of t
     return { ...options, known: agents.filter((name) => ["helper", "tester"].includes(name)) };
   };
   process.env.MANYHANDS_HOME = home;
+  using sweeping = spyOn(abandoned, "sweepAbandoned").mockResolvedValue(undefined);
   try {
     expect(await started(true, "--name", "helper", "--mcp-stdio")).toEqual({
       ...{ name: "helper", mcpStdio: true, known: ["helper"] },
@@ -89,6 +91,8 @@ test("a server is started under the name that it is told, with the settings of t
     await writeFile(file, '[agents.helper]\nurl = "http://127.0.0.1:9"\n');
     expect(await started(false, "--config", file)).toMatchObject({ name: "tester", known: ["helper"] });
     expect((await stat(home)).isDirectory()).toBe(true);
+    // Each looks, once it is up, for what killed servers left.
+    expect(sweeping.mock.calls).toEqual(Array.from({ length: 3 }, () => [home]));
   } finally {
     process.argv = argv;
     if (MANYHANDS_HOME === undefined) delete process.env.MANYHANDS_HOME;

@@ -16,9 +16,9 @@ export type ServerOptions = {
 };
 
 /**
- * Starts a server as a process: reads the configuration, makes the home, opens the log and calls
- * `start`. A wrong configuration ends the process with exit code 2, any other failure to start with
- * 1; both say why.
+ * Starts a server as a process: reads the configuration, makes the home, opens the log, calls
+ * `start` and ends what killed servers left. A wrong configuration ends the process with exit code
+ * 2, any other failure to start with 1; both say why.
  */
 export async function runServer(
   ownName: string,
@@ -35,11 +35,10 @@ export async function runServer(
     const config = await loadConfig({ cwd: process.cwd(), file, env: process.env, agent });
     await makeHome(config.home);
     const stderr = pino.destination({ fd: 2, sync: false });
-    await start(
-      config,
-      openLog(name, (line) => void stderr.write(line)),
-      { name, mcpStdio },
-    );
+    const logger = openLog(name, (line) => void stderr.write(line));
+    await start(config, logger, { name, mcpStdio });
+    const { sweepAbandoned } = await import("../machine/confinement/sweep-abandoned.ts");
+    sweepAbandoned(config.home).catch((err) => logger.warn({ err }, "What killed servers left could not be removed."));
     // From here on code that runs often is compiled; that of the start was not worth it.
     Bun.unsafe.setJITPolicy(1);
   } catch (error) {

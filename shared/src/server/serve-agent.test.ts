@@ -1,7 +1,6 @@
 import { expect, spyOn, test } from "bun:test";
 import { defineAgent } from "../agent/define-agent.ts";
 import { AppError } from "../core/errors.ts";
-import * as abandoned from "../machine/confinement/abandoned-starts.ts";
 import * as serving from "./agent-server.ts";
 import * as machines from "./machine/open-machine.ts";
 import * as servers from "./run-server.ts";
@@ -14,7 +13,6 @@ test("an agent is served under the name it is told, on the machine that the sett
   using running = spyOn(servers, "runServer").mockResolvedValue(undefined);
   using opening = spyOn(machines, "openMachine").mockResolvedValue("a machine" as never);
   using starting = spyOn(serving, "startAgentServer").mockResolvedValue(undefined);
-  using sweeping = spyOn(abandoned, "endAbandonedStarts").mockReturnValue(undefined);
   await serveAgent(source);
   const [name, start, how] = running.mock.calls[0] ?? [];
   expect([name, how]).toEqual(["tester", { isAgent: true }]);
@@ -24,8 +22,6 @@ test("an agent is served under the name it is told, on the machine that the sett
   expect(opening.mock.calls).toEqual([["/home/workspaces", "its sandbox", "its Python"]] as never);
   const spec = { name: "helper", source };
   expect(starting.mock.calls).toEqual([[spec, { config, logger: "a log", machine: "a machine", options }]] as never);
-  // What killed servers left is looked for once this one is up.
-  expect(sweeping.mock.calls).toEqual([["/home"]]);
 });
 
 test("an agent that cannot say its name is a wrong setting, unless it says what else is wrong", async () => {

@@ -25,8 +25,6 @@ export async function serveAgent(source: AgentSource): Promise<void> {
     const machine = await openMachine(`${config.home}/workspaces`, config.sandbox, config.python);
     const { startAgentServer } = await import("./agent-server.ts");
     await startAgentServer({ name: options.name, source }, { config, logger, machine, options });
-    const { endAbandonedStarts } = await import("../machine/confinement/abandoned-starts.ts");
-    endAbandonedStarts(config.home);
   };
   await runServer(name, start, { isAgent: true });
 }

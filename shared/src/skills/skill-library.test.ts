@@ -91,11 +91,14 @@ test("what cannot be opened, approved or removed is refused with the reason", as
   expect((await refused(library.approve("empty", "x")))[0]).toBe("invalid_input");
   expect((await refused(library.approve("theirs", "x")))[0]).toBe("conflict");
   expect(await refused(library.approve("ours", "x"))).toBe("done");
-  for (const name of ["ours", "theirs"])
-    expect(await refused(library.remove(name))).toEqual([
-      "forbidden",
-      `The skill ${name} is not one of the home: remove its folder.`,
-    ]);
+  expect(await refused(library.remove("ours"))).toEqual([
+    "forbidden",
+    "The skill ours comes with Manyhands. [agents.NAME] skills names those that an agent may use.",
+  ]);
+  expect(await refused(library.remove("theirs"))).toEqual([
+    "forbidden",
+    "The skill theirs is not one of the home: remove its folder.",
+  ]);
   expect((await library.open("ours")).name).toBe("ours");
 });
 

@@ -2,6 +2,7 @@ import { readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { AppError, unlessMissing } from "../core/errors.ts";
 import type { KeptText } from "../core/text/kept-text.ts";
+import { removeStale } from "../machine/workspace/own-files/remove-stale.ts";
 import { nameLike } from "./name-like.ts";
 import { readSkillFolder, type SkillFolder } from "./skill-folder.ts";
 import { createSkillPins } from "./skill-pins.ts";
@@ -109,6 +110,11 @@ export function createSkillLibrary({ home, project, pins: kept, shipped = ours }
     },
     async remove(name) {
       const { source } = await find(name);
+      if (source === "shipped")
+        throw new AppError(
+          "forbidden",
+          `The skill ${name} comes with Manyhands. [agents.NAME] skills names those that an agent may use.`,
+        );
       if (source !== "home")
         throw new AppError("forbidden", `The skill ${name} is not one of the home: remove its folder.`);
       await rm(join(own, name), { recursive: true, force: true });
@@ -168,6 +174,7 @@ function likeness(name: string, all: readonly ListedSkill[]): { readonly like?: 
 
 /** Writes what was read, so that it is complete or not there. */
 async function store(own: string, { name, files }: SkillFolder): Promise<void> {
+  await removeStale(own, { names: /^\.[\da-f-]{36}$/ });
   const arriving = join(own, `.${crypto.randomUUID()}`);
   try {
     await writeSkillFiles(arriving, files);

@@ -444,12 +444,13 @@ export const a2aServerFaults: readonly Fault[] = [
     tests: a2a,
   },
   {
-    id: "cancel-with-any-body",
-    file: "shared/src/a2a/server/http-json.ts",
-    find: `app.post("/tasks/:op{[^/]+:cancel}", limitedBody(), async`,
-    becomes: `app.post("/tasks/:op{[^/]+:cancel}", async`,
-    harm: "A request to cancel may bring a body of any size, which is read into memory whole.",
-    tests: a2a,
+    id: "body-before-caller",
+    file: "shared/src/a2a/server/json-rpc.ts",
+    find: "    const caller = await deps.identify(c.req.raw);\n    return answerRpc(deps, c.req.raw, new Uint8Array(await bodyOf(c)), caller);",
+    becomes:
+      "    const body = new Uint8Array(await bodyOf(c));\n    return answerRpc(deps, c.req.raw, body, await deps.identify(c.req.raw));",
+    harm: "A stranger's ten megabytes are held for up to five minutes before they are asked whose they are.",
+    tests: ["test/attacks/unread-bodies"],
   },
   {
     id: "replaced-and-told-twice",

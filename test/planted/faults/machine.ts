@@ -4,11 +4,11 @@ import { code, egress, type Fault, python, sandbox, workspace } from "../fault.t
 export const machineFaults: readonly Fault[] = [
   {
     id: "abandoned-starts-left",
-    file: "shared/src/server/serve-agent.ts",
-    find: "    endAbandonedStarts(config.home);\n",
-    becomes: "",
-    harm: "Each server killed while it starts a sandbox leaves a process for ever.",
-    tests: ["shared/src/server/serve-agent.test"],
+    file: "shared/src/server/run-server.ts",
+    find: "    sweepAbandoned(config.home)",
+    becomes: "    sweepAbandoned.call(undefined, '/dev/null')",
+    harm: "Each server killed while it starts a sandbox leaves a process for ever, and what its queries spilled.",
+    tests: ["shared/src/server/run-server.test"],
   },
   {
     id: "start-under-way-ended",

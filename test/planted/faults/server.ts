@@ -115,11 +115,11 @@ export const serverFaults: readonly Fault[] = [
     tests: ["shared/src/server/access"],
   },
   {
-    id: "announced-length-of-pieces",
+    id: "size-of-pieces",
     file: "shared/src/http/request-body.ts",
-    find: `headers.has("Transfer-Encoding") ? null : headers`,
-    becomes: "headers",
-    harm: "A body in pieces of any size is read whole if it announces a small length.",
+    find: "body.byteLength > longestBody ? tooLarge() : body",
+    becomes: "body",
+    harm: "A body in pieces may have twice the size of others.",
     tests: ["shared/src/http/request-body"],
   },
   {

@@ -4,7 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import * as files from "node:fs/promises";
 import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { openAuthStore } from "manyhands/internal/auth/auth-store";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { Run } from "manyhands/internal/core/runs/run";
@@ -146,6 +146,20 @@ async function homeWithRun(cwd: string) {
   await engine.start({ kind: "manus", input: null, principal: "local", contextId: "c" });
   return { home, engine };
 }
+
+test("what a backup or a restoring left that was killed is removed by the next, with the keys that are in it", async () => {
+  await using cli = await cliForTest({});
+  const { home, engine } = await homeWithRun(cli.cwd);
+  await engine.close();
+  const ended = Bun.spawn(["true"]);
+  await ended.exited;
+  const left = (purpose: string, pid: number) => join(cli.cwd, `${purpose}-${pid}-5-0123abcd`);
+  const purposes = [".manyhands-backup", `${basename(home)}.restoring`];
+  for (const purpose of purposes) await Bun.write(join(left(purpose, ended.pid), "auth.db"), "keys");
+  expect(await cli.run("backup", "home.tgz")).toBe(0);
+  expect(await cli.run("restore", "home.tgz", "--replace")).toBe(0);
+  expect(purposes.map((purpose) => existsSync(left(purpose, ended.pid)))).toEqual([false, false]);
+});
 
 test("a backup has each database once, as it was copied, and nothing that belongs to a process or is on its way", async () => {
   await using cli = await cliForTest({});

@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, open, readdir, rename, rm } from "node:fs/promises";
+import { cp, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { AppError, errnoOf } from "manyhands/internal/core/errors";
 import { version } from "manyhands/internal/core/release";
 import { vacuum } from "manyhands/internal/durable/sqlite/disk/vacuum";
+import { makeOwnedFolder } from "manyhands/internal/machine/process/owned-folder";
 import { authFile, memoryFile } from "manyhands/internal/server/storage/open-shared";
 import type { CliContext } from "../../session/context.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";
@@ -36,7 +37,7 @@ export async function backup(
   if (existsSync(path)) throw new AppError("conflict", `${path} exists already.`);
   return withHome(options, context, async ({ engine }, config) => {
     const { home } = config;
-    const staging = await mkdtemp(`${path}.`).catch(refuse(path));
+    const staging = await makeOwnedFolder(dirname(path), ".manyhands-backup", 0o700).catch(refuse(path));
     try {
       await engine.backup(join(staging, "runs.db"));
       if (existsSync(authFile(home))) await vacuum({ path: authFile(home), into: join(staging, "auth.db") });

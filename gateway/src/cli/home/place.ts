@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
-import { access, chmod, mkdir, mkdtemp, readdir, rename, rmdir, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { access, chmod, mkdir, readdir, rename, rmdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { unlessMissing } from "manyhands/internal/core/errors";
+import { makeOwnedFolder } from "manyhands/internal/machine/process/owned-folder";
 import { settingsFolder } from "./backup.ts";
 
 /** Tool processes have to reach their workspaces through the home. */
@@ -44,7 +45,7 @@ export async function openPlace(home: string): Promise<Place> {
   await mkdir(dirname(home), { recursive: true });
   const aside = `.before-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
   if (await isReplaceable(home)) {
-    const arriving = await mkdtemp(`${home}.restoring-`);
+    const arriving = await makeOwnedFolder(dirname(home), `${basename(home)}.restoring`, 0o700);
     return {
       arriving,
       async put() {
@@ -57,7 +58,7 @@ export async function openPlace(home: string): Promise<Place> {
       },
     };
   }
-  const arriving = await mkdtemp(join(home, ".restoring-"));
+  const arriving = await makeOwnedFolder(home, ".restoring", 0o700);
   return {
     arriving,
     async put() {

@@ -68,6 +68,6 @@ test("who is asked by a flow where nobody sits is told how to answer, and that p
     }));
     expect(await cli.run("flow", "debate", "ask me", "--config", "mine.toml")).toBe(3);
     expect(cli.said()).toMatch(/ runs answer --flow debate --config mine\.toml \S+ "…"\n$/);
-    expect([passing, cli.said().includes("Its open pages")]).toEqual([passing, passing]);
+    expect([passing, cli.said().includes("Pages and logins")]).toEqual([passing, passing]);
   }
 });

@@ -35,7 +35,7 @@ export function tellWhatNext(
   else if (state === "input-required") {
     const whose = flow === undefined ? named(spoken, settings) : ` --flow ${flow}`;
     if (spoken.passing)
-      terminal.say(`Its open pages and logins close now; under \`${ownCommand} start\` they stay open.`);
+      terminal.say(`Pages and logins that it has open close now; under \`${ownCommand} start\` they stay open.`);
     terminal.say(`Answer it with: ${ownCommand} runs answer${whose}${file} ${taskId} "…"`);
   } else if (state === "submitted" || state === "working")
     terminal.say(

@@ -1,5 +1,6 @@
 import type { FlowExample } from "manyhands/internal/core/flow";
 import type { RunView } from "manyhands/internal/runs/run-view";
+import { safeText } from "../app/format.ts";
 import { get } from "./client.ts";
 
 /** A page of runs. */
@@ -51,9 +52,15 @@ export type Health = { readonly version: string; readonly model: { readonly name
 export const getFlows = async (): Promise<readonly ListedFlow[]> =>
   (await get<{ flows: readonly ListedFlow[] }>("/flows")).flows;
 
-/** The known agents. */
-export const getAgents = async (signal?: AbortSignal): Promise<readonly ListedAgent[]> =>
-  (await get<{ agents: readonly ListedAgent[] }>("/agents", signal)).agents;
+/** The known agents. What they call themselves is shown in many places, and is safe to show. */
+export async function getAgents(signal?: AbortSignal): Promise<readonly ListedAgent[]> {
+  const { agents } = await get<{ agents: readonly ListedAgent[] }>("/agents", signal);
+  return agents.map(({ title, card, ...agent }) => ({
+    ...agent,
+    ...(title !== undefined && { title: safeText(title) }),
+    ...(card && { card: { ...card, ...(card.description && { description: safeText(card.description) }) } }),
+  }));
+}
 
 /** The gateway's version and model. */
 export const getHealth = (): Promise<Health> => get<Health>("/healthz");

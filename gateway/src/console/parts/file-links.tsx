@@ -19,6 +19,9 @@ const imageType = /^image\/(?:png|jpeg|gif|webp)$/;
 
 const lastName = (name: string) => name.split("/").at(-1) ?? name;
 
+/** The name under which it is saved: nothing in it turns `exe.txt` into `txt.exe`. */
+const savedName = (name: string) => safeText(lastName(name));
+
 /** Where the gateway serves a file, whatever address this page has. */
 function artifactPath({ name, sha256 }: Pick<LinkedFile, "name" | "sha256">): string {
   return `/artifacts/${sha256}/${encodeURIComponent(lastName(name))}`;
@@ -33,8 +36,8 @@ export function FileLinks({ files, previews = true }: { files: readonly LinkedFi
           <a
             class="li"
             href={`.${artifactPath(file)}`}
-            download={lastName(file.name)}
-            title={words().download(file.name)}
+            download={savedName(file.name)}
+            title={words().download(safeText(file.name))}
             onClick={(event) => {
               event.preventDefault();
               void saveFile(file).catch(complain);
@@ -60,7 +63,7 @@ async function contentOf(file: LinkedFile, type: string): Promise<string> {
 /** Saves a file to the person's machine. */
 async function saveFile(file: LinkedFile): Promise<void> {
   const href = await contentOf(file, "application/octet-stream");
-  const link = Object.assign(document.createElement("a"), { href, download: lastName(file.name) });
+  const link = Object.assign(document.createElement("a"), { href, download: savedName(file.name) });
   link.click();
   setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }
@@ -83,5 +86,5 @@ function Picture({ file }: { file: LinkedFile }) {
       if (made !== undefined) URL.revokeObjectURL(made);
     };
   }, [file.sha256]);
-  return source === undefined ? null : <img class="picture" src={source} alt={file.name} />;
+  return source === undefined ? null : <img class="picture" src={source} alt={safeText(file.name)} />;
 }

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { safeText } from "../app/format.ts";
 import { words } from "../app/words/words.ts";
 import { Button } from "./button.tsx";
 
@@ -12,12 +13,12 @@ const last = { id: 0 };
 
 /** Says what the person's last act did, for a moment, with a way back if there is one. */
 export function toast(text: string, undo?: () => void): void {
-  show({ text, bad: false, ...(undo && { undo }) }, shownMs);
+  show({ text: safeText(text), bad: false, ...(undo && { undo }) }, shownMs);
 }
 
 /** Says that an act of the person failed, and why. */
 export function complain(error: unknown): void {
-  show({ text: error instanceof Error ? error.message : String(error), bad: true }, badMs);
+  show({ text: safeText(error instanceof Error ? error.message : String(error)), bad: true }, badMs);
 }
 
 function show(said: Omit<Toast, "id">, milliseconds: number): void {

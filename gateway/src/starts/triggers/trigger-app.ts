@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { bodyOf } from "manyhands/internal/http/request-body";
+import { bodyOf, strangersMs } from "manyhands/internal/http/request-body";
 import type { Triggers } from "./triggers.ts";
 
 /** The path of webhooks below the gateway's address. */
@@ -9,11 +9,12 @@ export const webhookPath = "/hooks";
  * Receives webhooks. Their senders have no token: what counts is the signature over the bytes of
  * the body.
  */
-export function triggerApp(triggers: Pick<Triggers, "receive">): Hono {
+export function triggerApp(triggers: Pick<Triggers, "has" | "receive">): Hono {
   const app = new Hono({ strict: false });
   app.post(`${webhookPath}/:name`, async (c) => {
-    const body = new Uint8Array(await bodyOf(c));
-    const received = await triggers.receive(c.req.param("name"), { headers: c.req.raw.headers, body });
+    const name = c.req.param("name");
+    const body = triggers.has(name) ? new Uint8Array(await bodyOf(c, strangersMs)) : new Uint8Array();
+    const received = await triggers.receive(name, { headers: c.req.raw.headers, body });
     if (received.state === "challenge") return c.text(received.challenge);
     return c.json(received, 202);
   });

@@ -15,7 +15,7 @@ import { type Context, Hono } from "hono";
 import type { Identify } from "../../core/caller.ts";
 import { challengeOf } from "../../http/challenge.ts";
 import { JsonTextError, parseJsonBytes } from "../../http/json-text.ts";
-import { jsonBody, limitedBody } from "../../http/request-body.ts";
+import { bodyOf, jsonBody } from "../../http/request-body.ts";
 import { type SseFrame, sseResponse } from "../../http/sse.ts";
 import { untilRevoked } from "../../http/until-revoked.ts";
 import { requireVersionOne } from "../version.ts";
@@ -42,16 +42,16 @@ function operations(deps: HttpJsonDeps): Hono {
   const { handler } = deps;
   const app = new Hono({ strict: false });
 
-  app.post("/message:send", jsonBody, limitedBody(), async (c) => {
+  app.post("/message:send", jsonBody, async (c) => {
     const { call, request } = await sending(deps, c, "SendMessage");
     const sent = await handler.sendMessage(request, call.context);
     return json(call, "messageId" in sent ? { message: Message.toJSON(sent) } : { task: Task.toJSON(sent) });
   });
-  app.post("/message:stream", jsonBody, limitedBody(), async (c) => {
+  app.post("/message:stream", jsonBody, async (c) => {
     const { call, request } = await sending(deps, c, "SendStreamingMessage");
     return streamed(deps, call, handler.batches.sendMessageStream(request, call.context));
   });
-  app.post("/tasks/:op{[^/]+:cancel}", limitedBody(), async (c) => {
+  app.post("/tasks/:op{[^/]+:cancel}", async (c) => {
     const { call, id } = await naming(deps, c, ":cancel");
     const { metadata } = checked(requestSchemas.CancelTask, { ...(await optionalBodyOf(c)), id });
     const task = await handler.cancelTask({ tenant: "", id, metadata }, call.context);
@@ -108,7 +108,7 @@ export function httpJsonMethodNotAllowed(allowed: readonly string[]): Response {
 
 async function sending(deps: HttpJsonDeps, c: Context, method: "SendMessage" | "SendStreamingMessage") {
   const call = await begin(deps, c);
-  const params = checked(requestSchemas[method], await bodyOf(c));
+  const params = checked(requestSchemas[method], await jsonOf(c));
   return { call, request: SendMessageRequest.fromJSON(params) };
 }
 
@@ -151,10 +151,10 @@ function receiverRoutes(deps: HttpJsonDeps): Hono {
   const { handler } = deps;
   const app = new Hono({ strict: false });
 
-  app.post(address, jsonBody, limitedBody(), async (c) => {
+  app.post(address, jsonBody, async (c) => {
     const call = await begin(deps, c);
     // The path's task is the one, whatever the body names.
-    const { task_id: _, ...body } = object(await bodyOf(c));
+    const { task_id: _, ...body } = object(await jsonOf(c));
     const asked = { ...body, taskId: c.req.param("taskId") };
     const request = TaskPushNotificationConfig.fromJSON(
       checked(requestSchemas.CreateTaskPushNotificationConfig, asked),
@@ -214,9 +214,9 @@ async function begin(deps: HttpJsonDeps, c: Context): Promise<HttpCall> {
 }
 
 /** The JSON of a request's body. Throws FieldViolationsError. */
-async function bodyOf(c: Context): Promise<unknown> {
+async function jsonOf(c: Context): Promise<unknown> {
   try {
-    return parseJsonBytes(new Uint8Array(await c.req.arrayBuffer()));
+    return parseJsonBytes(new Uint8Array(await bodyOf(c)));
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
     throw new FieldViolationsError([{ field: "body", description: error.message }]);
@@ -225,8 +225,8 @@ async function bodyOf(c: Context): Promise<unknown> {
 
 /** The JSON object of an optional body. Throws FieldViolationsError. */
 async function optionalBodyOf(c: Context): Promise<object> {
-  if ((await c.req.arrayBuffer()).byteLength === 0) return {};
-  const body = await bodyOf(c);
+  if ((await bodyOf(c)).byteLength === 0) return {};
+  const body = await jsonOf(c);
   if (typeof body === "object" && body !== null) return body;
   throw new FieldViolationsError([{ field: "body", description: "must be an object" }]);
 }

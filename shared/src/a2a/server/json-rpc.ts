@@ -55,8 +55,9 @@ export function rpcApp(given: JsonRpcDeps): Hono {
   // One handler instead of three: each layer of Hono costs every message a few promises.
   app.post("/", async (c) => {
     requireJson(c);
-    const body = new Uint8Array(await bodyOf(c));
-    return answerRpc(deps, c.req.raw, body, await deps.identify(c.req.raw));
+    // Of a stranger no body is taken in.
+    const caller = await deps.identify(c.req.raw);
+    return answerRpc(deps, c.req.raw, new Uint8Array(await bodyOf(c)), caller);
   });
   return app;
 }

@@ -3,6 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { EngineHealth, Log } from "../../core/runs/engine.ts";
 import { StoreUnavailable } from "../replay/run-store.ts";
+import { Connections, type Listening, type Session } from "./connections.ts";
 
 /** Where the runs are. */
 export type DatabaseOptions = {
@@ -10,13 +11,22 @@ export type DatabaseOptions = {
   readonly url: string;
   /** Several systems may share a database, each with a schema of its own. */
   readonly schema: string;
-  /** Most connections at once; one more listens. */
+  /** Most connections at once; one more listens, and each session has its own. */
   readonly connections: number;
   readonly log: Log;
+  /**
+   * How long the server may leave a statement unanswered, in milliseconds, before its connection
+   * counts as lost. It is told to give up each statement within three quarters of that. Default 20
+   * s.
+   */
+  readonly silenceMs?: number;
 };
 
 const firstPauseMs = 20;
 const longestPauseMs = 1_000;
+const defaultSilenceMs = 20_000;
+/** How often one that waits long for an answer asks whether the server is there. */
+const probeEveryMs = 5_000;
 
 /** The functions of the schema that answer in JSON, by name. */
 export type FunctionName =
@@ -37,23 +47,29 @@ export type RunStatement = <R>(text: string, values?: readonly unknown[]) => Pro
  * and one round trip.
  */
 export class Database {
-  readonly sql: SQL;
   readonly schema: string;
+  readonly #connections: Connections;
   readonly #log: Log;
   #failure: string | undefined;
   #isClosed = false;
 
-  constructor({ url, schema, connections, log }: DatabaseOptions) {
+  constructor({ url, schema, connections, log, silenceMs = defaultSilenceMs }: DatabaseOptions) {
     this.schema = schema;
     this.#log = log;
-    this.sql = new SQL({
-      url,
-      max: connections,
-      connectionTimeout: 5,
+    const settings = {
+      search_path: `"${schema}"`,
+      application_name: "manyhands",
       // Tables in parts make the planner expect much, and compiling takes longer than any
       // statement.
-      connection: { search_path: `"${schema}"`, application_name: "manyhands", jit: "off" },
-    });
+      jit: "off",
+      statement_timeout: String(Math.ceil(silenceMs * 0.75)),
+    };
+    this.#connections = new Connections({ url, max: connections, settings, silenceMs });
+  }
+
+  /** The connections that statements share. */
+  get sql(): SQL {
+    return this.#connections.shared;
   }
 
   get isClosed(): boolean {
@@ -76,13 +92,14 @@ export class Database {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       this.#assertOpen();
       try {
-        const rows = await this.sql.unsafe<T[]>(text, [...values]);
+        const rows = await this.#connections.ask((sql) => sql.unsafe<T[]>(text, [...values]));
         this.#worked();
         return rows;
       } catch (error) {
         this.#assertOpen();
         const state = stateOf(error);
         if (state !== undefined && !isOfStorage(state) && !isHindrance(state)) throw asAsked(error, state);
+        if (state === tookTooLong && !keep) throw this.#unavailable(error);
         if (state === undefined || isOfStorage(state)) {
           this.#failed(error);
           if (!keep) throw this.#unavailable(error);
@@ -95,30 +112,59 @@ export class Database {
   /** Runs statements in one transaction; what `work` throws undoes it. */
   async transaction<T>(work: (run: RunStatement) => Promise<T>): Promise<T> {
     this.#assertOpen();
+    let answered = this.#connections.asked();
     try {
-      return await this.sql.begin((connection) =>
-        work(<R>(text: string, values: readonly unknown[] = []) => connection.unsafe<R[]>(text, [...values])),
-      );
+      return await this.sql.begin(async (connection) => {
+        answered();
+        try {
+          return await work(<R>(text: string, values: readonly unknown[] = []) =>
+            this.#connections.ask(() => connection.unsafe<R[]>(text, [...values])),
+          );
+        } finally {
+          answered = this.#connections.asked();
+        }
+      });
     } catch (error) {
-      const state = stateOf(error);
-      if (error instanceof SQL.SQLError && (state === undefined || isOfStorage(state) || isHindrance(state)))
-        throw this.#unavailable(error);
-      throw asAsked(error, state);
+      throw this.#asAsked(error);
+    } finally {
+      answered();
     }
   }
 
-  /** Runs statements on one connection, while no other process does so under the same lock. */
+  /**
+   * Runs statements on one connection, however long they take, while no other process does so under
+   * the same lock. It takes two connections.
+   */
   async alone<T>(lock: number, work: (run: <R>(text: string) => Promise<R[]>) => Promise<T>): Promise<T> {
-    const connection = await this.sql.reserve().catch((error) => {
-      throw this.#unavailable(error);
-    });
+    const connection = await this.#connections
+      .ask((sql) => sql.reserve())
+      .catch((error) => {
+        throw this.#unavailable(error);
+      });
+    // Beside a server that is silent to others the connection is given up with theirs.
+    const probe = setInterval(() => void this.query("SELECT 1").catch(() => undefined), probeEveryMs);
     try {
+      await connection.unsafe("SET statement_timeout = 0");
       await connection.unsafe(`SELECT pg_advisory_lock(${lock})`);
       return await work(<R>(text: string) => connection.unsafe<R[]>(text).simple());
+    } catch (error) {
+      throw this.#asAsked(error);
     } finally {
       await connection.unsafe(`SELECT pg_advisory_unlock(${lock})`).catch(() => undefined);
+      await connection.unsafe("RESET statement_timeout").catch(() => undefined);
+      clearInterval(probe);
       connection.release();
     }
+  }
+
+  /** A connection of one's own, whose locks go when it ends. */
+  session(): Promise<Session> {
+    return this.#connections.session();
+  }
+
+  /** Hears what is said on a channel, until the returned function is called. */
+  listen(what: Listening): Promise<() => Promise<void>> {
+    return this.#connections.listen(what);
   }
 
   health(): EngineHealth {
@@ -127,7 +173,7 @@ export class Database {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.sql.close({ timeout: 1 }).catch(() => undefined);
+    await this.#connections.close();
   }
 
   #assertOpen(): void {
@@ -144,6 +190,12 @@ export class Database {
     if (this.#failure === undefined) return;
     this.#failure = undefined;
     this.#log.warn({}, "The run store works again.");
+  }
+
+  #asAsked(error: unknown): unknown {
+    const state = stateOf(error);
+    const isAway = state === undefined || isOfStorage(state) || isHindrance(state);
+    return error instanceof SQL.SQLError && isAway ? this.#unavailable(error) : asAsked(error, state);
   }
 
   #unavailable(cause?: unknown): AppError {
@@ -171,7 +223,10 @@ function isOfStorage(state: string): boolean {
   return /^(08|53|57P|58|25006)/.test(state);
 }
 
-/** A deadlock or a conflict with another transaction. */
+/** A statement was given up: it took too long, or somebody asked for it. */
+const tookTooLong = "57014";
+
+/** A deadlock or a conflict with another transaction, or one that kept a statement too long. */
 function isHindrance(state: string): boolean {
-  return state.startsWith("40");
+  return state.startsWith("40") || state === tookTooLong;
 }

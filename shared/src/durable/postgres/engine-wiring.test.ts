@@ -39,10 +39,10 @@ function wired(options: Partial<PostgresEngineOptions> = {}) {
 
 type PoolOptions = { readonly max: number; readonly connectionTimeout: number };
 
-test("a process has as many connections as it may, and two more, and waits five seconds for each", async () => {
+test("a process has as many connections as it may for its statements, and waits five seconds for each", async () => {
   for (const [options, most] of [
-    [{}, 12],
-    [{ connections: 3 }, 5],
+    [{}, 10],
+    [{ connections: 3 }, 3],
   ] as const) {
     const { engine, deps } = wired(options);
     const { max, connectionTimeout } = deps.database.sql.options as unknown as PoolOptions;
@@ -128,9 +128,9 @@ test("who waits to come to rest is waited for no longer than was said, or five s
   }
 });
 
-test("what nobody told is looked for every two seconds, or as often as it is said, until the engine is closed", async () => {
+test("what nobody told is looked for every two seconds, and what stays silent, or as often as it is said, until the engine is closed", async () => {
   const [every, cleared] = [spyOn(globalThis, "setInterval"), spyOn(globalThis, "clearInterval")];
-  for (const options of [{}, { pollMs: 70 }]) {
+  for (const options of [{}, { pollMs: 70, silenceMs: 900 }]) {
     const { engine } = wired(options);
     engine.work([{ kind: "a", execute: async () => null }]);
     await engine.close();
@@ -139,7 +139,7 @@ test("what nobody told is looked for every two seconds, or as often as it is sai
   const begun: unknown[] = every.mock.results.map(({ value }) => value);
   const ended = cleared.mock.calls.map(([timer]): unknown => timer);
   for (const spy of [every, cleared]) spy.mockRestore();
-  expect([periods, begun.every((timer) => ended.includes(timer))]).toEqual([[2_000, 70], true]);
+  expect([periods, begun.every((timer) => ended.includes(timer))]).toEqual([[2_000, 2_000, 90, 70], true]);
 });
 
 test("that a conversation is given up here is told to the others, who may have its runs now", async () => {

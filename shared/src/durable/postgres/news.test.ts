@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
 import { until } from "../../testing/durable/until.ts";
 import { Live } from "../live.ts";
+import type { Listening } from "./connections.ts";
 import type { Database } from "./database.ts";
 import { type Changed, News } from "./news.ts";
 import type { Followed } from "./shared-progress.ts";
-
-type Hear = (text: string) => void;
 
 /** News over a database that is there, or of which the first `refusals` connections fail. */
 function newsForTest({ pollMs = 60_000, refusals = 0 } = {}) {
@@ -16,14 +15,12 @@ function newsForTest({ pollMs = 60_000, refusals = 0 } = {}) {
   const at = { listening: 0, left: 0, hear: (_: string): void => undefined, again: (): void => undefined };
   const database = {
     schema: "s",
-    sql: {
-      async listen(channel: string, hear: Hear, again: () => void) {
-        if (at.listening++ < refusals) throw new Error("No connection.");
-        expect(channel).toBe("manyhands_s");
-        again();
-        Object.assign(at, { hear, again });
-        return { unlisten: async () => void at.left++ };
-      },
+    async listen({ channel, hear, onListening: again = () => undefined }: Listening) {
+      if (at.listening++ < refusals) throw new Error("No connection.");
+      expect(channel).toBe("manyhands_s");
+      again();
+      Object.assign(at, { hear, again });
+      return async () => void at.left++;
     },
     async query(_: string, [channel = "", text = ""]: readonly string[]) {
       await Bun.sleep(1);

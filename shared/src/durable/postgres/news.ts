@@ -110,12 +110,12 @@ export class News {
   }
 
   async #listen(): Promise<void> {
-    const listening = await this.#database.sql.listen(
-      this.#channel,
-      (text: string) => this.#hear(text),
-      () => this.#notify(anything),
-    );
-    this.#stopListening = () => listening.unlisten();
+    this.#stopListening = await this.#database.listen({
+      channel: this.#channel,
+      beat: JSON.stringify({ runIds: [], isClaimable: false } satisfies Changed),
+      hear: (text) => this.#hear(text),
+      onListening: () => this.#notify(anything),
+    });
     if (this.#isClosed) await this.#stopListening();
   }
 

@@ -28,6 +28,11 @@ export type PostgresEngineOptions = {
   readonly leaseMs?: number;
   /** How often to look for changes that no notification announced. Default 2 s. */
   readonly pollMs?: number;
+  /**
+   * How long the server may leave a statement unanswered before its connection counts as lost.
+   * Default 20 s.
+   */
+  readonly silenceMs?: number;
   /** How long an aborted step may take to stop before it is abandoned. Default 5 s. */
   readonly stopMs?: number;
   /** Where the causes of `internal` failures go, `console` for one. Nowhere if left out. */
@@ -35,7 +40,8 @@ export type PostgresEngineOptions = {
 };
 
 const defaultConnections = 10;
-const ownConnections = 2;
+/** How long what is said at last may take. */
+const lastWordsMs = 2_000;
 const defaultConcurrency = 64;
 const defaultGraceMs = 5000;
 
@@ -44,7 +50,7 @@ const defaultGraceMs = 5000;
  * `config_invalid` for a schema of a newer version, with `storage_unavailable` without a database.
  */
 export async function migratePostgres(options: Pick<PostgresEngineOptions, "url" | "schema">): Promise<void> {
-  const database = new Database({ ...options, schema: schemaOf(options), connections: 1, log: silentLog });
+  const database = new Database({ ...options, schema: schemaOf(options), connections: 2, log: silentLog });
   try {
     await migrate(database);
   } finally {
@@ -77,8 +83,11 @@ export function engineOn(
   createDispatcher: (deps: DispatcherDeps) => Dispatcher,
 ): Engine {
   const { url, log = silentLog, leaseMs = 15_000, pollMs = 2_000, stopMs = 5_000 } = options;
-  const connections = (options.connections ?? defaultConnections) + ownConnections;
-  const database = new Database({ url, schema: schemaOf(options), connections, log });
+  const { connections = defaultConnections, silenceMs } = options;
+  const database = new Database({
+    ...{ url, schema: schemaOf(options), connections, log },
+    ...(silenceMs !== undefined && { silenceMs }),
+  });
   const clock = new DatabaseClock();
   const live = new Live();
   const news = new News({
@@ -127,10 +136,13 @@ export function engineOn(
       isClosing = true;
       conversations.close();
       await executor.drain(graceMs, () => dispatcher.isIdle);
+      // A server that is silent now keeps nobody waiting.
+      const last = setTimeout(() => void database.close(), lastWordsMs);
       await dispatcher.close();
       live.close();
       await shared.close();
       await news.close();
+      clearTimeout(last);
       await database.close();
     },
   };

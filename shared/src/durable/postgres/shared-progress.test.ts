@@ -5,6 +5,7 @@ import type { Run, RunDefinition } from "../../core/runs/run.ts";
 import { until } from "../../testing/durable/until.ts";
 import { withPostgres } from "../../testing/durable/with-postgres.ts";
 import { Live } from "../live.ts";
+import type { Listening } from "./connections.ts";
 import type { Database } from "./database.ts";
 import { createPostgresEngine, migratePostgres } from "./postgres-engine.ts";
 import { type Followed, SharedProgress } from "./shared-progress.ts";
@@ -100,12 +101,10 @@ function progressForTest({ here = [] as readonly string[], refusals = 0 } = {}) 
   const gate = Promise.withResolvers<void>();
   const at = { listening: 0, left: 0, hear: (_: string): void => undefined };
   const database = {
-    sql: {
-      async listen(_: string, hear: (text: string) => void) {
-        if (at.listening++ < refusals) throw new Error("No connection.");
-        at.hear = hear;
-        return { unlisten: async () => void at.left++ };
-      },
+    async listen({ hear }: Listening) {
+      if (at.listening++ < refusals) throw new Error("No connection.");
+      at.hear = hear;
+      return async () => void at.left++;
     },
     async query(_: string, [channel = "", payload = ""]: readonly string[]) {
       payloads.push([channel, payload]);

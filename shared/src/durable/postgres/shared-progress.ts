@@ -122,8 +122,7 @@ export class SharedProgress {
   async #listen(): Promise<(() => Promise<void>) | undefined> {
     const { database, log } = this.#options;
     try {
-      const listening = await database.sql.listen(this.#channel, (text: string) => this.#received(text));
-      return () => listening.unlisten();
+      return await database.listen({ channel: this.#channel, beat: "[]", hear: (text) => this.#received(text) });
     } catch (error) {
       if (!this.#isClosed) log.warn({ err: error }, "Progress of other processes cannot be received.");
       this.#listening = undefined;

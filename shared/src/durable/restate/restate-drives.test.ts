@@ -25,9 +25,10 @@ async function dispatching(answers: readonly (Answer | Promise<Answer> | Error)[
   const told: unknown[] = [];
   const due: { id: string; kind: string; epoch: string; due: string }[] = [];
   const asked: { readonly text: string; readonly values: readonly unknown[] }[] = [];
-  const session = { unsafe: async () => [{ id: "known" }], release: () => undefined };
+  const session = { unsafe: async () => [{ id: "known" }], end: async () => undefined };
   const database = {
-    sql: { reserve: async () => session, array: (values: unknown) => values },
+    session: async () => session,
+    sql: { array: (values: unknown) => values },
     async query(text: string, values: readonly unknown[] = []) {
       if (text.includes("FROM run_rows")) {
         asked.push({ text, values });
@@ -319,8 +320,8 @@ test("a worker that closes waits for nothing that can go on elsewhere, and is se
   expect(of.sent.map(({ runId }) => runId).toSorted()).toEqual(["asleep", "waiting"]);
   expect(of.served.at(-1)).toBe("removed");
   expect(of.dispatcher.serves("work")).toBe(false);
-  // It looked for what is due all the while.
-  expect(every.mock.calls.map(([, ms]) => ms)).toEqual([2_000]);
+  // It looked all the while whether the database answers, and for what is due.
+  expect(every.mock.calls.map(([, ms]) => ms)).toEqual([500, 2_000]);
   const ended = cleared.mock.calls.map(([timer]): unknown => timer);
-  expect(ended).toContain(every.mock.results[0]?.value);
+  for (const { value } of every.mock.results) expect(ended).toContain(value);
 });

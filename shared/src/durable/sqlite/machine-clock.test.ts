@@ -44,6 +44,24 @@ test("the uptime goes on with the process, and takes in the time for which the m
   expect(clock.uptime()).toBe(8_663_000);
 });
 
+test("while the uptime cannot be read, as with too many open files, the process counts on, and then takes in what it missed", () => {
+  using one = system();
+  let isOpen = true;
+  const clock = machineClock((path) => {
+    if (!isOpen) throw new Error("EMFILE");
+    return one.read(path);
+  });
+  isOpen = false;
+  one.at.own += 2_000;
+  one.at.up += 62;
+  expect(clock.uptime()).toBe(5_002_000);
+  isOpen = true;
+  expect(clock.uptime()).toBe(5_002_000);
+  one.at.own += 1_000;
+  one.at.up += 1;
+  expect(clock.uptime()).toBe(5_063_000);
+});
+
 test("where the system says neither its boot nor its uptime, each process counts for itself", () => {
   using one = system();
   const { at, read } = one;

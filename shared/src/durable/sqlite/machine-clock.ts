@@ -33,7 +33,7 @@ export function machineClock(read: (path: string) => string = readText): Machine
       const own = performance.now();
       if (own - checkedAt >= checkMs) {
         checkedAt = own;
-        const slept = systemUptime(read) - (behind + own);
+        const slept = sleptBy(read, behind + own);
         if (slept > checkMs) behind += slept;
       }
       return behind + own;
@@ -51,6 +51,15 @@ function readBoot(read: typeof readText): string | undefined {
     return read("/proc/sys/kernel/random/boot_id").trim();
   } catch {
     return undefined;
+  }
+}
+
+/** How far the system is ahead; not at all while it cannot be read, as without free descriptors. */
+function sleptBy(read: typeof readText, counted: number): number {
+  try {
+    return systemUptime(read) - counted;
+  } catch {
+    return 0;
   }
 }
 

@@ -29,20 +29,19 @@ export type ProxyBridge = {
 };
 
 /** The bridge to a proxy. Throws `sandbox_unavailable` where this machine has no socat. */
-export function proxyBridge({ socket, username, password }: SandboxProxy): ProxyBridge {
+export function proxyBridge({ socket, username, password, loopback = false }: SandboxProxy): ProxyBridge {
   findProgram("socat");
   const proxy = `http://${username}:${password}@127.0.0.1:${port}`;
   return {
     mounts: ["--ro-bind", socket, inside],
     moved: [{ at: inside, source: socket }],
     inner: ["/bin/bash", "-c", script, "bash"],
-    env: proxyVariables(proxy),
+    env: proxyVariables(proxy, loopback ? "" : "localhost,127.0.0.1"),
   };
 }
 
-function proxyVariables(proxy: string): Record<string, string> {
+function proxyVariables(proxy: string, none: string): Record<string, string> {
   const names = ["http_proxy", "https_proxy", "all_proxy"];
   const pairs = [...names, ...names.map((name) => name.toUpperCase())].map((name) => [name, proxy] as const);
-  const none = "localhost,127.0.0.1";
   return { ...Object.fromEntries(pairs), no_proxy: none, NO_PROXY: none, NODE_USE_ENV_PROXY: "1" };
 }

@@ -13,6 +13,7 @@ import type { ConfinedCommand } from "./confinement.ts";
 import { createLandlock } from "./landlock.ts";
 import * as views from "./made-view.ts";
 import * as pinned from "./pinned-names.ts";
+import { proxyBridge } from "./proxy-bridge.ts";
 import { superviseCommand, temporaryIn } from "./supervised.ts";
 import * as remains from "./view-remains.ts";
 
@@ -147,6 +148,8 @@ test.if(hasSocat)(
     const upper = { HTTPS_PROXY: proxy, ALL_PROXY: proxy, NO_PROXY: lower.no_proxy, NODE_USE_ENV_PROXY: "1" };
     expect(Object.fromEntries(variables)).toEqual({ ...lower, ...upper, ...env });
     for (const end of ends) expect(() => fstatSync(end)).toThrow("EBADF");
+    const { env: through } = proxyBridge({ ...network, loopback: true });
+    expect([through.no_proxy, through.NO_PROXY, through.http_proxy]).toEqual(["", "", proxy]);
   },
 );
 

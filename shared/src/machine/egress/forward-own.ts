@@ -1,10 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { lazily } from "../../core/async/lazy.ts";
 import { AppError } from "../../core/errors.ts";
+import { makeOwnedFolder } from "../process/owned-folder.ts";
 import { admitTunnelHead } from "./own-loopback.ts";
 import { forwardRequest } from "./proxy-forward.ts";
 import { readHead } from "./proxy-head.ts";
@@ -29,7 +30,7 @@ export interface OwnForwarding {
 /** Creates it; nothing is opened before the first request. */
 export function createOwnForwarding(bounds: Bounds): OwnForwarding {
   // A short path, as sockets require, that no other user can enter.
-  const folder = lazily(() => mkdtemp(join(tmpdir(), "manyhands-in-")));
+  const folder = lazily(() => makeOwnedFolder(tmpdir(), "manyhands-in", 0o700));
   return {
     async request({ request, response, url }, dial) {
       const target = await dial();

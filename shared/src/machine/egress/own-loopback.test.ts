@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -223,7 +223,16 @@ test("a tunnel through which nothing is asked for is given up", async () => {
   await quick.close();
 });
 
-test("more than is let through is cut off, and reported; closing the proxy leaves no folder", async () => {
+test("more than is let through is cut off, and reported; closing the proxy leaves no folder, nor does one that was killed", async () => {
+  const killed = Bun.spawn(["true"]);
+  await killed.exited;
+  const [left] = await readdir(folder);
+  // As the killed one would have named it.
+  await mkdir(join(folder, (left ?? "").replace(/-\d+-\d+-(?=[\da-f]{8}$)/, `-${killed.pid}-5-`)));
+  const next = await startEgressProxy({ policy: open });
+  const ours = next.admit(ignore, async () => connect((own.address() as AddressInfo).port, "127.0.0.1"));
+  await exchange(["GET http://localhost:8000/ HTTP/1.1", "", ""], "mine", ours, next);
+  await next.close();
   expect((await exchange(["GET http://localhost:8000/long HTTP/1.1", "", ""], "never")).length).toBeLessThan(110_000);
   await until(() => told.at(-1)?.refused === "The answer was cut off after 0.1 MB.");
   const socket = ["GET /live HTTP/1.1", "Upgrade: websocket", "Origin: http://localhost:8000", "X-Long: 1", "", ""];

@@ -9,13 +9,14 @@ const owned = /^(.*)-(\d+)-(\d+)-[\da-f]{8}$/;
 /**
  * Creates a temporary folder of this process below `parent`, named after the process, so that the
  * next one can recognize what a killed one has left. Removes folders of the same `purpose` whose
- * process has ended. Others may traverse it, not list it. The caller removes it.
+ * process has ended. Others may traverse it, not list it, unless `mode` is another. The caller
+ * removes it.
  */
-export async function makeOwnedFolder(parent: string, purpose: string): Promise<string> {
+export async function makeOwnedFolder(parent: string, purpose: string, mode = 0o711): Promise<string> {
   await sweepOwnedFolders(parent, purpose);
   const folder = nameFor(parent, purpose);
-  await mkdir(folder);
-  await chmod(folder, 0o711);
+  await mkdir(folder, { mode: 0o700 });
+  await chmod(folder, mode);
   return folder;
 }
 
@@ -39,12 +40,12 @@ function nameFor(parent: string, purpose: string): string {
 }
 
 /**
- * Removes our own folders of that purpose whose process has ended; not those of other users: anyone
- * can create names in a temporary folder.
+ * Removes our own folders whose process has ended, or those of that purpose; not those of other
+ * users: anyone can create names in a temporary folder.
  */
-async function sweepOwnedFolders(parent: string, purpose: string): Promise<void> {
+export async function sweepOwnedFolders(parent: string, purpose?: string): Promise<void> {
   for (const name of (await readdir(parent).catch(unlessMissing)) ?? []) {
-    if (owned.exec(name)?.[1] !== purpose || !isOwnedByTheEnded(name)) continue;
+    if (!isOwnedByTheEnded(name) || (purpose !== undefined && owned.exec(name)?.[1] !== purpose)) continue;
     const path = join(parent, name);
     const found = await lstat(path).catch(unlessMissing);
     if (found?.isDirectory() && found.uid === process.getuid?.()) await rm(path, { recursive: true, force: true });

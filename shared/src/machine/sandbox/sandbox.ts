@@ -38,7 +38,13 @@ export type SandboxPaths = { readonly read: readonly string[]; readonly write: r
  * The forward proxy that is a process's only way to the network: the Unix socket it listens on, and
  * the credentials for it.
  */
-export type SandboxProxy = { readonly socket: string; readonly username: string; readonly password: string };
+export type SandboxProxy = {
+  readonly socket: string;
+  readonly username: string;
+  readonly password: string;
+  /** Whether loopback addresses go to the proxy too: this machine's, not the process's own. */
+  readonly loopback?: boolean;
+};
 
 /** A command to run in the sandbox. */
 export type SandboxCommand = {

@@ -93,6 +93,6 @@ test("what is unchanged for more than a day is stale, a folder with its content 
     ["new", now],
   ] as const)
     await utimes(join(folder, name), at, at);
-  await removeStale(folder, now * 1000);
+  await removeStale(folder, { now: now * 1000 });
   expect((await readdir(folder)).sort()).toEqual(["edge", "new"]);
 });

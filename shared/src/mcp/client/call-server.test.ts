@@ -233,6 +233,16 @@ test("a question of a call that is under way is answered in place, once, and not
   await expect(shop.reply(asked, "small")).rejects.toMatchObject({ code: "interrupted" });
 });
 
+test("the result of a call says that a question was cancelled because it could have been for any of several", async () => {
+  await using shop = await serverOf(async (listener) => {
+    listener.unclear();
+    return { content: [{ type: "text", text: "not bought" }] };
+  });
+  expect(await shop.call()).toMatchObject({
+    result: { content: [{ text: "not bought" }, { text: containing("nobody was asked") }] },
+  });
+});
+
 test("a question that cannot be put to a person leaves its call one that can be cancelled", async () => {
   const odd = { message: "odd", requestedSchema: { properties: 7 } } as never;
   const stop = new AbortController();

@@ -89,7 +89,11 @@ async function begin(call: ServerCall, context: ToolContext, from?: Again): Prom
   const { server } = connection;
   return held.hold(context, (waiting) => {
     const deadline = createDeadline(server.name, server.timeout, server.timeout * longest, waiting.signal);
+    let unclear = false;
     const listener = {
+      unclear: () => {
+        unclear = true;
+      },
       elicit: async (asked: ElicitRequest["params"]) => {
         deadline.pause();
         try {
@@ -114,7 +118,7 @@ async function begin(call: ServerCall, context: ToolContext, from?: Again): Prom
       let state = from;
       for (let round = 0; round < rounds; round++) {
         const outcome = await request(call, client, deadline.signal, progress, state);
-        if (outcome.type === "result") return outcome;
+        if (outcome.type === "result") return unclear ? withNote(outcome) : outcome;
         const next = await fulfilled(server, outcome.state, waiting.context().ask, deadline.signal);
         if (Object.keys(next.asked).length > 0) return asking(server.name, next);
         state = next;
@@ -123,6 +127,13 @@ async function begin(call: ServerCall, context: ToolContext, from?: Again): Prom
     };
     return connection.use(work, deadline.signal, listener).finally(() => deadline.end());
   });
+}
+
+/** A result that reads as if the person had refused, with what really happened. */
+function withNote({ type, result }: ServerCallOutcome & { type: "result" }): ServerCallOutcome {
+  const text =
+    "(The server asked a question that could have been for this call or another on its connection: nobody was asked, and it was cancelled. Calling again once the other has ended may help.)";
+  return { type, result: { ...result, content: [...(result.content ?? []), { type: "text", text }] } };
 }
 
 type Embedded = { readonly method: string; readonly params?: unknown };

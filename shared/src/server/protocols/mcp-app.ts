@@ -7,7 +7,7 @@ import { type Identify, requireScope } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
 import { jsonOf } from "../../core/json.ts";
 import type { KeptText } from "../../core/text/kept-text.ts";
-import { jsonBody, limitedBody } from "../../http/request-body.ts";
+import { bodyOf, jsonBody } from "../../http/request-body.ts";
 import type { AddedServer, ServerChanges } from "../../mcp/client/change-servers.ts";
 import type { McpAdapter } from "../../mcp/server/mcp-adapter.ts";
 import { requireMountKey } from "./mount-key.ts";
@@ -37,9 +37,9 @@ export function mcpApp(deps: McpAppDeps): Hono {
   const { host, mountKey, identify, log, adapter, report } = deps;
   const app = new Hono({ strict: false });
   app.onError((error) => httpJsonFailure(error instanceof AppError ? new AppFailure(error) : error, report));
-  app.post("/mcp", limitedBody(), async (c) => {
+  app.post("/mcp", async (c) => {
     const caller = await identify(c.req.raw);
-    const text = await c.req.text();
+    const text = new TextDecoder().decode(await bodyOf(c));
     // The MCP server itself reports what is not JSON.
     const body = jsonOf(text);
     if (!isMount(body)) return answer(adapter, new Request(c.req.raw, { body: text }), body);

@@ -20,6 +20,14 @@ test("a CSV file is described by rows, types, missing values, ranges and first r
   expect(text).toContain("2024-01-02 | 4 | NULL");
 });
 
+test("values that are perhaps in another unit than the others are told", async () => {
+  const visitors = [9090, 8280, 3150, 9580, 8800, 12400, 14.29, 25640, 15.11, 26440, 4160, 6390, 12900];
+  await scene.write("visitors.csv", `month,visitors\n${visitors.map((count, at) => `m${at},${count}`).join("\n")}\n`);
+  expect((await describe("visitors.csv")).text).toContain(
+    "visitors: 2 values of at most 15.11, no other positive one below 390.8: perhaps in another unit",
+  );
+});
+
 test("a text with few values has them listed with how often each is there, of a file that ends in .txt too", async () => {
   const groups = ["mint", "mint", "Mint", "ctrl", "control", "control", "control", null];
   const lines = [...groups, ...groups].map((group, at) => `${at},${group ?? ""},name ${at}\n`);

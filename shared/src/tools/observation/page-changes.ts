@@ -95,8 +95,9 @@ export function toldWith(
 }
 
 /**
- * A difference as text: new lines with a plus, changed ones with a tilde, and what is gone. Empty
- * when nothing differs that a reader would miss.
+ * A difference as text: new lines with a plus, changed ones with a tilde, what was there before and
+ * is in a new part without a sign, and what is gone. Empty when nothing differs that a reader would
+ * miss.
  */
 export function changesText(
   look: PageLook,
@@ -115,10 +116,18 @@ export function changesText(
   const changed = new Set(fresh.map((at) => before.get(refIn(lines[at]?.text ?? ""))));
   const again = new Set(fresh.map((at) => withoutRefs(lines[at]?.text ?? "")));
   const left = gone.filter((text) => !changed.has(text) && !again.has(withoutRefs(text)));
+  const isFresh = new Set(fresh);
+  const isOld = (at: number) => !isFresh.has(at);
+  // A single one has no order: it stands in its new part instead.
+  const entered = moved.filter(({ parent, at }) => isFresh.has(parent) && at.filter(isOld).length === 1);
+  const around = [...entered.flatMap(({ at }) => at), ...namesOfAlike(lines, fresh)];
+  const told = [...isFresh.union(new Set(around))].toSorted((a, b) => a - b);
   const body = [
     ...(look.title === base.title ? [] : [titleText(look).trimEnd()]),
-    ...linesInPlace(lines, fresh, (text) => changedLine(text, before.get(refIn(text)))),
-    ...moved.map((one) => orderText(lines, one)),
+    ...linesInPlace(lines, told, (text, at) =>
+      isFresh.has(at) ? changedLine(text, before.get(refIn(text))) : `  ${text}`,
+    ),
+    ...moved.filter((one) => !entered.includes(one)).map((one) => orderText(lines, one)),
     ...(left.length === 0 ? [] : [`gone: ${goneText(left)}`]),
   ].filter((line) => line !== "");
   const isScrolled = look.measure.above !== base.above;
@@ -133,19 +142,44 @@ export function changesText(
   return [...above, ...focused].join("\n");
 }
 
-const disabled = " [disabled]";
+const nameWithin = 8;
+
+/**
+ * Of elements that others are like, the lines known to the reader that tell whose they are: the
+ * nearest link, heading or the like before each.
+ */
+function namesOfAlike(lines: readonly OutlineLine[], fresh: readonly number[]): readonly number[] {
+  const counts = countOf(lines.map(({ text }) => withoutRefs(text)));
+  const isAlone = ({ text }: OutlineLine) => counts.get(withoutRefs(text)) === 1;
+  const found = fresh.flatMap((at) => {
+    const line = lines[at];
+    if (line?.acts !== true || isAlone(line)) return [];
+    const before = lines.slice(Math.max(0, at - nameWithin), at);
+    const name = before.findLastIndex((one) => one.parent === line.parent && one.rank === 0 && isAlone(one));
+    return name === -1 ? [] : [{ name: at - before.length + name, text: withoutRefs(line.text) }];
+  });
+  // What stands before two of them tells neither apart.
+  const alike = countOf(found.map(({ name, text }) => `${name} ${text}`));
+  return found.flatMap(({ name, text }) => (alike.get(`${name} ${text}`) === 1 ? [name] : []));
+}
+
+const states = ["disabled", "pressed", "checked", "selected", "expanded"];
 
 /** A line that is new, or what became of the one that had its ref. */
 function changedLine(text: string, before: string | undefined): string {
-  const isEnabled = before?.includes(disabled) === true && !text.includes(disabled);
-  return `${before === undefined ? "+" : "~"} ${text}${isEnabled ? " (enabled now)" : ""}`;
+  if (before === undefined) return `+ ${text}`;
+  const left = states.filter((state) => before.includes(` [${state}]`) && !text.includes(` [${state}`));
+  const isEnabled = left[0] === "disabled" ? ["enabled now"] : [];
+  const others = left.filter((state) => state !== "disabled").join(", ");
+  const said = [...isEnabled, ...(others === "" ? [] : [`no longer ${others}`])].join(", ");
+  return `~ ${text}${said === "" ? "" : ` (${said})`}`;
 }
 
 /** The lines, each below the line it belongs to, which is named if it is not among them. */
 function linesInPlace(
   lines: readonly OutlineLine[],
   at: readonly number[],
-  written: (text: string) => string,
+  written: (text: string, at: number) => string,
 ): string[] {
   const depths = new Map<number, number>();
   let place = -1;
@@ -155,7 +189,7 @@ function linesInPlace(
     const { parent, text } = line;
     const depth = (depths.get(parent) ?? -1) + 1;
     depths.set(index, depth);
-    const told = `${" ".repeat(depth)}${written(text)}`;
+    const told = `${" ".repeat(depth)}${written(text, index)}`;
     if (parent < 0 || parent === place || depth > 0) return [told];
     place = parent;
     return [`in ${shortened(lines[parent]?.text ?? "")}:`, told];

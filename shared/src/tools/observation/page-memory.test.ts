@@ -57,7 +57,23 @@ test("new, changed and gone lines are told apart, each below what it belongs to"
 test("of an element that can be used now, that is said", () => {
   const go = (states: readonly string[]) => look([button("Go", "e1", { states })]);
   expect(next(go(["disabled"]), go([])).text).toBe(data('~ button "Go" [e1] (enabled now)'));
+  expect(next(go(["pressed", "expanded"]), go(["focused"])).text).toBe(
+    data('~ button "Go" [focused] [e1] (no longer pressed, expanded)'),
+  );
   expect(next(go([]), go(["disabled"])).text).toBe(data('~ button "Go" [disabled] [e1]'));
+});
+
+test("of elements that are alike, a new one comes with the known link or heading before it, without a sign", () => {
+  const row = (name: string, ref: string, left: string, buy: string) => [
+    item("link", { name, ref, acts: true }),
+    words(left),
+    button("Buy", buy),
+  ];
+  const shop = (left: readonly string[], from: number) =>
+    look([...row("Ann", "e1", left[0] ?? "", `e${from}`), ...row("Bob", "e2", left[1] ?? "", `e${from + 1}`)]);
+  expect(next(shop(["3 left", "4 left"], 5), shop(["2 left", "4 left"], 7)).text).toBe(
+    data('  link "Ann" [e1]\n+ 2 left\n+ button "Buy" [e7]\n  link "Bob" [e2]\n+ button "Buy" [e8]\ngone: 3 left'),
+  );
 });
 
 test("two lines that are alike are two, and an element that only got another ref is not gone", () => {

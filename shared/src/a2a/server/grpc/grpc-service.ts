@@ -221,8 +221,16 @@ function decodedBy<Asked>({ decode }: Method<Asked>, bytes: Uint8Array) {
   try {
     return decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   } catch (error) {
-    throw malformed(error instanceof RangeError ? "is cut off, or nested too deep" : "is not this method's message");
+    throw malformed(unreadable(error));
   }
+}
+
+/** Why bytes are no request, as far as what decodes them says it. */
+function unreadable(error: unknown): string {
+  const said = error instanceof Error ? error.message : "";
+  if (said === "Invalid Date") return "has a time that is out of range";
+  if (said.includes("MAX_SAFE_INTEGER")) return "has a number that is out of range";
+  return error instanceof RangeError ? "is cut off, or nested too deep" : "is not this method's message";
 }
 
 /**

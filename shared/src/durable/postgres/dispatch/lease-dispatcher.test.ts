@@ -22,9 +22,9 @@ async function dispatching(claimed: (n: number) => readonly object[] | Promise<r
   const resumed: object[] = [];
   const left: true[] = [];
   let lost = 0;
-  const session = { unsafe: async () => [{ id: "known" }], release: () => undefined };
+  const session = { unsafe: async () => [{ id: "known" }], end: async () => undefined };
   const database = {
-    sql: { reserve: async () => session },
+    session: async () => session,
     async query(text: string, [first, known]: readonly unknown[]) {
       if (text.includes("hand_back")) handedBack.push(JSON.parse(String(known)));
       if (!text.includes("claim_fairly")) return [];

@@ -1,5 +1,6 @@
-import { type ReservedSQL, SQL } from "bun";
+import { SQL } from "bun";
 import { AppError } from "../../../core/errors.ts";
+import type { Session } from "../connections.ts";
 import type { DispatcherDeps } from "./dispatcher.ts";
 
 /** What a worker's presence needs. */
@@ -29,14 +30,16 @@ const workerRow = `SELECT id, lock_key, expires_at < now_ms() AS is_late,
 /**
  * Shows the others that this worker is alive, and sees which of them are not. A worker is alive
  * while its session holds an advisory lock and its lease goes on: a process that ends loses its
- * lock at once, one that hangs its lease. When the database's server starts again, all locks are
- * gone: who takes its own back within its lease, and is not declared dead by then, keeps its runs.
+ * lock at once, one that hangs its lease; so does one whose connection is silent, which gives up
+ * what it has before the others see its lease over. When the database's server starts again, all
+ * locks are gone: who takes its own back within its lease, and is not declared dead by then, keeps
+ * its runs.
  */
 export class Presence {
   readonly #options: PresenceOptions;
   #owner: string | undefined;
   /** The connection that holds this worker's lock. */
-  #session: ReservedSQL | undefined;
+  #session: Session | undefined;
   /** When that was made. */
   #joinedAt = 0;
   /** When the server was started that it is a session of. */
@@ -46,6 +49,11 @@ export class Presence {
   /** The name it had before others declared it dead. */
   #former: string | undefined;
   #isSeeing = false;
+  /** When it began to look, while it does. */
+  #lookingSince: number | undefined;
+  /** Whether it was overdue already: an answer may have come while the process stood still. */
+  #isOverdue = false;
+  #watch: ReturnType<typeof setInterval> | undefined;
   #beat: ReturnType<typeof setTimeout> | undefined;
   #isStarted = false;
   /** What the others know of this worker: its id and the keys of its offer. */
@@ -64,6 +72,7 @@ export class Presence {
   start(): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
+    this.#watch = setInterval(() => this.#giveUpIfOverdue(), this.#beatMs);
     void this.#look();
   }
 
@@ -97,14 +106,28 @@ export class Presence {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#beat);
+    clearInterval(this.#watch);
     const { database } = this.#options;
     if (this.#owner !== undefined)
       await database.query("SELECT bury_worker($1, false)", [this.#owner]).catch(() => undefined);
     this.#leaveSession();
   }
 
+  get #beatMs(): number {
+    return Math.min(longestBeatMs, this.#options.leaseMs / beatsPerLease);
+  }
+
+  /** A connection may be silent for ever. */
+  #giveUpIfOverdue(): void {
+    const since = this.#owner === undefined ? this.#lookingSince : this.#renewedAt;
+    const isLooking = this.#lookingSince !== undefined && since !== undefined;
+    const isOverdue = isLooking && performance.now() - since > this.#options.leaseMs - 2 * this.#beatMs;
+    if (isOverdue && this.#isOverdue) this.#loseLease(new Error("The run store does not answer."));
+    this.#isOverdue = isOverdue && !this.#isOverdue;
+  }
+
   async #look(): Promise<void> {
-    const { leaseMs } = this.#options;
+    this.#lookingSince = performance.now();
     try {
       if (this.#owner === undefined) await this.#register();
       else await this.#beatOnce(this.#owner);
@@ -112,7 +135,8 @@ export class Presence {
     } catch (error) {
       if (!this.#isClosed) this.#fail(error);
     }
-    const pauseMs = this.#session === undefined ? tryAgainMs : Math.min(longestBeatMs, leaseMs / beatsPerLease);
+    this.#lookingSince = undefined;
+    const pauseMs = this.#session === undefined ? tryAgainMs : this.#beatMs;
     if (!this.#isClosed) this.#beat = setTimeout(() => void this.#look(), pauseMs);
   }
 
@@ -121,11 +145,15 @@ export class Presence {
    * waits for the database.
    */
   #fail(error: unknown): void {
-    const { leaseMs, log, executor } = this.#options;
-    this.#leaveSession();
     const isDead = error instanceof AppError && error.code === "unavailable";
-    const isHeld = !isDead && performance.now() - this.#renewedAt < leaseMs;
-    if (this.#owner !== undefined && isHeld) return;
+    const isHeld = !isDead && performance.now() - this.#renewedAt < this.#options.leaseMs;
+    if (this.#owner !== undefined && isHeld) this.#leaveSession();
+    else this.#loseLease(error);
+  }
+
+  #loseLease(error: unknown): void {
+    const { log, executor } = this.#options;
+    this.#leaveSession();
     if (this.#owner !== undefined) log.warn({ err: error }, "This worker lost its lease; its runs continue elsewhere.");
     this.#former = this.#owner ?? this.#former;
     this.#owner = undefined;
@@ -153,9 +181,10 @@ export class Presence {
     try {
       await this.#renew(owner);
     } catch (error) {
-      if (error instanceof AppError || this.#isClosed) throw error;
+      if (error instanceof AppError || this.#isClosed || this.#owner !== owner) throw error;
       this.#leaveSession();
       await this.#comeBack(owner);
+      if (this.#owner !== owner) throw error;
       await this.#renew(owner);
     }
   }
@@ -184,7 +213,7 @@ export class Presence {
   async #open(lock: "pg_advisory_lock" | "pg_try_advisory_lock", id: string) {
     const { database, clock } = this.#options;
     await clock.learn(database);
-    const session = await database.sql.reserve();
+    const session = await database.session();
     this.#session = session;
     const [row] = await session.unsafe(
       `SELECT ${lock}($1::bigint)::text IS DISTINCT FROM 'false' AS locked, ${serverStart} AS server`,
@@ -242,11 +271,7 @@ export class Presence {
   #leaveSession(): void {
     const session = this.#session;
     this.#session = undefined;
-    if (session === undefined) return;
-    session
-      .unsafe("SELECT pg_advisory_unlock_all()")
-      .catch(() => undefined)
-      .finally(() => session.release());
+    void session?.end().catch(() => undefined);
   }
 }
 

@@ -43,6 +43,20 @@ test("a file is replaced whole, for its owner alone, and a failure leaves nothin
   expect((await readdir(folder)).sort()).toEqual(["deep", "taken"]);
 });
 
+test("what was killed while it replaced a file, or took its lock, is removed with a later change, a day on", async () => {
+  const path = join(folder, "kept.json");
+  const id = () => crypto.randomUUID();
+  const left = [`kept.json.${id()}`, `kept.json.lock.${id()}`];
+  const others = [`other.json.${id()}`, "kept.json.before", `kept_json.${id()}`];
+  const young = [`kept.json.${id()}`];
+  await mkdir(join(folder, left[1] ?? ""));
+  for (const name of [left[0] ?? "", ...others, ...young]) await writeFile(join(folder, name), "half");
+  const before = Date.now() / 1000 - 25 * 60 * 60;
+  for (const name of [...left, ...others]) await utimes(join(folder, name), before, before);
+  await replaceFile(path, "whole");
+  expect((await readdir(folder)).sort()).toEqual(["kept.json", ...others, ...young].sort());
+});
+
 test("a file's content is on the disk before it has its name, and its name before the change counts as made", async () => {
   const own = await open(folder, "r");
   const handles = Object.getPrototypeOf(own);

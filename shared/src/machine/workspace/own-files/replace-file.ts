@@ -1,5 +1,6 @@
 import { mkdir, open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
+import { removeStale } from "./remove-stale.ts";
 
 /**
  * Replaces one of our own files in one step that survives a power cut: readers see the old content
@@ -19,4 +20,7 @@ export async function replaceFile(path: string, content: string | Uint8Array): P
   }
   await using folder = await open(dirname(path), "r");
   await folder.sync();
+  // What was killed on its way here, or to the file's lock.
+  const names = new RegExp(`^${RegExp.escape(basename(path))}(\\.lock)?\\.[\\da-f-]{36}$`);
+  await removeStale(dirname(path), { names }).catch(() => undefined);
 }

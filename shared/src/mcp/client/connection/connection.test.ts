@@ -185,7 +185,9 @@ function gateOf(many: number): () => Promise<void> {
 
 const elicitation = { message: "Who?", requestedSchema: { type: "object", properties: {} } };
 const sampling = { messages: [], maxTokens: 5 };
+const unclear: string[] = [];
 const listenerOf = (who: string): CallListener => ({
+  unclear: () => void unclear.push(who),
   elicit: async ({ message }) => ({ action: "accept", content: { who, message } }),
   sample: async ({ maxTokens }) => ({
     model: who,
@@ -204,6 +206,7 @@ test("what a server asks during a call is for that call; during two it is for no
   expect(await asked("ann")).toEqual(accepted("ann"));
   asking(web, "elicitation/create", elicitation, 2);
   expect(await Promise.all([asked("ann"), asked("bob")])).toEqual([{ action: "cancel" }, { action: "cancel" }]);
+  expect(unclear.toSorted()).toEqual(["ann", "ann", "bob", "bob"]);
   expect(await asked()).toEqual({ action: "cancel" });
   expect(await asked("bob")).toEqual(accepted("bob"));
   asking(web, "sampling/createMessage", sampling);

@@ -16,6 +16,8 @@ import { serverFailure } from "./failure-words.ts";
 /** Handles what a server of a 2025 revision asks while it works on a call. */
 export type CallListener = {
   elicit(params: ElicitRequest["params"]): Promise<ElicitResult>;
+  /** A question that could have been for this call or another was cancelled. */
+  unclear(): void;
   sample(
     params: CreateMessageRequest["params"],
   ): Promise<{ model: string; role: "assistant"; content: { type: "text"; text: string } }>;
@@ -147,10 +149,12 @@ function createMemory<T>(ask: () => Promise<T>) {
 function listen(client: Client, server: ServerConfig, listeners: ReadonlySet<CallListener>): void {
   const only = () => (listeners.size === 1 ? [...listeners][0] : undefined);
   if (server.elicitation)
-    client.setRequestHandler(
-      "elicitation/create",
-      async ({ params }) => (await only()?.elicit(params)) ?? { action: "cancel" },
-    );
+    client.setRequestHandler("elicitation/create", async ({ params }) => {
+      const listener = only();
+      if (listener !== undefined) return listener.elicit(params);
+      for (const one of listeners) one.unclear();
+      return { action: "cancel" };
+    });
   if (server.sampling)
     client.setRequestHandler("sampling/createMessage", async ({ params }) => {
       const listener = only();

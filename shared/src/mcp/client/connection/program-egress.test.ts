@@ -91,6 +91,18 @@ test("a program reaches the addresses that its entry names, names that mean this
   }
 });
 
+test("only where an entry names this machine, its loopback addresses go to the proxy", async () => {
+  for (const [network, loopback] of [
+    [["a.example", "127.0.0.1:5000"], true],
+    [["localhost"], true],
+    [["[::1]:5000"], true],
+    [["*", "10.0.0.5:5432", "localhost.example", "127.0.0.1.example"], undefined],
+  ] as const) {
+    await using it = await opened({ network });
+    expect([network, it.way.proxy.loopback]).toEqual([network, loopback]);
+  }
+});
+
 test("an IPv6 address counts as named with and without its port", async () => {
   for (const network of [["[::1]"], ["[::1]:9999"]]) {
     await using it = await opened({ network });

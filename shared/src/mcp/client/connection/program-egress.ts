@@ -48,13 +48,16 @@ export async function openProgramEgress(
   await chmod(socket, 0o600);
   if (user !== undefined) await chown(socket, user.uid, user.gid);
   return {
-    proxy: { socket, username, password },
+    proxy: { socket, username, password, ...(network.some((entry) => ofLoopback.test(entry)) && { loopback: true }) },
     async close() {
       await proxy.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
+
+/** An entry that names this machine. */
+const ofLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/i;
 
 /** Keeps a program that asks for ever more hosts from filling the log. */
 const maxTold = 20;

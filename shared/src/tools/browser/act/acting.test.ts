@@ -8,6 +8,9 @@ const desk = await startDesk({
   "/steps": `<title>Steps</title><form method=post><button>Go on</button></form>`,
   "/two": "<title>Two</title><h1>Two</h1>",
   "/broken": () => new Response("<h1>Gone</h1>", { status: 404, headers: { "content-type": "text/html" } }),
+  "/hover": `<style>ul ul { display: none } li:hover ul { display: block }</style><p>${"Words of the page. ".repeat(40)}</p>
+    <nav aria-label=Main><ul><li><a href="/one">Home</a></li><li><a href="#" onclick="return false">Products</a>
+    <ul><li><a href="/one">Lamps</a></li><li><a href="/two">Chairs</a></li></ul></li></ul></nav>`,
   "/form": `<form onsubmit="document.title = 'sent ' + new URLSearchParams(new FormData(this)); return false">
     <input name=name aria-label=Name value=old><textarea name=about aria-label=About></textarea>
     <input name=day type=date aria-label=Day><input name=ok type=checkbox aria-label=Agree>
@@ -108,6 +111,17 @@ test("a click's result says where it led: to another page, to a new tab, or nowh
   expect((await desk.call("click_element", { ref: ref('button "Idle"') })).text).toBe(
     `Clicked button "Idle" [${ref('button "Idle"')}]. Nothing in the page changed.`,
   );
+});
+
+test("a menu that opens under the mouse is a change, and its entry of the page stands in it as before", async () => {
+  await see("/hover");
+  const { mark } = await desk.see();
+  const products = ref('link "Products"');
+  expect((await desk.call("click_element", { ref: products })).text).toBe(`Clicked link "Products" [${products}].`);
+  const told = (await desk.seeSince(mark))?.text;
+  expect(told).toMatch(/^ *\+ .*link "Lamps"/m);
+  expect(told).toMatch(new RegExp(`^ +link "Products" \\[focused\\] \\[${products}\\]$`, "m"));
+  expect(told).not.toContain("order now");
 });
 
 test("what a click makes a page ask its server for is waited for before the page is said not to have changed", async () => {

@@ -25,7 +25,7 @@ export async function detectTests(
     .filter((path) => /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/.test(path));
   const [first] = tests;
   const about = (await has("package.json")) ? await fileText(workspace, `${folder}/package.json`) : undefined;
-  const command = await commandOf(about, has);
+  const command = (await commandOf(about, has)) ?? (await makeTests(workspace, folder, has));
   if (command === undefined)
     return first === undefined ? undefined : { command: await pythonTests(tests, has), note: "" };
   const isSilent = first === undefined || runsPython.test(about ?? "");
@@ -45,6 +45,20 @@ async function commandOf(
   const bun = (await has("bun.lock")) || (await has("bunfig.toml"));
   if (/"test"\s*:/.test(about)) return bun ? "bun run test" : "npm test";
   return bun ? "bun test" : "node --test";
+}
+
+/** By the first target `test` or `check` of a makefile. */
+async function makeTests(
+  workspace: Workspace,
+  folder: string,
+  has: (name: string) => Promise<boolean>,
+): Promise<string | undefined> {
+  for (const name of ["GNUmakefile", "makefile", "Makefile"]) {
+    if (!(await has(name))) continue;
+    const [, target] = /^(test|check)[ \t]*::?(?!=)/m.exec(await fileText(workspace, `${folder}/${name}`)) ?? [];
+    return target === undefined ? undefined : `make ${target}`;
+  }
+  return undefined;
 }
 
 /**

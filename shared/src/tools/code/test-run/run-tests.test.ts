@@ -64,7 +64,17 @@ test("a test run that could not start is an error, not a count of failures", asy
   const workspace = await place.project({});
   const { text, isError } = await callIn(workspace)(runTestsTool(place), { command: "no-such-runner --all" });
   expect(isError).toBe(true);
-  expect(text).toStartWith("The tests could not be run or counted: the command ended with exit code 127.");
+  expect(text).toStartWith("The tests could not be run: the command ended with exit code 127.");
+});
+
+test("tests that failed without counts that can be read are a result, with both outputs in their order", async () => {
+  const makefile = "test:\n\t@echo built\n\t@echo '  FAIL a.c:3' >&2\n\t@echo 'sums  2 checks, 1 failed'; exit 1\n";
+  const workspace = await place.project({ "c/Makefile": makefile });
+  const { text, isError } = await callIn(workspace)(runTestsTool(place), { path: "c" });
+  expect(isError).toBe(false);
+  expect(text).toStartWith("The command ended with exit code 2; how many tests failed is not known.\n");
+  expect(text).toContain("built\n  FAIL a.c:3\nsums  2 checks, 1 failed\n");
+  expect(text).toEndWith("[exit code 2, command: make test]");
 });
 
 test("passing tests under a failing command are distinguished", async () => {
@@ -115,6 +125,11 @@ const outputs: readonly (readonly [string, string, ReturnType<typeof readTestRep
     "jest",
     "  ● sum › adds\nTests:       1 failed, 2 passed, 3 total",
     { passed: 2, failed: 1, failures: ["sum › adds"] },
+  ],
+  [
+    "a script of its own",
+    "not ok: adds\n  want: 2\n3 passed, 1 failed\n",
+    { passed: 3, failed: 1, failures: ["adds"] },
   ],
   ["an unknown runner", "all good", { passed: undefined, failed: undefined, failures: [] }],
 ];
@@ -220,6 +235,9 @@ test("how a project is tested is told by its files", async () => {
     [{ "tests/test_a.py": "", "tests/__init__.py": "" }, "unittest discover]"],
     [{ "tests/test_a.py": "", "test_b.py": "" }, "unittest discover]"],
     [{ "test_b.py": "" }, "unittest discover]"],
+    [{ Makefile: "all:\n\t@true\ncheck: all\n\t@true\n" }, "make check"],
+    [{ GNUmakefile: "test check::\n\t@true\n", "package.json": "{}" }, "node --test"],
+    [{ Makefile: "test:\n\t@true\n", "test_b.py": "" }, "make test"],
   ];
   const workspace = await place.project(
     Object.fromEntries(

@@ -58,10 +58,11 @@ async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContex
       `Nothing in ${given.path} tells how its tests are run. Give the command, or the project's folder as path.`,
     );
   return await withCallOutput(context, "tests.txt", async (output) => {
-    const { exitCode, limit, stdout, stderr } = await runCommand(
+    const { exitCode, limit, stdout } = await runCommand(
       sandbox,
       {
-        argv: ["bash", "-c", `cd -- "$1" && eval "$2"`, "bash", folder, command],
+        // One pipe, so that both outputs come in the order they were written in.
+        argv: ["bash", "-c", `exec 2>&1; cd -- "$1" && eval "$2"`, "bash", folder, command],
         workspace: workspace.root,
         env: { CI: "1", NO_COLOR: "1", PYTHONDONTWRITEBYTECODE: "1", PYTHONNODEBUGRANGES: "1" },
         limits: { wallMs: given.timeout * 1000, cpuSeconds: Math.ceil(given.timeout) * 2 },
@@ -69,7 +70,7 @@ async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContex
       { signal, onOutput: output.listen },
     );
     const inWorkspace = (text: string) => text.replaceAll(`${workspace.root}/`, "");
-    const report = readTestReport(Bun.stripANSI(`${stdout}\n${stderr}`));
+    const report = readTestReport(Bun.stripANSI(stdout));
     const { failures } = report;
     const left = failures.length - maxFailures;
     const ended = limit === undefined ? { exitCode } : { limit };
@@ -81,14 +82,17 @@ async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContex
       clipped(inWorkspace(shortenTap(withoutProgress(Bun.stripANSI(await output.text()))))),
       `[${limit === undefined ? "" : `stopped at its limit: ${limit}, `}exit code ${exitCode}${given.command === undefined ? `, command: ${chosenCommand(command, stdout)}` : ""}]`,
     ];
-    const made = limit === undefined && (exitCode === 0 || report.passed !== undefined);
+    const made = limit === undefined && (report.passed !== undefined || wasRun(exitCode));
     return { text: text.filter((line) => line !== "").join("\n"), isError: !made };
   });
 }
 
+/** Whether the shell found the command and could start it. */
+const wasRun = (exitCode: number) => exitCode !== 126 && exitCode !== 127;
+
 /**
- * The outcome of the tests, in one sentence. Failing tests are a result; tests that could not be
- * run or counted are reported as such.
+ * The outcome of the tests, in one sentence. Failing tests are a result, tests that could not be
+ * run are an error.
  */
 function verdict(
   { passed, failed = 0 }: TestReport,
@@ -99,7 +103,9 @@ function verdict(
   if (passed === undefined)
     return exitCode === 0
       ? "The command succeeded; how many tests passed is not known."
-      : `The tests could not be run or counted: the command ended with exit code ${exitCode}.`;
+      : wasRun(exitCode)
+        ? `The command ended with exit code ${exitCode}; how many tests failed is not known.`
+        : `The tests could not be run: the command ended with exit code ${exitCode}.`;
   const all = passed + failed;
   if (all === 0)
     return "No test ran: none was found, or all were skipped, which says nothing about the code. Give the command that runs them.";

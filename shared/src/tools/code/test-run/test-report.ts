@@ -46,6 +46,13 @@ const forms: readonly Form[] = [
     failed: /^\s*--- (FAIL): /g,
     failure: /^\s*--- FAIL: (\S+)/,
   },
+  // scripts of a project's own
+  {
+    is: /^\d+ (?:tests? )?passed, \d+ (?:tests? )?failed\b/,
+    passed: /^(\d+) (?:tests? )?passed, /g,
+    failed: /^\d+ (?:tests? )?passed, (\d+)/g,
+    failure: /^(?:not ok|FAIL(?:ED)?):? (\S.*)$/,
+  },
 ];
 
 /** A longer line is not part of a report. */

@@ -1,7 +1,7 @@
 import { counted } from "../../../core/text/counted.ts";
 import { isFloat, isNumberType } from "../database/column-types.ts";
 import { sayNumber } from "../insights/say-finding.ts";
-import type { ColumnProfile, Oddity } from "./oddity.ts";
+import type { ColumnProfile, CountByName, Looks, Oddity } from "./oddity.ts";
 
 const reach = 3;
 const fewNegative = 0.05;
@@ -19,8 +19,12 @@ function maySink(name: string): boolean {
   return words.some((word) => signed.has(word.toLowerCase()));
 }
 
+const unitApart = 50;
+const unitGap = 10;
+
 /**
- * Numbers far from the others, and a few negative ones when all others are not and the column's
+ * Numbers far from the others, a few small ones far below all others, as thousands among units are,
+ * and a few negative ones when all others are not and the column's
  * name doesn't suggest them.
  */
 export const strangeNumbers: Oddity = {
@@ -32,6 +36,7 @@ export const strangeNumbers: Oddity = {
       ...(isFloat(column.type) && { endless: "count(*) FILTER (NOT isfinite(c))" }),
       negative: "count(*) FILTER (c < 0)",
       zeros: "count(*) FILTER (c = 0)",
+      ...smallLooks(column),
       ...(low < high && { outliers: `count(*) FILTER (${outside(column.type, low, high)})` }),
     };
   },
@@ -45,6 +50,7 @@ export const strangeNumbers: Oddity = {
       seen("outliers") > 0
         ? `${counted(seen("outliers"), "outlier")} (below ${sayNumber(low)} or above ${sayNumber(high)}, three interquartile ranges outside the middle half)`
         : "",
+      saySmall(seen, column),
       negative > 0 && negative < filled * fewNegative && !maySink(column.name)
         ? `${counted(negative, "negative value")}, all others are not`
         : "",
@@ -55,6 +61,25 @@ export const strangeNumbers: Oddity = {
     return parts.length === 0 ? undefined : parts.join("; ");
   },
 };
+
+/**
+ * How many are far below the lower quartile, and whether any is between them and it. The quartile
+ * makes sure that they are few.
+ */
+function smallLooks({ quartiles: [low] = [0, 0] }: ColumnProfile): Looks {
+  if (low <= 0) return {};
+  const [apart, gap] = [low / unitApart, low / unitGap];
+  return {
+    small: `count(*) FILTER (c > 0 AND c < ${apart})`,
+    smallMost: `max(c) FILTER (c > 0 AND c < ${apart})`,
+    between: `count(*) FILTER (c >= ${apart} AND c < ${gap})`,
+  };
+}
+
+function saySmall(seen: CountByName, { quartiles: [low] = [0, 0] }: ColumnProfile): string {
+  if (low <= 0 || seen("small") < 2 || seen("between") > 0) return "";
+  return `${counted(seen("small"), "value")} of at most ${sayNumber(seen("smallMost"))}, no other positive one below ${sayNumber(low / unitGap)}: perhaps in another unit`;
+}
 
 /** NaN is greater than every number. */
 function outside(type: string, low: number, high: number): string {

@@ -114,6 +114,14 @@ test.each<[Partial<ColumnProfile>, Readonly<Record<string, number>>, string | un
     { filled: 100, outliers: 2, negative: 1 },
     "2 outliers (below -20 or above 50, three interquartile ranges outside the middle half); 1 negative value, all others are not",
   ],
+  [
+    numbers,
+    { filled: 100, small: 4, smallMost: 0.15 },
+    "4 values of at most 0.15, no other positive one below 1: perhaps in another unit",
+  ],
+  [numbers, { filled: 100, small: 4, smallMost: 0.15, between: 1 }, undefined],
+  [numbers, { filled: 100, small: 1, smallMost: 0.15 }, undefined],
+  [{ ...numbers, quartiles: [-10, 20] }, { filled: 100, small: 4 }, undefined],
 ])("numbers far from the others, and few negative ones, are told: %#", (of, counts, expected) => {
   expect(said(strangeNumbers, counts, column(of))).toBe(expected);
 });

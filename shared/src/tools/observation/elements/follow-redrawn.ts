@@ -41,7 +41,8 @@ const maxGone = 2_000;
  * The elements of a redrawn document that are unambiguously those of its former outline. Each is in
  * a row (or similar) that has the same words as before, unique before and now, at the same place in
  * it; rows like it were added or removed, but not both; and the rest of the document has the same
- * words. Otherwise there are none: having the same name does not make a button the same.
+ * words. Otherwise there are none, as having the same name does not make a button the same; only a
+ * link that is the only one of its name to its page is the same whatever stands around it.
  */
 function sameElements(
   before: readonly (string | AriaNode)[],
@@ -52,9 +53,13 @@ function sameElements(
   if (gone.length === 0 || gone.length > maxGone) return [];
   const [old, fresh] = [outlineTree(before), outlineTree(now)];
   const agree = agreement();
+  const [linksBefore, linksNow] = [soleLinks(old), soleLinks(fresh)];
   return gone.flatMap((former) => {
     const branch = old.byRef.get(former);
-    const found = branch === undefined ? undefined : successor(branch, old, fresh, agree);
+    if (branch === undefined) return [];
+    const key = linkKey(branch.node);
+    const isSole = key !== undefined && linksBefore.get(key) === branch;
+    const found = successor(branch, old, fresh, agree) ?? (isSole ? linksNow.get(key) : undefined);
     const ref = found?.node.ref;
     if (found === undefined || ref === undefined || old.byRef.has(ref)) return [];
     return [{ former, now: ref, role: found.node.role, mark: markOf(found.node) }];
@@ -68,6 +73,23 @@ function refsIn(nodes: readonly (string | AriaNode)[], refs = new Set<number>())
     refsIn(node.children ?? [], refs);
   }
   return refs;
+}
+
+/** What a link that leads to another page says and where it leads. */
+function linkKey({ role, name, url }: AriaNode): string | undefined {
+  return role !== "link" || name === "" || url === undefined || /^(?:#|javascript:)/i.test(url)
+    ? undefined
+    : `${url} ${name}`;
+}
+
+/** The links that no other link of the document is like. */
+function soleLinks({ byRef }: OutlineTree): ReadonlyMap<string, OutlineBranch | undefined> {
+  const links = new Map<string, OutlineBranch | undefined>();
+  for (const branch of byRef.values()) {
+    const key = linkKey(branch.node);
+    if (key !== undefined) links.set(key, links.has(key) ? undefined : branch);
+  }
+  return links;
 }
 
 type Agree = (then: OutlineBranch, now: OutlineBranch) => boolean;

@@ -32,30 +32,29 @@ export function watchChanges(): ChangeWatch {
   const ended = new AbortController();
   const announcing =
     "[role=alert],[role=alertdialog],[role=status],[aria-live=polite],[aria-live=assertive],output,dialog[open]";
+  const isVisible = (element: PageElement) =>
+    element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   const announced = () =>
     new Map(
       Array.from(document.querySelectorAll(announcing))
         .slice(0, 30)
-        .filter((element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
+        .filter(isVisible)
         // biome-ignore lint/performance/useDomNodeTextContent: what cannot be seen does not count
         .map((element) => [element, (element.innerText ?? "").replace(/\s+/g, " ").trim().slice(0, 300)] as const),
     );
-  const before = announced();
+  // What a style shows under the mouse changes nothing in the document.
+  const shown = () => Array.from(document.querySelectorAll("*")).slice(0, 5_000).filter(isVisible).length;
+  const [before, shownBefore] = [announced(), shown()];
   const wrong: string[] = [];
   const note = (more: boolean) => {
     watch.changed = true;
     watch.changedMore ||= more;
-  };
-  const change = () => {
-    note(true);
     watch.noticed();
   };
+  const change = () => note(true);
   const isMore = ({ attributeName }: { readonly attributeName: string | null }) =>
     !/^(?:style|class)$/.test(`${attributeName}`);
-  const observer = new MutationObserver((records) => {
-    note(records.some(isMore));
-    watch.noticed();
-  });
+  const observer = new MutationObserver((records) => note(records.some(isMore)));
   // An observer of a document sees nothing of its shadow trees.
   const observe = (root: PageRoot) => {
     observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
@@ -92,6 +91,7 @@ export function watchChanges(): ChangeWatch {
     stop() {
       const records = observer.takeRecords();
       if (records.length > 0) note(records.some(isMore));
+      if (!watch.changed && shown() !== shownBefore) note(true);
       observer.disconnect();
       ended.abort();
       const fresh = [...announced()].filter(([element, text]) => text !== "" && before.get(element) !== text);

@@ -1,5 +1,6 @@
 import { runPath } from "../../../api/catalog.ts";
 import { request } from "../../../api/client.ts";
+import { safeText } from "../../../app/format.ts";
 
 /** How long a made address of a download is kept. */
 const keptMs = 60_000;
@@ -9,7 +10,7 @@ export function save(content: Blob, name: string): void {
   const href = URL.createObjectURL(new Blob([content], { type: "application/octet-stream" }));
   const link = document.createElement("a");
   link.href = href;
-  link.download = name;
+  link.download = safeText(name);
   link.click();
   setTimeout(() => URL.revokeObjectURL(href), keptMs);
 }

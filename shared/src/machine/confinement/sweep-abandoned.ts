@@ -1,0 +1,17 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { unlessMissing } from "../../core/errors.ts";
+import { sweepOwnedFolders } from "../process/owned-folder.ts";
+import { endAbandonedStarts } from "./abandoned-starts.ts";
+
+/**
+ * Ends what killed servers of a home left, and removes the folders that they had in workspaces,
+ * which nobody may use again.
+ */
+export async function sweepAbandoned(home: string): Promise<void> {
+  endAbandonedStarts(home);
+  const workspaces = join(home, "workspaces");
+  for (const name of (await readdir(workspaces).catch(unlessMissing)) ?? [])
+    for (const place of [join(workspaces, name), join(workspaces, name, "meta")])
+      await sweepOwnedFolders(place).catch(() => undefined);
+}
