@@ -29,6 +29,8 @@ test("a page of a named origin may send and read every header that our protocols
     "Idempotency-Key",
     "If-None-Match",
     "Last-Event-ID",
+    "Manyhands-Context",
+    "Manyhands-Principal",
     "Mcp-Method",
     "Mcp-Name",
     "Mcp-Protocol-Version",

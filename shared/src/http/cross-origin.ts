@@ -25,6 +25,8 @@ export function crossOrigin(origins: readonly string[]): MiddlewareHandler {
       "Mcp-Protocol-Version",
       "Mcp-Method",
       "Mcp-Name",
+      "Manyhands-Context",
+      "Manyhands-Principal",
       "Traceparent",
       "Tracestate",
     ],

@@ -669,8 +669,8 @@ export const durableFaults: readonly Fault[] = [
   {
     id: "again-without-asking",
     file: "shared/src/durable/replay/step.ts",
-    find: "    await Bun.sleep(againMs);\n    // While it was away others may have come to believe that this process is dead.\n    await execution.assertHeld(scope);\n",
-    becomes: "    await Bun.sleep(againMs);\n",
+    find: "    await Bun.sleep(patience.againMs);\n    // While it was away others may have come to believe that this process is dead.\n    await execution.assertHeld(scope);\n",
+    becomes: "    await Bun.sleep(patience.againMs);\n",
     harm: "A step that found the database away is repeated although another process has the run by then.",
     tests: ["shared/src/durable/replay/slow-store"],
   },
@@ -925,8 +925,8 @@ export const durableFaults: readonly Fault[] = [
   {
     id: "store-away-for-ever",
     file: "shared/src/durable/replay/step.ts",
-    find: "performance.now() > deadline) return attempted;",
-    becomes: "performance.now() > deadline + 3_600_000) return attempted;",
+    find: "performance.now() - begun > patience.withinMs) return attempted;",
+    becomes: "performance.now() - begun > patience.withinMs + 3_600_000) return attempted;",
     harm: "A step whose store does not come back never fails.",
     tests: ["shared/src/durable/replay"],
   },

@@ -48,10 +48,21 @@ export function parseInput<Input extends z.ZodObject>(
   if (again.success) return { ok: true, data: again.data };
   const fixed = schema.safeParse(withPlainValues(meant, again.error.issues));
   if (fixed.success) return { ok: true, data: fixed.data };
-  const unknown = again.error.issues.some((issue) => issue.code === "unrecognized_keys");
+  const issues = faultsLeft(again.error.issues, fixed.error.issues);
+  const unknown = issues.some((issue) => issue.code === "unrecognized_keys");
   const names = Object.keys(schema.shape).join(", ");
   const known = unknown ? `\n${names === "" ? "It takes no arguments." : `The arguments are: ${names}.`}` : "";
-  return { ok: false, problem: `Invalid arguments for ${tool}:\n${z.prettifyError(again.error)}${known}` };
+  return { ok: false, problem: `Invalid arguments for ${tool}:\n${z.prettifyError({ issues })}${known}` };
+}
+
+/** What is wrong with an input even as it is meant. One text for a list is at fault as a whole. */
+function faultsLeft(asWritten: readonly z.core.$ZodIssue[], asMeant: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  const left = asMeant.map((issue) => {
+    const isWithin = ({ path }: z.core.$ZodIssue) =>
+      path.length < issue.path.length && path.every((key, at) => key === issue.path[at]);
+    return asWritten.find((one) => one.code === "invalid_type" && isWithin(one)) ?? issue;
+  });
+  return [...new Set(left)];
 }
 
 function withoutNulls(raw: unknown): unknown {

@@ -99,6 +99,29 @@ test("a step that must happen once is not begun again because the store was away
   expect([output, begun]).toEqual(["storage_unavailable", ["paid"]]);
 });
 
+test("a step for which the machine lacks room is tried again until there is some; one that must happen once says what lacks", async () => {
+  using sleep = spyOn(Bun, "sleep").mockResolvedValue(undefined);
+  for (const [errno, lack] of [
+    ["ENOSPC", "the disk is full"],
+    ["EMFILE", "too many files are open"],
+    ["EROFS", "the disk is read-only"],
+  ]) {
+    let tries = 0;
+    const write = async () => {
+      if (++tries < 4) throw Object.assign(new Error(`${errno}: write`), { code: errno });
+      return "written";
+    };
+    const output = await outputOn(new MemoryRunStore(emptyState()), (run) => run.step("keep", write));
+    expect([output, tries]).toEqual(["written", 4]);
+    tries = 0;
+    const once = await outputOn(new MemoryRunStore(emptyState()), (run) =>
+      run.step("pay", write, { effect: "once" }).catch(({ code, message }) => `${code}: ${message}`),
+    );
+    expect([once, tries]).toEqual([`storage_unavailable: Step "pay" failed: ${lack} (${errno}).`, 1]);
+  }
+  expect(new Set(sleep.mock.calls.map(([ms]) => ms))).toEqual(new Set([1_000]));
+});
+
 test("a step that finds the store away is tried again for a minute, and then that is its failure", async () => {
   for (const [awayMs, tried] of [
     [59_000, 2],

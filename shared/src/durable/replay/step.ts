@@ -1,4 +1,4 @@
-import { AppError } from "../../core/errors.ts";
+import { AppError, errnoOf } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Effect, RunEvent, StepContext } from "../../core/runs/run.ts";
 import { never } from "./aborts.ts";
@@ -6,9 +6,21 @@ import type { ExecutionContext } from "./execution-context.ts";
 import { type JournalRow, type RecordedError, StoreUnavailable } from "./run-store.ts";
 import type { BranchScope } from "./scope.ts";
 
-/** How long a step is tried again while the store is away; after that it fails. */
-const storeBackWithinMs = 60_000;
-const againMs = 100;
+/** How long a step is tried again, and how often, while what it needs is away. */
+type Patience = { readonly withinMs: number; readonly againMs: number };
+const withStore: Patience = { withinMs: 60_000, againMs: 100 };
+/** Somebody has to make room. */
+const withDisk: Patience = { withinMs: 15 * 60_000, againMs: 1_000 };
+
+/** What the system refuses while it lacks something, of whoever asks. */
+const lacks: Readonly<Record<string, string>> = {
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk's quota is used up",
+  EROFS: "the disk is read-only",
+  EIO: "the disk cannot be read or written",
+  EMFILE: "too many files are open",
+  ENFILE: "too many files are open",
+};
 
 type StepFunction = (step: StepContext) => Promise<Json | undefined>;
 
@@ -48,9 +60,9 @@ export async function runStep(
 }
 
 /**
- * Runs the function again while it fails because the store of the runs is away. That failure could
- * not be recorded before the store is back either, and would then end a run that nothing is wrong
- * with.
+ * Runs the function again while it fails because the store of the runs is away, or because the
+ * machine lacks room. The first could not be recorded before the store is back either, and both
+ * would end a run that nothing is wrong with.
  */
 async function attemptWithStore(
   execution: ExecutionContext,
@@ -58,13 +70,24 @@ async function attemptWithStore(
   started: JournalRow,
   fn: StepFunction,
 ) {
-  for (const deadline = performance.now() + storeBackWithinMs; ; ) {
+  for (const begun = performance.now(); ; ) {
     const attempted = await attempt(execution, scope, started, fn);
-    if (!(attempted.cause instanceof StoreUnavailable) || performance.now() > deadline) return attempted;
-    await Bun.sleep(againMs);
+    const patience = patienceWith(attempted.cause);
+    if (patience === undefined || performance.now() - begun > patience.withinMs) return attempted;
+    await Bun.sleep(patience.againMs);
     // While it was away others may have come to believe that this process is dead.
     await execution.assertHeld(scope);
   }
+}
+
+function patienceWith(cause: unknown): Patience | undefined {
+  if (cause instanceof StoreUnavailable) return withStore;
+  return lackOf(cause) === undefined ? undefined : withDisk;
+}
+
+function lackOf(error: unknown): string | undefined {
+  const errno = error instanceof AppError ? undefined : errnoOf(error);
+  return errno === undefined || !Object.hasOwn(lacks, errno) ? undefined : `${lacks[errno]} (${errno})`;
 }
 
 /** Runs the function; an error becomes part of the row, except an abort, which is rethrown. */
@@ -99,6 +122,8 @@ async function attempt(execution: ExecutionContext, scope: BranchScope, started:
 
 function recordable(execution: ExecutionContext, { path, name }: JournalRow, error: unknown): RecordedError {
   if (error instanceof AppError) return { code: error.code, message: error.message };
+  const lack = lackOf(error);
+  if (lack !== undefined) return { code: "storage_unavailable", message: `Step "${name}" failed: ${lack}.` };
   execution.options.log.error(
     { runId: execution.options.runId, path, step: name, err: error },
     "A step failed unexpectedly.",

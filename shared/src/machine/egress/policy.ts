@@ -24,7 +24,7 @@ export function admitUrl(text: string | URL, policy: EgressPolicy): URL {
   const url = URL.parse(String(text));
   if (url === null) throw new AppError("invalid_input", `${JSON.stringify(String(text))} is not a URL.`);
   if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw new AppError("forbidden", `Only http and https URLs can be fetched, not ${url.protocol}`);
+    throw new AppError("forbidden", `Only http and https URLs can be fetched, not ${url.protocol.slice(0, -1)}.`);
   if (url.username !== "" || url.password !== "")
     throw new AppError("forbidden", `The URL to ${url.host} has a user or password in it, which is not allowed.`);
   if (policy.deny.some((entry) => covers(entry, url)))

@@ -268,3 +268,16 @@ test("reading is pure, so it may run beside other calls", () => {
   const egress = createEgress({ allow: [], deny: [], only: [] });
   expect(webFetch({ egress, robots: createRobots(egress) }).effect({ url: "https://example.com" })).toBe("pure");
 });
+
+test("an address that the tool refuses anyway is none that a person would be asked about", () => {
+  const { reach } = webFetch({ egress: undefined as never, robots: undefined as never });
+  const opens = reach?.opens as (input: unknown) => readonly string[];
+  const urls = [
+    "ftp://example.com/",
+    "file:///etc/passwd",
+    "no address",
+    "HTTP://example.com/",
+    " https://b.example/ ",
+  ];
+  expect(opens({ urls })).toEqual(["HTTP://example.com/", "https://b.example/"]);
+});

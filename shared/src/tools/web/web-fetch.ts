@@ -32,7 +32,8 @@ export function webFetch(deps: PageDeps): Tool {
     input,
     effect: "pure",
     brings: [openWeb],
-    reach: { opens: addressesOf, finds: true },
+    // What is no address of the web is refused without anybody being asked.
+    reach: { opens: (given) => addressesOf(given).filter(isOfTheWeb), finds: true },
     sameKind: (given, risk) => sameHosts(addressesOf(given), risk),
     async run({ url, urls, timeout, max_characters, render }, context) {
       const wanted = new Set(addressesOf({ url, urls }));
@@ -71,6 +72,10 @@ function isFromHere(error: unknown, hops: number): boolean {
   if (hops === 0) return true;
   const cause = error instanceof Error ? error.cause : undefined;
   return hops === 1 && unreached.has(errnoOf(cause) ?? "");
+}
+
+function isOfTheWeb(address: string): boolean {
+  return /^https?:$/.test(URL.parse(address)?.protocol ?? "");
 }
 
 function addressesOf({ url, urls }: Pick<z.output<typeof input>, "url" | "urls">): string[] {

@@ -343,6 +343,12 @@ test("the page is kept as a picture and as a PDF", async () => {
   expect(images?.[0]?.mediaType).toBe("image/png");
   expect((await desk.call("pdf", { path: "page.pdf" })).text).toStartWith("Kept the page as page.pdf");
   expect(await readdir(desk.workspace.root)).toEqual(expect.arrayContaining(["page.png", "page.pdf"]));
+  // No file says that it is what it is not.
+  for (const [name, ending] of [
+    ["screenshot", ".png"],
+    ["pdf", ".pdf"],
+  ] as const)
+    expect((await desk.call(name, { path: "page.txt" })).text).toContain(`The file's name has to end in ${ending}`);
   expect((await Bun.file(join(desk.workspace.root, "page.pdf")).text()).slice(0, 5)).toBe("%PDF-");
 });
 

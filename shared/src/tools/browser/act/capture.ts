@@ -14,7 +14,8 @@ const longestPage = 16_000;
 
 /** Saves the page as a file: `browser_screenshot`, `browser_pdf`. */
 export function captureTools(deps: BrowserDeps): Tool[] {
-  const path = z.string().min(1).max(500).optional();
+  const path = (ending: string) =>
+    z.string().min(1).max(500).endsWith(ending, `The file's name has to end in ${ending}`).optional();
   return [
     browserTool(deps, {
       name: "browser_screenshot",
@@ -24,14 +25,14 @@ export function captureTools(deps: BrowserDeps): Tool[] {
       input: z.strictObject({
         full_page: z.boolean().default(false),
         ref: ref.optional(),
-        path: path,
+        path: path(".png"),
       }),
       run: ({ full_page, ref, path }, call) => screenshot(call, { whole: full_page, ref, path }),
     }),
     browserTool(deps, {
       name: "browser_pdf",
       description: "Saves the page as a PDF.",
-      input: z.strictObject({ path: path }),
+      input: z.strictObject({ path: path(".pdf") }),
       async run({ path }, call) {
         const bytes = await captured(call, (page) => page.pdf({ printBackground: true, format: "A4" }));
         const saved = await saveFile(call.context.workspace, path ?? `page-${stamp()}.pdf`, new Uint8Array(bytes));

@@ -181,10 +181,14 @@ const networkErrors: readonly (readonly [pattern: RegExp, text: string])[] = [
     "The request was refused or failed on the way.",
   ],
   [/ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|ERR_CONNECTION_CLOSED|ERR_INVALID_HTTP/, "The host broke off."],
+  [/ERR_UNSAFE_PORT/, "Browsers open no page on this port."],
 ];
+const anyNetworkError = /net::(ERR_\w+)/;
 
 function explained(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const known = networkErrors.find(([pattern]) => pattern.test(error.message));
-  return known === undefined ? error : new AppError("unavailable", known[1], { cause: error });
+  const code = anyNetworkError.exec(error.message)?.[1];
+  const text = known?.[1] ?? (code && `The page could not be loaded (${code}).`);
+  return text === undefined ? error : new AppError("unavailable", text, { cause: error });
 }

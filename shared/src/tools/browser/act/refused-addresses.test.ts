@@ -19,6 +19,11 @@ test("an address that was refused brought nothing into the task", async () => {
   }
 });
 
+test("a page that cannot be loaded is told in words, without the browser's own log", async () => {
+  const { isError, text } = await go("http://127.0.0.1:9/");
+  expect([isError, text]).toEqual([true, "Browsers open no page on this port."]);
+});
+
 test("a site that redirects to a refused address, or says so itself, or was open before, has been read", async () => {
   expect((await go(`${desk.url}/forged`)).takenIn).toBeUndefined();
   expect((await go("http://10.0.0.1/")).takenIn).toBeUndefined();

@@ -38,7 +38,8 @@ async function admitStatement(workspace: Workspace, tokens: readonly SqlToken[])
   if (verb === "explain") return admitStatement(workspace, explained(tokens));
   const isVariable = (verb === "set" || verb === "reset") && second?.text === "variable" && third?.kind === "word";
   const isLook = verb === "pragma" && pragmas.has(second?.text ?? "");
-  if (first?.kind === "literal" || !(dataWork.has(verb) || isVariable || isLook)) throw notDataWork(verb);
+  if (first?.kind === "literal" || !(dataWork.has(verb) || isVariable || isLook))
+    throw notDataWork(first?.kind === "word" ? verb : "");
   const copied = copiedTo(tokens);
   if (copied !== undefined) await admitCopied(workspace, copied);
   if (verb === "attach") await admitAttached(workspace, afterAttach(tokens));
@@ -51,12 +52,20 @@ export function copiedTo(tokens: readonly SqlToken[]): readonly SqlToken[] | und
   return verb === "copy" ? afterTo(tokens) : undefined;
 }
 
+/** The first words of statements that do anything else. */
+const otherWork = new Set(
+  "call checkpoint deallocate execute export force import install load pragma prepare reset set vacuum".split(" "),
+);
+
 function notDataWork(verb: string): AppError {
+  const said = verb.toUpperCase().slice(0, 40);
+  if (!otherWork.has(verb))
+    return new AppError("rejected", `${said || "This"} begins no statement that is known here.`);
   const what =
     verb === "export" || verb === "import" ? "COPY … TO 'file.parquet' writes what a later query reads with FROM." : "";
   return new AppError(
     "rejected",
-    `${verb.toUpperCase().slice(0, 40)} is not for here: statements read and change data, they do not change how the database works. ${what}`.trim(),
+    `${said} is not for here: statements read and change data, they do not change how the database works. ${what}`.trim(),
   );
 }
 
