@@ -11,9 +11,10 @@
  * The slowest files start first, as `test/runner/timings.json` tells, so that none is left alone at
  * the end. `bun run test --update-timings` on a quiet machine writes it anew.
  */
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { compileBun } from "./runner/compiled-bun.ts";
 import { type FailedTest, failedTests, type TestCounts, testCounts } from "./runner/test-counts.ts";
 import { keepTimings, writeTimings } from "./runner/timings.ts";
 
@@ -36,6 +37,11 @@ const kept = "test/runner/timings.json";
 const timings = join(folder, "timings.json");
 const hasTimings = await Bun.file(kept).exists();
 if (hasTimings) await writeTimings(process.cwd(), kept, timings);
+const isWhole =
+  process.cwd() === resolve(import.meta.dir, "..") && process.argv.slice(2).every((arg) => arg.startsWith("-"));
+// Other users run what it compiles.
+await chmod(folder, 0o755);
+const compiledBun = isWhole ? await compileBun(folder) : undefined;
 const all = await bunTest([
   `--parallel=${workers}`,
   "--no-isolate",
@@ -58,10 +64,9 @@ type Outcome = TestCounts & { readonly tests: readonly FailedTest[] };
 async function bunTest(args: readonly string[]): Promise<Outcome> {
   const report = join(folder, `${crypto.randomUUID()}.xml`);
   const reported = ["--reporter=junit", `--reporter-outfile=${report}`];
-  const preload = `--preload=${join(import.meta.dir, "runner/less-compiled.ts")}`;
+  const preload = `--preload=${join(import.meta.dir, "runner/preload.ts")}`;
   const runner = Bun.spawn([process.execPath, "test", preload, "--timeout", String(testMs), ...reported, ...args], {
-    // What tests of this run may share.
-    env: { ...process.env, TEST_RUN_FOLDER: folder },
+    env: { ...process.env, COMPILED_BUN: compiledBun },
     stdin: "ignore",
     stdout: "inherit",
     stderr: "pipe",

@@ -55,6 +55,19 @@ const ofFirstHome: readonly Difference[] = [
   },
 ];
 
+/** What only the home of 2026-11b holds, and shows differently now. */
+const ofSecondHome: readonly Difference[] = [
+  {
+    why: "The end of a run in the terminal says what its failure is called",
+    now(view, key, _, { errors }) {
+      const [, id = ""] = /^manyhands runs show (\S+)$/.exec(key) ?? [];
+      const code = errors[id]?.code;
+      if (code === undefined) return view;
+      return view.map((line: string) => line.replace(/^✗ failed(?= {2})/, `✗ failed, ${code}`));
+    },
+  },
+];
+
 /** What homes show since a later release, whichever wrote them. */
 const ofEveryHome: readonly Difference[] = [
   {
@@ -96,7 +109,7 @@ function askedBy(events: readonly Wire[] = []): string[] {
 
 const differences: Readonly<Record<string, readonly Difference[]>> = {
   "2026-11": [...ofFirstHome, ...ofEveryHome],
-  "2026-11b": ofEveryHome,
+  "2026-11b": [...ofSecondHome, ...ofEveryHome],
 };
 
 /**

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "manyhands/internal/http/free-port";
 import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
-import { bundledEntry } from "../servers/bundled-entry.ts";
 import { type ReadyProcess, startReady } from "../servers/ready-process.ts";
 import { type Play, startPlay } from "./play.ts";
 import type { Names } from "./store.ts";
@@ -61,7 +60,7 @@ export async function startSystem(checkout: string, { hold, names = {} }: System
   const env = { ...bareEnvironment(), NO_COLOR: "1", COLUMNS: "100", TZ: "UTC" };
   const running = new Map<ServerName, ReadyProcess>();
   const start = async (name: ServerName) => {
-    const entry = bundledEntry(join(checkout, entries[name]));
+    const entry = join(checkout, entries[name]);
     running.set(name, await startReady([process.execPath, entry], { cwd: folder, env }));
   };
   const kill = async (...some: readonly ServerName[]) => {
@@ -87,7 +86,7 @@ export async function startSystem(checkout: string, { hold, names = {} }: System
     kill,
     startAll: async () => void (await Promise.all(servers.map(start))),
     async cli(...args) {
-      const command = [process.execPath, bundledEntry(join(checkout, "gateway/src/cli/main.ts")), ...args];
+      const command = [process.execPath, join(checkout, "gateway/src/cli/main.ts"), ...args];
       const child = Bun.spawn(command, { cwd: folder, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
       const [out, said] = await Promise.all([child.stdout.text(), child.stderr.text()]);
       return out + said;

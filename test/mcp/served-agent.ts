@@ -7,7 +7,6 @@ import {
   type ScriptedModel,
   startScriptedModel,
 } from "manyhands/internal/testing/models/scripted-model";
-import { bundledEntry } from "../servers/bundled-entry.ts";
 import { type ReadyProcess, startReady } from "../servers/ready-process.ts";
 
 /** An agent's process that is also an MCP server. */
@@ -31,7 +30,7 @@ export async function startServedAgent(
   await writeFile(join(home, "manyhands.toml"), `[agents.manus]\n${keys}\n`);
   const model = await startScriptedModel(script);
   const entry = resolve(import.meta.dir, "../../agents/manus/src/server.ts");
-  const process_ = await startReady([process.execPath, bundledEntry(entry)], {
+  const process_ = await startReady([process.execPath, entry], {
     cwd: home,
     env: { ...modelEnv(model, home), ...env },
   });

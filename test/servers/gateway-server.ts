@@ -1,6 +1,5 @@
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { bundledEntry } from "./bundled-entry.ts";
 import { type ReadyProcess, startReady } from "./ready-process.ts";
 
 const entry = resolve(import.meta.dir, "../../gateway/src/server/main.ts");
@@ -26,7 +25,7 @@ export async function startGatewayServer(
 ): Promise<GatewayServer> {
   await mkdir(home, { recursive: true });
   const settings = { MANYHANDS_HOME: join(home, "state"), PORT: "0", ...env };
-  const server = await startReady([...through, process.execPath, bundledEntry(entry)], { cwd: home, env: settings });
+  const server = await startReady([...through, process.execPath, entry], { cwd: home, env: settings });
   return {
     ...server,
     async call(path, body, headers = {}) {

@@ -1,6 +1,5 @@
 import { join, resolve } from "node:path";
 import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
-import { bundledEntry } from "./bundled-entry.ts";
 
 const root = resolve(import.meta.dir, "../..");
 
@@ -34,7 +33,7 @@ export function startAgent(
 
 /** Starts a server from its entry in a bare environment, plus `env`. */
 export function startServer(entry: string, env: ServerEnvironment): AgentServer {
-  const child = Bun.spawn([process.execPath, bundledEntry(resolve(root, entry))], {
+  const child = Bun.spawn([process.execPath, resolve(root, entry)], {
     cwd: env.MANYHANDS_HOME,
     env: { ...bareEnvironment(), ...env },
     stdin: "ignore",

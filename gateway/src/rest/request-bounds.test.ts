@@ -117,7 +117,7 @@ const bounded: Readonly<Record<string, string>> = {
     ...["cron 1..200", 'timeZone 1..100 = "UTC"', 'missed = "once"', 'overlap = "skip"'],
     ...["notify ..10 = []", "notify[] 1.."],
   ].join(" | "),
-  "post /schedules/{name}/run": key,
+  "post /schedules/{name}/run": `${key} | header prefer ..255`,
   "post /settings/flows/{name}": `path name 1..60 | ${setOfFlow}`,
   "post /settings/flows/{name}/check": `path name 1..60 | ${setOfFlow}`,
   "post /settings/mcp-servers": "name 1..64",

@@ -54,6 +54,8 @@ test("the end of a task is told with its cause if it went wrong, and with the fi
   expect(await readdir(failed.cwd)).toEqual([]);
   const named = await told({ state: "failed", code: "step_limit", text: "No answer." });
   expect(named.text).toStartWith("\n✗ failed, step_limit  0 model calls");
+  const alike = await told({ state: "rejected", code: "rejected", text: "Not approved." });
+  expect(alike.text).toStartWith("\n✗ rejected  0 model calls");
   for (const [state, words, isCause] of [
     ["canceled", "■ canceled", true],
     ["rejected", "✗ rejected", true],

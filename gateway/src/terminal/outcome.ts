@@ -48,7 +48,8 @@ export async function tellOutcome(
     return;
   }
   const [color, words] = marks[outcome.state];
-  const named = outcome.code === undefined ? words : `${words}, ${safeText(outcome.code)}`;
+  const isNamed = outcome.code !== undefined && outcome.code !== outcome.state;
+  const named = isNamed ? `${words}, ${safeText(outcome.code ?? "")}` : words;
   const lines = [`${paint(terminal.style, color, named)}  ${summaryText(outcome.view)}`];
   if (causes.has(outcome.state) && outcome.text !== "") lines.push(safeText(outcome.text).replace(/^/gm, "  "));
   if (files.length > 0)

@@ -1022,8 +1022,8 @@ export const workToolsFaults: readonly Fault[] = [
   {
     id: "stopped-tests-as-result",
     file: "shared/src/tools/code/test-run/run-tests.ts",
-    find: "const made = limit === undefined && (exitCode === 0 || report.passed !== undefined);",
-    becomes: "const made = exitCode === 0 || report.passed !== undefined;",
+    find: "const made = limit === undefined && (report.passed !== undefined || wasRun(exitCode));",
+    becomes: "const made = report.passed !== undefined || wasRun(exitCode);",
     harm: "Tests that were stopped half-way count as run.",
     tests: ["shared/src/tools/code/test-run/impact/choose-tests"],
   },

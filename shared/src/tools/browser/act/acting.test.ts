@@ -8,6 +8,7 @@ const desk = await startDesk({
   "/steps": `<title>Steps</title><form method=post><button>Go on</button></form>`,
   "/two": "<title>Two</title><h1>Two</h1>",
   "/broken": () => new Response("<h1>Gone</h1>", { status: 404, headers: { "content-type": "text/html" } }),
+  "/rows": `<p>Buy early</p><ul>${["Ann", "Bob"].map((name) => `<li>Buy ${name} or not <button onclick="document.title = '${name}'">Buy</button></li>`).join("")}<li><button>Sell</button></li></ul>`,
   "/hover": `<style>ul ul { display: none } li:hover ul { display: block }</style><p>${"Words of the page. ".repeat(40)}</p>
     <nav aria-label=Main><ul><li><a href="/one">Home</a></li><li><a href="#" onclick="return false">Products</a>
     <ul><li><a href="/one">Lamps</a></li><li><a href="/two">Chairs</a></li></ul></li></ul></nav>`,
@@ -111,6 +112,15 @@ test("a click's result says where it led: to another page, to a new tab, or nowh
   expect((await desk.call("click_element", { ref: ref('button "Idle"') })).text).toBe(
     `Clicked button "Idle" [${ref('button "Idle"')}]. Nothing in the page changed.`,
   );
+});
+
+test("words that are there several times are clicked where they stand first, and the result says so", async () => {
+  await see("/rows");
+  const list = ref("list ");
+  const clicked = async (text: string) => (await desk.call("click_element", { ref: list, text })).text;
+  expect(await clicked("Buy")).toContain(", the first of 2 such places.");
+  expect(await desk.browsing().active().page.title()).toBe("Ann");
+  expect(await clicked("Sell")).toMatch(/^Clicked "Sell" in [^.]*\.(?! the first)/);
 });
 
 test("a menu that opens under the mouse is a change, and its entry of the page stands in it as before", async () => {

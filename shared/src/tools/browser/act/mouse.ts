@@ -37,19 +37,21 @@ export function mouseTools(deps: BrowserDeps): Tool[] {
       run: ({ ref, text, clicks, button, holding }, call) =>
         perform(call, { refs: [ref] }, async (page, [element], say) => {
           const what = text === undefined ? element?.label : `${JSON.stringify(text)} in ${element?.label}`;
-          say(`${clicks === 1 ? "Clicked" : clicks === 2 ? "Double-clicked" : "Triple-clicked"} ${what}.`);
-          const position = text === undefined ? undefined : await element?.handle.evaluate(findWords, text);
-          if (text !== undefined && position === undefined)
+          const done = `${clicks === 1 ? "Clicked" : clicks === 2 ? "Double-clicked" : "Triple-clicked"} ${what}`;
+          say(`${done}.`);
+          const place = text === undefined ? undefined : await element?.handle.evaluate(findWords, text);
+          if (text !== undefined && place === undefined)
             throw new AppError(
               "not_found",
               `${element?.label} does not hold the words ${JSON.stringify(text)}. Look again.`,
             );
           if (element === undefined) return;
+          if (place !== undefined && place.places > 1) say(`${done}, the first of ${place.places} such places.`);
           await press(page, element.handle, {
             button,
             clickCount: clicks,
             modifiers: holding,
-            ...(position && { position }),
+            ...(place && { position: { x: place.x, y: place.y } }),
           });
         }),
     }),

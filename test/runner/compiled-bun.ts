@@ -1,0 +1,114 @@
+import { isBuiltin } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const root = resolve(import.meta.dir, "../..");
+
+/** The programs of ours that tests start by the hundred. */
+const programs = [
+  "agents/*/src/server.ts",
+  "gateway/src/main.ts",
+  "gateway/src/{cli,server}/main.ts",
+  "gateway/src/supervisor/parent-watch.ts",
+  "shared/src/machine/process/{landlock-launcher,supervisor}.ts",
+  "shared/src/testing/machine/own-script-process.ts",
+  "shared/src/tools/{code,data,documents,files}/**/*-worker.ts",
+];
+
+/**
+ * Packages that are plain modules, which most starts load. All others stay where they are, since
+ * they may look for files beside themselves.
+ */
+const packages = [
+  "@a2a-js/sdk",
+  "@decimalturn/toml-patch",
+  "croner",
+  "eventsource-parser",
+  "hono",
+  "image-size",
+  "jose",
+  "jsonrepair",
+  "openai",
+  "pino",
+  "re2js",
+  "smol-toml",
+  "tokenx",
+  "zod",
+];
+
+const compiledToo = new RegExp(`^(?:manyhands|@manyhands|${packages.join("|")})(?:/|$)`);
+
+/**
+ * Makes a Bun in `folder` that has the programs of this checkout compiled in, and resolves with its
+ * path. Called as Bun is, with one of them, it runs that without reading or compiling a module: a
+ * server starts in a third of the processor time. With anything else it becomes the Bun that made
+ * it. Modules know their own places in the checkout, where the files lie that they read.
+ */
+export async function compileBun(folder: string): Promise<string> {
+  const outfile = join(folder, "bun");
+  const names = await Promise.all(programs.map((glob) => Array.fromAsync(new Bun.Glob(glob).scan({ cwd: root }))));
+  await Bun.build({
+    entrypoints: ["start-compiled"],
+    target: "bun",
+    format: "esm",
+    splitting: true,
+    bytecode: true,
+    compile: { outfile, autoloadDotenv: false, autoloadBunfig: false, autoloadPackageJson: true },
+    plugins: [
+      { name: "start", setup: (build) => startFrom(build, names.flat()) },
+      { name: "places", setup: keepPlaces },
+    ],
+  });
+  return outfile;
+}
+
+/**
+ * The first module, which runs what it is called with. Where a folder's settings would be read too,
+ * that is the true Bun's to do.
+ */
+function startFrom(build: Bun.PluginBuilder, names: readonly string[]): void {
+  const imports = names.map((name) => JSON.stringify(join(root, name))).map((path) => `${path}: () => import(${path})`);
+  const contents = `
+    import { existsSync, readFileSync } from "node:fs";
+    import { resolve } from "node:path";
+    const programs = { ${imports.join(",\n")} };
+    const args = process.argv.slice(2);
+    const options = [];
+    const paths = [];
+    let at = 0;
+    for (; args[at]?.startsWith("--"); at++)
+      if (args[at] === "--preload") paths.push(args[++at]);
+      else options.push(args[at]);
+    paths.push(args[at]);
+    const modules = paths.map((path) => programs[resolve(path ?? "")]);
+    const known = ["--no-env-file", "--config=/dev/null"];
+    const reads = {
+      env: !options.includes(known[0]) && existsSync(".env"),
+      config: !options.includes(known[1]) && existsSync("bunfig.toml") && /preload|env/.test(readFileSync("bunfig.toml")),
+    };
+    if (modules.includes(undefined) || reads.env || reads.config || !options.every((option) => known.includes(option))) {
+      const bun = ${JSON.stringify(process.execPath)};
+      process.execve(bun, [bun, ...args]);
+    }
+    process.argv = [process.execPath, resolve(args[at]), ...args.slice(at + 1)];
+    for (const load of modules) await load();
+  `;
+  build.onResolve({ filter: /^start-compiled$/ }, ({ path }) => ({ path, namespace: "start" }));
+  build.onLoad({ filter: /./, namespace: "start" }, () => ({ contents, loader: "js" }));
+}
+
+function keepPlaces(build: Bun.PluginBuilder): void {
+  build.onResolve({ filter: /^[^./]/ }, ({ path, importer }) => {
+    if (path === "start-compiled" || isBuiltin(path) || compiledToo.test(path)) return undefined;
+    return { path: Bun.resolveSync(path, dirname(importer)), external: true };
+  });
+  build.onLoad({ filter: /^(?!.*\/node_modules\/).*\.ts$/ }, async ({ path }) => {
+    const place: Readonly<Record<string, string>> = { dir: dirname(path), path, url: pathToFileURL(path).href };
+    const resolved = `Bun.pathToFileURL(Bun.resolveSync(name, ${JSON.stringify(place.dir)})).href`;
+    const text = await Bun.file(path).text();
+    const contents = text
+      .replaceAll(/\bimport\.meta\.(dir|path|url)\b/g, (_, what: string) => JSON.stringify(place[what]))
+      .replaceAll(/\bimport\.meta\.resolve\(/g, `((name) => ${resolved})(`);
+    return { contents, loader: "ts" };
+  });
+}
