@@ -121,12 +121,12 @@ const cases: Readonly<Record<string, Bad>> = {
   hanging: {
     answers: { GetTask: () => new Promise(() => undefined) },
     budget: { wallMs: 1_500 },
-    comesTo: failed("timeout", "did not answer within"),
+    comesTo: failed("time_limit", "did not answer within"),
   },
   dripping: {
     answers: { GetTask: () => new Response(longBody({ bytes: 1_000, pauseMs: 1_000 }), { headers: json }) },
     budget: { wallMs: 1_500 },
-    comesTo: failed("timeout", "did not answer within"),
+    comesTo: failed("time_limit", "did not answer within"),
   },
   huge: {
     answers: {

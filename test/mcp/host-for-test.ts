@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Tool, ToolContext, ToolResult } from "manyhands/internal/core/tools/tool";
 import { keptFile } from "manyhands/internal/machine/workspace/own-files/kept-file";
 import { createMcpHost, type McpHost } from "manyhands/internal/mcp/client/create-host";
@@ -11,10 +11,14 @@ import { openWorkspace } from "../../shared/src/machine/workspace/open-workspace
 import { contextForTest } from "../../shared/src/testing/tool-context.ts";
 
 /**
- * The folders of the installed servers and of our fixtures' imports, which their entries allow them
- * to read.
+ * The folders of the installed servers, of our fixtures' imports and of Bun, which their entries
+ * allow them to read.
  */
-const folders = [resolve(import.meta.dir, "../../node_modules"), resolve(import.meta.dir, "..")];
+const folders = [
+  resolve(import.meta.dir, "../../node_modules"),
+  resolve(import.meta.dir, ".."),
+  dirname(process.execPath),
+];
 
 /** A variable as an entry writes it. */
 export const variable = (name: string) => `\${${name}}`;

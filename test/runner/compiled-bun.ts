@@ -64,12 +64,12 @@ export async function compileBun(folder: string): Promise<string> {
 
 /**
  * The first module, which runs what it is called with. Where a folder's settings would be read too,
- * that is the true Bun's to do.
+ * that is the true Bun's to do, or if a sandbox hides that, of the one that every executable is.
  */
 function startFrom(build: Bun.PluginBuilder, names: readonly string[]): void {
   const imports = names.map((name) => JSON.stringify(join(root, name))).map((path) => `${path}: () => import(${path})`);
   const contents = `
-    import { existsSync, readFileSync } from "node:fs";
+    import { accessSync, constants, existsSync, readFileSync } from "node:fs";
     import { resolve } from "node:path";
     const programs = { ${imports.join(",\n")} };
     const args = process.argv.slice(2);
@@ -88,7 +88,16 @@ function startFrom(build: Bun.PluginBuilder, names: readonly string[]): void {
     };
     if (modules.includes(undefined) || reads.env || reads.config || !options.every((option) => known.includes(option))) {
       const bun = ${JSON.stringify(process.execPath)};
-      process.execve(bun, [bun, ...args]);
+      if (isExecutable(bun)) process.execve(bun, [process.argv0, ...args]);
+      process.execve(process.execPath, [process.argv0, ...args], { ...process.env, BUN_BE_BUN: "1" });
+    }
+    function isExecutable(path) {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
     }
     process.argv = [process.execPath, resolve(args[at]), ...args.slice(at + 1)];
     for (const load of modules) await load();
