@@ -19,7 +19,7 @@ const offered = {
   otherwise: "tck-complete-task",
 } as const;
 const before = { gateway: startKitGateway, flow: startKitFlow };
-const subject = Bun.argv[2] as "agent" | keyof typeof before;
+const subject = process.argv[2] as "agent" | keyof typeof before;
 
 const agent = await startKitAgent({ ...offered, extendedCard: subject === "agent" });
 const server = subject === "agent" ? agent : await before[subject]({ ...offered, extendedCard: true }, agent);
