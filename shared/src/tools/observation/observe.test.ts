@@ -224,6 +224,17 @@ test("after a page was shown whole, an observation tells only what changed: new,
   expect(estimateText(added)).toBeLessThan(120);
 });
 
+test("what happened on its own stays in the conversation when the observation that told it is folded", async () => {
+  await desk.open("/counter");
+  const { mark } = await desk.see();
+  desk.browsing().tell("A request was refused.");
+  const told = await desk.seeSince(mark);
+  expect([told?.text, told?.brief]).toEqual(["Note: A request was refused.", "Note: A request was refused."]);
+  await desk.call("click_element", { ref: refOf((await desk.see()).text, 'button "More"') });
+  desk.browsing().tell("A tab was opened.");
+  expect((await desk.see()).brief).toMatch(/^This page was open then[\s\S]*\nNote: A tab was opened\.$/);
+});
+
 test("an observation builds upon the one the conversation has, not upon one it never got", async () => {
   await desk.open("/todo");
   const { text, mark } = await desk.see();

@@ -61,7 +61,8 @@ export async function observe(browsing: Browsing, options: ObservationOptions): 
   if (look === undefined) {
     // The header ends with the dialog.
     const isTold = base !== undefined && looks.toldDialog !== undefined && browsing.dialog() === looks.toldDialog;
-    return heldUp(looks, isTold ? { ...told, header: told.header.slice(0, -1) } : told, base && { base, since });
+    const seen = heldUp(looks, isTold ? { ...told, header: told.header.slice(0, -1) } : told, base && { base, since });
+    return keeping(seen, notesOf(notices));
   }
   const taken = vision && isDrawn(look) ? await photograph(browsing, looks, look.measure.grid, signal) : undefined;
   const page = {
@@ -70,18 +71,24 @@ export async function observe(browsing: Browsing, options: ObservationOptions): 
     image: taken?.image,
   };
   const seen = seenOf(looks, page, { ...options, base, snapshot });
-  return withPassed(seen, passedText(look, between, [base?.lines ?? [], snapshot?.lines ?? []]), since);
+  return withPassed(
+    keeping(seen, notesOf(notices)),
+    passedText(look, between, [base?.lines ?? [], snapshot?.lines ?? []]),
+    since,
+  );
 }
 
-/** An observation with what a page said in between, which stays when the observation is folded. */
+/** An observation with what a page said in between. */
 function withPassed(seen: Observation | undefined, passed: string, since: string | undefined): Observation | undefined {
   if (passed === "") return seen;
-  if (seen === undefined) return { text: passed, brief: passed, ...(since !== undefined && { since }) };
-  return {
-    ...seen,
-    text: `${seen.text}\n${passed}`,
-    brief: [seen.brief ?? "", passed].filter((part) => part !== "").join("\n"),
-  };
+  const text = seen === undefined ? passed : `${seen.text}\n${passed}`;
+  return keeping({ ...(seen ?? (since !== undefined && { since })), text }, [passed]);
+}
+
+/** An observation of which these lines stay when it is folded: they were told once. */
+function keeping<Seen extends Observation | undefined>(seen: Seen, lines: readonly string[]): Seen {
+  if (seen === undefined || lines.length === 0) return seen;
+  return { ...seen, brief: [...(seen.brief ? [seen.brief] : []), ...lines].join("\n") };
 }
 
 /** A page whole, or what is new of it, since an observation or what a result told whole. */
