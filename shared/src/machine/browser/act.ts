@@ -148,11 +148,12 @@ async function browserGone(page: Page): Promise<void> {
 }
 
 /**
- * The error page of a failed navigation comes after the failure, and would interrupt the next
- * navigation.
+ * The error page of a failed navigation comes after the failure, also after one that is told in
+ * other words, and would interrupt the next navigation.
  */
 async function errorPage(error: unknown, page: Page): Promise<void> {
-  if (!(error instanceof Error) || !/net::ERR_(?!ABORTED)/.test(error.message)) return;
+  const failed = error instanceof AppError ? error.cause : error;
+  if (!(failed instanceof Error) || !/net::ERR_(?!ABORTED)/.test(failed.message)) return;
   await within(errorPageMs, page.waitForURL(/^chrome-error:/, { waitUntil: "commit" }));
 }
 

@@ -108,7 +108,8 @@ async function visit(call: BrowserCall, go: (page: Page) => Promise<Response | n
   } catch (error) {
     call.context.signal.throwIfAborted();
     if (reached) throw error;
-    return { ...failure(error instanceof Error ? error.message : String(error)), takenIn: [] };
+    const said = withoutLog(error);
+    return { ...failure(said instanceof Error ? said.message : String(said)), takenIn: [] };
   } finally {
     page.off("response", note);
   }
@@ -190,5 +191,5 @@ function explained(error: unknown): unknown {
   const known = networkErrors.find(([pattern]) => pattern.test(error.message));
   const code = anyNetworkError.exec(error.message)?.[1];
   const text = known?.[1] ?? (code && `The page could not be loaded (${code}).`);
-  return text === undefined ? withoutLog(error) : new AppError("unavailable", text, { cause: error });
+  return text === undefined ? error : new AppError("unavailable", text, { cause: error });
 }
