@@ -137,7 +137,13 @@ async function observe(folder: string, fault: string): Promise<Observations> {
     await codeOf(engine.cancel(ids[0] ?? "")),
   ];
   const refusedWithinMs = performance.now() - asked;
-  const stepsBefore = timesRun.size;
+  // What each run had in hand when the storage broke comes to its end.
+  let stepsBefore = 0;
+  await until(async () => {
+    stepsBefore = timesRun.size;
+    await Bun.sleep(50);
+    return timesRun.size === stepsBefore;
+  });
   await Bun.sleep(300);
   const statusesMeanwhile = await Promise.all(ids.map(async (id) => (await engine.get(id))?.status ?? "gone"));
   const stepsMeanwhile = timesRun.size - stepsBefore;
