@@ -1,7 +1,8 @@
 /**
  * The entry of every root script, and of the package's command. In a checkout it runs before any
  * dependency is installed, so it imports nothing but set-up, which uses Bun alone; then it becomes
- * the command-line interface, or the part of set-up that needs packages, in this same process.
+ * the command-line interface, in this same process, which also has the part of set-up that needs
+ * packages: a process that looked for them before they were installed does not find them.
  */
 import { resolve } from "node:path";
 import { installationIn } from "./setup/installation.ts";
@@ -46,5 +47,4 @@ if (installation === "checkout" || system) {
 }
 if (asked && args.includes("--quiet")) process.exit(0);
 if (process.execve === undefined) throw new Error("process.execve is missing: Bun 1.4.4 or newer is needed");
-const next = asked ? "gateway/src/setup/prepare-python.ts" : "gateway/src/cli/main.ts";
-process.execve(process.execPath, [process.execPath, resolve(root, next), ...(asked ? [] : args)]);
+process.execve(process.execPath, [process.execPath, resolve(root, "gateway/src/cli/main.ts"), ...args]);

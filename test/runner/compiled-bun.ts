@@ -50,7 +50,7 @@ export async function compileBun(folder: string): Promise<string> {
   const outfile = join(folder, "bun");
   const names = await Promise.all(programs.map((glob) => Array.fromAsync(new Bun.Glob(glob).scan({ cwd: root }))));
   await Bun.build({
-    entrypoints: ["start-compiled"],
+    entrypoints: ["compiled-programs"],
     target: "bun",
     format: "esm",
     splitting: true,
@@ -64,53 +64,20 @@ export async function compileBun(folder: string): Promise<string> {
   return outfile;
 }
 
-/**
- * The first module, which runs what it is called with. Where a folder's settings would be read too,
- * that is the true Bun's to do, or if a sandbox hides that, of the one that every executable is.
- */
+/** The first module: which programs there are, and what runs the one that is asked for. */
 function startFrom(build: Bun.PluginBuilder, names: readonly string[]): void {
-  const imports = names.map((name) => JSON.stringify(join(root, name))).map((path) => `${path}: () => import(${path})`);
+  const loads = names.map((name) => JSON.stringify(join(root, name))).map((path) => `${path}: () => import(${path})`);
   const contents = `
-    import { accessSync, constants, existsSync, readFileSync } from "node:fs";
-    import { resolve } from "node:path";
-    const programs = { ${imports.join(",\n")} };
-    const args = process.argv.slice(2);
-    const options = [];
-    const paths = [];
-    let at = 0;
-    for (; args[at]?.startsWith("--"); at++)
-      if (args[at] === "--preload") paths.push(args[++at]);
-      else options.push(args[at]);
-    paths.push(args[at]);
-    const modules = paths.map((path) => programs[resolve(path ?? "")]);
-    const known = ["--no-env-file", "--config=/dev/null"];
-    const reads = {
-      env: !options.includes(known[0]) && existsSync(".env"),
-      config: !options.includes(known[1]) && existsSync("bunfig.toml") && /preload|env/.test(readFileSync("bunfig.toml")),
-    };
-    if (modules.includes(undefined) || reads.env || reads.config || !options.every((option) => known.includes(option))) {
-      const bun = ${JSON.stringify(process.execPath)};
-      if (isExecutable(bun)) process.execve(bun, [process.argv0, ...args]);
-      process.execve(process.execPath, [process.argv0, ...args], { ...process.env, BUN_BE_BUN: "1" });
-    }
-    function isExecutable(path) {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    }
-    process.argv = [process.execPath, resolve(args[at]), ...args.slice(at + 1)];
-    for (const load of modules) await load();
+    import { startCompiled } from ${JSON.stringify(join(import.meta.dir, "start-compiled.ts"))};
+    await startCompiled({ ${loads.join(", ")} }, ${JSON.stringify(process.execPath)});
   `;
-  build.onResolve({ filter: /^start-compiled$/ }, ({ path }) => ({ path, namespace: "start" }));
+  build.onResolve({ filter: /^compiled-programs$/ }, ({ path }) => ({ path, namespace: "start" }));
   build.onLoad({ filter: /./, namespace: "start" }, () => ({ contents, loader: "js" }));
 }
 
 function keepPlaces(build: Bun.PluginBuilder): void {
   build.onResolve({ filter: /^[^./]/ }, ({ path, importer }) => {
-    if (path === "start-compiled" || isBuiltin(path) || compiledToo.test(path)) return undefined;
+    if (path === "compiled-programs" || isBuiltin(path) || compiledToo.test(path)) return undefined;
     return { path: Bun.resolveSync(path, dirname(importer)), external: true };
   });
   build.onLoad({ filter: /^(?!.*\/node_modules\/).*\.ts$/ }, async ({ path }) => {

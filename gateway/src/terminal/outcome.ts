@@ -47,9 +47,9 @@ export async function tellOutcome(
     terminal.out(`${safeJson(result)}\n`);
     return;
   }
+  const { code = outcome.state } = outcome;
   const [color, words] = marks[outcome.state];
-  const isNamed = outcome.code !== undefined && outcome.code !== outcome.state;
-  const named = isNamed ? `${words}, ${safeText(outcome.code ?? "")}` : words;
+  const named = code === outcome.state ? words : `${words}, ${safeText(code)}`;
   const lines = [`${paint(terminal.style, color, named)}  ${summaryText(outcome.view)}`];
   if (causes.has(outcome.state) && outcome.text !== "") lines.push(safeText(outcome.text).replace(/^/gm, "  "));
   if (files.length > 0)
