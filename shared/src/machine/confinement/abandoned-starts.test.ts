@@ -52,7 +52,8 @@ test.if(tiers.includes("bwrap"))(
       await Bun.sleep(100);
       expect(left()).toEqual([true, true, true, true]);
       for (const one of all) await one.kill();
-      expect(left()).toEqual([true, true, true, true]);
+      // The ended one's may be gone: any server that starts on this machine ends it.
+      expect(left()).toEqual([true, expect.any(Boolean), true, true]);
       endAbandonedStarts(another);
       await eventually("what the ended one left is gone", async () => !all[1]?.isLeft());
       expect(left()).toEqual([true, false, true, true]);
