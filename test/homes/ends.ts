@@ -56,10 +56,13 @@ async function endsOfOne(system: System): Promise<Record<string, Wire>> {
   return ends;
 }
 
-/** How often each type of event was emitted, except progress, whose number depends on the time. */
+/** These are told as often as another agent is looked at while it works or waits. */
+const byTheTime = ["agent-progressed", "agent-used"];
+
+/** How often each type of event was emitted, except those whose number depends on the time. */
 function countsOf(types: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const type of types.toSorted()) if (type !== "agent-progressed") counts[type] = (counts[type] ?? 0) + 1;
+  for (const type of types.toSorted()) if (!byTheTime.includes(type)) counts[type] = (counts[type] ?? 0) + 1;
   return counts;
 }
 
