@@ -102,6 +102,13 @@ test("a server's question during two of its calls is put to nobody, because it d
   }
 });
 
+test("the progress that a program reports last is shown, though its result comes in the same piece", async () => {
+  await using it = await hostForTest({ hasty: fixture("hasty") });
+  const shown: string[] = [];
+  expect((await it.call("hasty__hurry", {}, { progress: (text) => shown.push(text) })).text).toContain("done");
+  expect(shown).toEqual(["1/2\n", "2/2\n"]);
+});
+
 test("@playwright/mcp operates a page in its own browser, inside the sandbox", async () => {
   await using it = await hostForTest({ page: await playwrightServer() });
   const opened = await it.call("page__browser_navigate", { url: shop });
