@@ -53,8 +53,8 @@ export const mcpFaults: readonly Fault[] = [
   {
     id: "message-after-the-end",
     file: "shared/src/mcp/client/connection/stdio-transport.ts",
-    find: "message !== undefined && !closed",
-    becomes: "message !== undefined",
+    find: "message === undefined || closed",
+    becomes: "message === undefined",
     harm: "What a program says after a message that was too long still counts.",
     tests: ["shared/src/mcp/client/connection/stdio-transport"],
   },

@@ -10,7 +10,8 @@ import {
 } from "../../../testing/mcp/server-by-hand.ts";
 import { parseServers } from "../servers/read-servers.ts";
 import type { ConnectDeps } from "./connect.ts";
-import { type CallListener, createConnection } from "./connection.ts";
+import { createConnection } from "./connection.ts";
+import type { CallListener } from "./questions.ts";
 
 const { signal } = new AbortController();
 

@@ -1,28 +1,10 @@
-import {
-  type Client,
-  type CreateMessageRequest,
-  type ElicitRequest,
-  type ElicitResult,
-  InsufficientScopeError,
-  SdkHttpError,
-  type Tool,
-} from "@modelcontextprotocol/client";
+import { type Client, InsufficientScopeError, SdkHttpError, type Tool } from "@modelcontextprotocol/client";
 import { abortable } from "../../../core/async/within.ts";
 import { isProgram, type ServerConfig } from "../servers/server-config.ts";
 import type { ConnectDeps } from "./connect.ts";
 import { type ConnectionHealth, createLife } from "./connection-life.ts";
 import { serverFailure } from "./failure-words.ts";
-import { createQuestions } from "./questions.ts";
-
-/** Handles what a server of a 2025 revision asks while it works on a call. */
-export type CallListener = {
-  elicit(params: ElicitRequest["params"]): Promise<ElicitResult>;
-  /** A question that could have been for this call or another was cancelled. */
-  unclear(): void;
-  sample(
-    params: CreateMessageRequest["params"],
-  ): Promise<{ model: string; role: "assistant"; content: { type: "text"; text: string } }>;
-};
+import { type CallListener, createQuestions } from "./questions.ts";
 
 /** A principal's one connection to a server, made on first use and again after it broke. */
 export interface ServerConnection {

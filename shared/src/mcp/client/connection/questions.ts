@@ -1,7 +1,16 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Client } from "@modelcontextprotocol/client";
+import type { Client, CreateMessageRequest, ElicitRequest, ElicitResult } from "@modelcontextprotocol/client";
 import type { ServerConfig } from "../servers/server-config.ts";
-import type { CallListener } from "./connection.ts";
+
+/** Handles what a server of a 2025 revision asks while it works on a call. */
+export type CallListener = {
+  elicit(params: ElicitRequest["params"]): Promise<ElicitResult>;
+  /** A question that could have been for this call or another was cancelled. */
+  unclear(): void;
+  sample(
+    params: CreateMessageRequest["params"],
+  ): Promise<{ model: string; role: "assistant"; content: { type: "text"; text: string } }>;
+};
 
 /** Hands what a server of a 2025 revision asks to the call that it is for. */
 export type Questions = {
@@ -15,8 +24,8 @@ export type Questions = {
 
 /**
  * A question does not name the call it belongs to. Over HTTP it comes in the answer to the call's
- * request, and so in what that set off; otherwise it is passed on if exactly one call can have asked
- * it: one that waits for a person already has asked its question, and waits for the answer.
+ * request, and so in what that set off; otherwise it is passed on if exactly one call can have
+ * asked it: one that waits for a person already has asked its question, and waits for the answer.
  */
 export function createQuestions(): Questions {
   const listeners = new Set<CallListener>();
