@@ -59,7 +59,9 @@ export async function* followTask(peer: Peer, what: Following): AsyncGenerator<T
   yield { kind: "end", task: known ?? (await peer.get(position.taskId ?? "", signal ? { signal } : {})) };
 }
 
-/** Whether a task cannot be followed any more; A2A has one error for all that an agent cannot do. */
+/**
+ * Whether a task cannot be followed any more; A2A has one error for all that an agent cannot do.
+ */
 function isOver(failure: AppError | undefined): boolean {
   return failure?.code === "run_ended" || failure?.code === "unsupported";
 }
