@@ -21,7 +21,9 @@ async function ignored(gitignore: string, paths: readonly string[], arrived: rea
   const git = (args: readonly string[]) => Bun.spawnSync(["git", ...args], { cwd: join(root, "proj") });
   git(["init", "-q"]);
   if (arrived.length > 0) git(["add", "-f", ...arrived]);
-  const byGit = git(["check-ignore", ...paths, ...arrived]).stdout.toString().trim();
+  const byGit = git(["check-ignore", ...paths, ...arrived])
+    .stdout.toString()
+    .trim();
   return {
     ours: [...paths, ...arrived].filter((path) => isIgnored(`proj/${path}`)),
     gits: byGit === "" ? [] : byGit.split("\n").map((path) => path.replace(/^"(.*)"$/, "$1")),

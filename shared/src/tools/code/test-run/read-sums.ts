@@ -71,8 +71,8 @@ function asSum({ all, assertions, passed, failed, skipped = 0 }: Counts): Sum | 
 
 function countsOf(pairs: readonly (readonly [word: string | undefined, number: string | undefined])[]): Counts {
   const counts: Counts = {};
+  // Failures and errors are counted apart by some.
   for (const [word = "", number = ""] of pairs)
-    // Failures and errors are counted apart by some.
     for (const kind of Object.keys(words) as (keyof typeof words)[])
       if (words[kind].test(word.toLowerCase()))
         counts[kind] = (kind === "failed" ? (counts[kind] ?? 0) : 0) + Number(number);
