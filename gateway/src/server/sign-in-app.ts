@@ -46,7 +46,8 @@ export function signInApp({ oidc, store, sessionMs, refused }: SignIn, publicUrl
     c.header("Cache-Control", "no-store");
   });
   app.get("/auth/sign-in", async (c) => {
-    // What is kept under one name of this machine is not there when the issuer sends back to another.
+    // What is kept under one name of this machine is not there when the issuer sends back to
+    // another.
     if (isOtherName(new URL(c.req.url), callback)) return c.redirect(`${base}/auth/sign-in`);
     const { url, kept } = await oidc.begin(callback);
     setCookie(c, underWay, encodeURIComponent(JSON.stringify(kept)), { ...passing, maxAge: underWaySeconds });

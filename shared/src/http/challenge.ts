@@ -17,7 +17,9 @@ export function challengeOf(error: unknown): Record<string, string> {
   return refusal instanceof AppError && refusal.code === "unauthorized" ? { "WWW-Authenticate": "Bearer" } : {};
 }
 
-/** Receives a refused request, for the log; what comes with its reason counts before what does not. */
+/**
+ * Receives a refused request, for the log; what comes with its reason counts before what does not.
+ */
 export type ReportRefusal = (
   told: { method: string; path: string; status: number; reason?: string },
   request: Request,

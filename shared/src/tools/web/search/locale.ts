@@ -19,7 +19,10 @@ export function languageWithScript(query: SearchQuery): string {
     : "zh-CN";
 }
 
-/** The country's English name in lower case: "united states"; undefined where there is no such country. */
+/**
+ * The country's English name in lower case: "united states"; undefined where there is no such
+ * country.
+ */
 export function countryName({ country }: SearchQuery): string | undefined {
   // Unicode's code for a region that is not known, which has a name too.
   if (country.toUpperCase() === "ZZ") return undefined;
