@@ -48,3 +48,9 @@ test("a port in use is one sentence and exit code 1", async () => {
     await other.stop(true);
   }
 });
+
+test("a skill that there is not is one sentence, with those that there are, and exit code 2", async () => {
+  const { exitCode, said } = await refusal({ MANYHANDS_AGENTS_MANUS_SKILLS: "release-notes,relase-notes" });
+  expect(said).toContain('[agents.manus] skills names "relase-notes", but the skills are: data-quality-check,');
+  expect(exitCode).toBe(2);
+});

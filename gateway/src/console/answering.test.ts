@@ -213,7 +213,8 @@ test("what a run says is heard once it is stored, and shown while it is written"
   const { Announcer } = await at.load("parts/announcer.tsx");
   const heard: string[] = [];
   const lines: object[] = [
-    { seq: 1, at: "", event: { type: "step-started", step: 1, maxSteps: 3 } },
+    { seq: 1, at: "", event: { type: "agent-asked", askId: "r/1", agent: "swe", text: "", parts: [] } },
+    { seq: 2, at: "", event: { type: "step-started", step: 1, maxSteps: 3 } },
     { seq: 2, at: "", event: { type: "model-replied", text: "Before.", toolCalls: [], usage: {}, milliseconds: 1 } },
     { progress: { type: "text-delta", text: "Half" } },
     { progress: { type: "deltas-void" } },
@@ -222,7 +223,8 @@ test("what a run says is heard once it is stored, and shown while it is written"
     { progress: { type: "agent-written", agent: "swe", text: "piece" } },
     { progress: { type: "agent-written", agent: "swe", text: "The whole." } },
     { progress: { type: "agent-written", agent: "swe", text: "", isThought: true } },
-    { progress: { type: "tool-output", text: "x".repeat(5_000) } },
+    { progress: { type: "tool-output", text: "x".repeat(5_000), askId: "r/1" } },
+    { progress: { type: "agent-writing", text: "Then", askId: "r/1" } },
     { seq: 3, at: "", event: { type: "model-replied", text: "An answer.", toolCalls: [], usage: {}, milliseconds: 1 } },
     {
       seq: 4,
@@ -251,7 +253,7 @@ test("what a run says is heard once it is stored, and shown while it is written"
   }, {});
   shown.look();
   const live: unknown[] = [];
-  for (let turn = 0; turn < 13; turn++) {
+  for (let turn = 0; turn < 15; turn++) {
     more.resolve();
     await settled();
     live.push(run?.live.value);
@@ -260,7 +262,7 @@ test("what a run says is heard once it is stored, and shown while it is written"
   }
   const words = (who: string, text: string, isVoid = false) => ({ who, text, isVoid });
   const void_ = words("manus", "Half", true);
-  expect(live.slice(1, 10)).toEqual([
+  expect(live.slice(2, 12)).toEqual([
     [],
     [words("manus", "Half")],
     [void_],
@@ -270,8 +272,9 @@ test("what a run says is heard once it is stored, and shown while it is written"
     [void_, words("manus", "An answer."), words("swe", "The whole.")],
     [void_, words("manus", "An answer.")],
     [void_, words("manus", "An answer."), words(":tool-output", "x".repeat(4_000))],
+    [void_, words("manus", "An answer."), words("swe", "Then")],
   ]);
-  expect(live.slice(10)).toEqual([[], [], []]);
+  expect(live.slice(12)).toEqual([[], [], []]);
   expect(heard.filter((said) => said.includes("An answer."))).toHaveLength(1);
   expect(heard.filter((said) => said.includes("Before."))).toHaveLength(0);
   shown.remove();

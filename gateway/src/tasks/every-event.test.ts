@@ -106,7 +106,7 @@ test.each(cases)("%s has words to search, a span or none, and a line for whoever
   const step = { emit: (event: RunEvent) => emitted.push(event), progress: () => undefined } as unknown as StepContext;
   const about = { askId: "a", agent: { name: "swe", url: "" } } as unknown as Parameters<typeof remoteNotes>[0];
   const journal = { at: 0, event: stored };
-  remoteNotes(about, { told: 0 }, step).take({ kind: "status", state: 2, text: "at it", journal });
+  remoteNotes(about, { told: 0, after: 0 }, step).take({ kind: "status", state: 2, text: "at it", journal });
   expect(emitted.length).toBe(toldToAskers.has(type) ? 1 : 0);
 });
 

@@ -410,3 +410,23 @@ test("other agents' tasks, actions, texts and answers are shown under their name
   ]);
   expect(summaryText(view)).toContain("1,500 by other agents · $0.25");
 });
+
+test("what an asked agent's calls print is shown as it comes, each call's for itself, its open line before what follows", () => {
+  const ask = { askId: "r/1", agent: "swe" };
+  const output = (text: string, below: readonly string[] = []) =>
+    progress({ type: "tool-output", callId: "call_1", text, askId: "r/1", below: [...below], after: 3 });
+  const { text } = show([
+    event(1, { type: "agent-progressed", ...ask, text: "bash make", call: "bash" }),
+    output("one\ntwo"),
+    output("other\n", ["s/1"]),
+    event(2, { type: "agent-progressed", ...ask, text: "I wait" }),
+    output(Array.from({ length: 20 }, (_, n) => `line ${n}\n`).join("")),
+    output("open"),
+    event(3, { type: "agent-progressed", ...ask, text: "bash ls", call: "bash" }),
+    output("three"),
+    event(4, { type: "agent-answered", ...ask, state: "completed", files: [] }),
+  ]);
+  const lines = text.split("\n").map((line) => line.trim());
+  expect(lines.slice(0, 5)).toEqual(["swe · bash make", "│ one", "│ two", "│ other", "swe · I wait"]);
+  expect(lines.slice(-6)).toEqual(["│ line 8", "│ … more follows", "swe · bash ls", "│ three", "✓ swe completed", ""]);
+});

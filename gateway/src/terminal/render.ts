@@ -1,5 +1,5 @@
 import type { EventOf, ReadEvent } from "manyhands/internal/core/events/events";
-import type { Progress } from "manyhands/internal/core/events/progress";
+import type { Progress, ToolOutput } from "manyhands/internal/core/events/progress";
 import { counted } from "manyhands/internal/core/text/counted";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { argumentsText, callText } from "./arguments-text.ts";
@@ -69,10 +69,15 @@ function renderProgress(view: TerminalView, event: Progress, style: Style): Rend
     case "tool-call-delta":
       return { view, text: "" };
     case "tool-output":
-      return renderOutput(view, addOutput(view.output, event, style));
+      return renderOutput(view, addOutput(view.output, { text: event.text, callId: callKey(event) }, style));
     case "agent-output":
       return lines(view, markedLines(event.text.split("\n"), `${safeLine(event.agent, 30)} │`, style));
   }
+}
+
+/** Tells calls apart whose agents name them alike. */
+function callKey({ askId, below = [], callId }: ToolOutput): string {
+  return askId === undefined ? callId : [askId, ...below, callId].join(" ");
 }
 
 function renderEvent(view: TerminalView, event: ReadEvent, style: Style): Rendered {
@@ -209,10 +214,14 @@ function renderPeer(view: TerminalView, event: PeerEvent, style: Style): Rendere
       return lines(view, []);
     case "agent-progressed": {
       const isBound = event.notice === "budget";
-      const next = { ...view, boundTold: view.boundTold || isBound, totals: addOthers(view.totals, event) };
+      const totals = addOthers(view.totals, event);
+      // Its next call prints anew.
+      const { output, shown } =
+        event.call === undefined ? { output: view.output, shown: [] } : endedOutput(view, style);
+      const next = { ...view, output, boundTold: view.boundTold || isBound, totals };
       // Its answer says how it ended.
-      if (event.call === "terminate" || (isBound && view.boundTold)) return lines(next, []);
-      return lines(next, [`    ${paint(style, "dim", `${agent} · ${callText(event.text, room)}`)}`]);
+      if (event.call === "terminate" || (isBound && view.boundTold)) return lines(next, shown);
+      return lines(next, [...shown, `    ${paint(style, "dim", `${agent} · ${callText(event.text, room)}`)}`]);
     }
     case "agent-used":
       return lines({ ...view, totals: addOthers(view.totals, event) }, []);
@@ -223,7 +232,13 @@ function renderPeer(view: TerminalView, event: PeerEvent, style: Style): Rendere
       const used = event.usage === undefined ? "" : usageText(event.usage);
       const facts = [event.state, event.error?.message ?? "", files, used].filter(Boolean).join(" · ");
       const totals = addOthers(view.totals, event);
-      return lines({ ...view, totals }, [`    ${mark} ${agent} ${safeLine(facts, room)}`]);
+      const { output, shown } = endedOutput(view, style);
+      return lines({ ...view, output, totals }, [...shown, `    ${mark} ${agent} ${safeLine(facts, room)}`]);
     }
   }
+}
+
+/** Shows the line that output of an asked agent's call has left open; what follows is another's. */
+function endedOutput({ output }: TerminalView, style: Style) {
+  return { output: noOutput, shown: endOutput(output, style).shown };
 }

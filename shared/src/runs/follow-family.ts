@@ -1,5 +1,6 @@
 import { readEvent } from "../core/events/read-event.ts";
 import type { Engine, FollowItem, RunRecord, StoredEvent } from "../core/runs/engine.ts";
+import { createRelayedOutput } from "./relayed-output.ts";
 
 /** An agent that a run asked: the ask, and the task that it accepted. */
 export type AcceptedAsk = {
@@ -54,7 +55,8 @@ export async function* followFamily(
 ): AsyncGenerator<readonly FamilyItem[], void, undefined> {
   const { engine } = deps;
   const sources = createSources(root.id);
-  const asked = createAsked(deps, sources, root.principal, { after, signal });
+  const relayed = createRelayedOutput();
+  const asked = createAsked(deps, { sources, relayed }, root.principal, { after, signal });
   sources.follow(root.id, engine.follow(root.id, { after: after.get(root.id) ?? 0, signal }).pages());
   // What was accepted before the reader's place is found again in the events before it. Places of
   // runs that this one never asked for say nothing: they would lead out of the family.
@@ -73,11 +75,14 @@ export async function* followFamily(
       const items: FamilyItem[] = [];
       for (const item of next.page) {
         const ofRun = { ...item, runId: next.id };
-        const found = ofRun.kind === "event" ? await asked(ofRun) : undefined;
-        if (found !== undefined) items.push(found);
-        items.push(ofRun);
+        if (ofRun.kind === "event") {
+          const found = await asked(ofRun);
+          if (found !== undefined) items.push(found);
+          items.push(...relayed.before(ofRun), ofRun);
+        } else if (!relayed.takes(ofRun)) items.push(ofRun);
       }
-      yield items;
+      items.push(...relayed.now());
+      if (items.length > 0) yield items;
     }
   } finally {
     sources.close();
@@ -85,6 +90,7 @@ export async function* followFamily(
 }
 
 type Sources = ReturnType<typeof createSources>;
+type Relayed = ReturnType<typeof createRelayedOutput>;
 type Pages = AsyncIterator<readonly FollowItem[]>;
 
 /** Streams of pages, of which the next page of any is taken. */
@@ -127,13 +133,20 @@ function createSources(rootId: string) {
 }
 
 /** Follows the runs that events say were asked for, each once; tells of one that is new. */
-function createAsked({ engine, elsewhere }: FamilyDeps, sources: Sources, principal: string, place: FamilyPlace) {
+function createAsked(
+  { engine, elsewhere }: FamilyDeps,
+  { sources, relayed }: { readonly sources: Sources; readonly relayed: Relayed },
+  principal: string,
+  place: FamilyPlace,
+) {
   const asks = new Map<string, { readonly agent: string; readonly url: string }>();
   return async (item: StoredEvent): Promise<FamilyItem | undefined> => {
     const event = readEvent(item.event);
     if (event.type === "agent-asked") asks.set(event.askId, event);
-    if (event.type !== "agent-accepted" || sources.has(event.taskId)) return undefined;
+    if (event.type !== "agent-accepted") return undefined;
     const { askId, taskId } = event;
+    relayed.accepted(item.runId, askId, taskId, place.after.get(taskId) ?? 0);
+    if (sources.has(taskId)) return undefined;
     const { url = "" } = asks.get(askId) ?? (await askOf(engine, item.runId, askId, item.seq)) ?? {};
     const ask = { runId: item.runId, askId, agent: event.agent, url, taskId };
     const run = await engine.get(taskId, principal);

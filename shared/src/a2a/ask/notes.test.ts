@@ -5,7 +5,7 @@ import type { TaskUpdate } from "../client/task-update.ts";
 import type { Ask } from "./ask.ts";
 import { remoteNotes, type ToldLines } from "./notes.ts";
 
-function notesOf({ isAnswer = false, before = { told: 0 } as ToldLines } = {}) {
+function notesOf({ isAnswer = false, before = { told: 0 } as ToldLines, after = 0 } = {}) {
   const emitted: RunEvent[] = [];
   const live: RunEvent[] = [];
   const step = {
@@ -13,7 +13,7 @@ function notesOf({ isAnswer = false, before = { told: 0 } as ToldLines } = {}) {
     progress: (event: RunEvent) => live.push(event),
   } as unknown as StepContext;
   const ask = { askId: "a", agent: { name: "swe", url: "" }, isAnswer } as unknown as Ask;
-  return { notes: remoteNotes(ask, before, step), emitted, live };
+  return { notes: remoteNotes(ask, { ...before, after }, step), emitted, live };
 }
 const lines = (events: readonly RunEvent[]) => events.map(({ text }) => text);
 const delta = (text: string, at?: number): TaskUpdate => ({
@@ -102,3 +102,23 @@ test.each([true, false])(
     ]);
   },
 );
+
+test("what calls print is passed on with the way to them and their place, as long as live text is", () => {
+  const { notes, live } = notesOf({ after: 4 });
+  const output = (text: string, more: object = {}): TaskUpdate => ({
+    kind: "progress",
+    progress: { type: "tool-output", callId: "c", text, ...more },
+  });
+  notes.take(output("one"));
+  notes.take({ ...status("", step), seq: 6 } as TaskUpdate);
+  notes.take(output("two\n"));
+  notes.take(output("three", { askId: "b", below: ["d"], after: 9 }));
+  notes.take(output("x".repeat(200_000)));
+  const told = { type: "tool-output", callId: "c", askId: "a" };
+  expect(live.slice(0, 3)).toEqual([
+    { ...told, text: "one", after: 4 },
+    { ...told, text: "two\n", after: 6 },
+    { ...told, text: "three", below: ["b", "d"], after: 9 },
+  ]);
+  expect(live).toHaveLength(3);
+});

@@ -1,5 +1,5 @@
 import type { EventOf, JournalEvent, ReadEvent } from "../../core/events/events.ts";
-import type { PeerWriting, Progress } from "../../core/events/progress.ts";
+import type { PeerWriting, Progress, ToolOutput } from "../../core/events/progress.ts";
 import { readEvent } from "../../core/events/read-event.ts";
 import type { StepContext } from "../../core/runs/run.ts";
 import { sanitizeLine } from "../../core/text/sanitize.ts";
@@ -51,6 +51,9 @@ const telling: { readonly [Type in ReadEvent["type"]]: boolean } = {
  */
 export type ToldLines = { readonly told: number; readonly line?: string; readonly used?: TaskUsage };
 
+/** Where a step goes on: what was told, and the last event of the task that an earlier step saw. */
+export type Before = ToldLines & { readonly after: number };
+
 /** What the asker's run reports of the other agent's work. */
 export type Notes = {
   take(update: TaskUpdate): void;
@@ -76,10 +79,31 @@ function factsOf(event: ReadEvent): ProgressFacts {
   return event.type === "notice-given" ? { notice: event.kind } : {};
 }
 
+/** What an agent says and its calls print, as progress of the step: so much of it, and no more. */
+function liveOutput(askId: string, agent: string, step: StepContext) {
+  let shown = 0;
+  const fits = (text: string) => {
+    shown += text.length;
+    return shown <= maxOutput;
+  };
+  return {
+    show(text: string): void {
+      if (!fits(text) || text.trim() === "") return;
+      step.progress({ type: "agent-output", askId, agent, text } satisfies Progress);
+    },
+    /** `seen` is the last event seen of the agent's task. */
+    passOn({ callId, text, askId: deeper, below = [], after = 0 }: ToolOutput, seen: number): void {
+      if (!fits(text)) return;
+      const place = deeper === undefined ? { after: seen } : { below: [deeper, ...below], after };
+      step.progress({ type: "tool-output", callId, text, askId, ...place } satisfies Progress);
+    },
+  };
+}
+
 /** Notes for one step: a few lines as its events, live output as its progress. */
 export function remoteNotes(
   { askId, agent: { name: agent }, isAnswer = false }: Ask,
-  before: ToldLines,
+  before: Before,
   step: StepContext,
 ): Notes {
   const due = new AbortController();
@@ -88,14 +112,10 @@ export function remoteNotes(
   let line = "";
   let used: TaskUsage | undefined;
   let toldUsed = before.used;
-  let shown = 0;
+  let seen = before.after;
   const calls: SeenCall[] = [];
+  const output = liveOutput(askId, agent, step);
   const whose = { askId, ...(isAnswer && { isAnswer }) };
-  const show = (text: string) => {
-    shown += text.length;
-    if (shown > maxOutput || text.trim() === "") return;
-    step.progress({ type: "agent-output", askId, agent, text } satisfies Progress);
-  };
   const say = (text: string, about: ProgressFacts = {}) => {
     const short = sanitizeLine(text);
     if (short === "" || short === last || count >= maxLines) return;
@@ -125,6 +145,7 @@ export function remoteNotes(
     },
     told: () => ({ told: count, ...(last !== "" && { line: last }), ...(toldUsed && { used: toldUsed }) }),
     take(update) {
+      if ("seq" in update) seen = Math.max(seen, update.seq ?? 0);
       if (update.kind === "status") {
         notes.count(update.usage);
         const event = update.journal && readEvent(update.journal.event);
@@ -136,13 +157,15 @@ export function remoteNotes(
           step.progress({ type: "agent-written", ...whose, text: event.text, ...thought } satisfies PeerWriting);
         }
       }
-      if (update.kind !== "progress" || update.progress.type !== "text-delta") return;
+      if (update.kind !== "progress") return;
+      if (update.progress.type === "tool-output") output.passOn(update.progress, seen);
+      if (update.progress.type !== "text-delta") return;
       const { text, at } = update.progress;
       if (at !== undefined) step.progress({ type: "agent-writing", ...whose, text, at } satisfies PeerWriting);
       line += update.progress.text;
       const end = line.length > longestOutput ? line.length : line.lastIndexOf("\n") + 1;
       if (end === 0) return;
-      show(line.slice(0, end));
+      output.show(line.slice(0, end));
       line = line.slice(end);
     },
   };

@@ -94,11 +94,15 @@ async function follow(
   }
 }
 
-function withProgress(live: LiveWords, { type, text, agent, askId, isThought }: Progress, thread: Thread): LiveWords {
+function withProgress(before: LiveWords, { type, text, agent, askId, isThought }: Progress, thread: Thread): LiveWords {
+  let live = before;
   if (type === "deltas-void") return live.map((one) => ({ ...one, isVoid: true }));
   if (typeof text !== "string") return live;
   const asked = askId === undefined ? undefined : thread.askedOf(askId);
-  const who = agent ?? asked ?? (type === "text-delta" ? nameOf(thread) : `:${type}`);
+  const isOutput = type === "tool-output";
+  const who = (isOutput ? undefined : (agent ?? asked)) ?? (type === "text-delta" ? nameOf(thread) : `:${type}`);
+  // An asked agent that writes on has done its calls.
+  if (asked !== undefined && !isOutput) live = live.filter((one) => one.who !== ":tool-output");
   const spoken = live.find((one) => one.who === who && !one.isVoid);
   // The whole of what was written in pieces; a thought goes on with calls.
   const isWhole = type === "agent-written";

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
+import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
+import { startGatewayServer } from "../servers/gateway-server.ts";
+import { type AgentServer, startAgent, startManus } from "../servers/manus-server.ts";
+
+const waitMs = 60_000;
+const begins = "compiling 7 of 9";
+
+let home: string;
+let model: ScriptedModel;
+const servers: AgentServer[] = [];
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "live-output-"));
+  // Prints half a line, so that nobody can wait for its end, until it may go on.
+  const command = `printf '${begins}'; while [ ! -e go-on ]; do sleep 0.05; done; echo ' done'`;
+  model = await startScriptedModel(({ messages }) => {
+    if (messages.at(-1)?.role === "tool") return { text: "It is built." };
+    const isAsked = JSON.stringify(messages).includes("Build the part.");
+    return {
+      calls: [
+        isAsked
+          ? { name: "bash", args: { command } }
+          : { name: "delegate", args: { agent: "swe", task: "Build the part." } },
+      ],
+    };
+  });
+}, waitMs);
+
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.stop("SIGKILL")));
+  await model.close();
+  await rm(home, { recursive: true });
+});
+
+const scripted = () => ({
+  MANYHANDS_HOME: home,
+  OPENAI_BASE_URL: model.url,
+  OPENAI_API_KEY: "none",
+  MANYHANDS_MODEL: "scripted",
+});
+
+async function started(server: AgentServer): Promise<AgentServer> {
+  servers.push(server);
+  await server.ready;
+  return server;
+}
+
+/** Makes the file that the command waits for, in its workspace. */
+async function goOn(): Promise<void> {
+  const folder = join(home, "workspaces");
+  for (const name of await readdir(folder)) await writeFile(join(folder, name, "files/go-on"), "");
+}
+
+type Frame = {
+  readonly runId?: string;
+  readonly event?: { readonly type: string };
+  readonly progress?: { readonly type: string; readonly text: string };
+  readonly asked?: { readonly id: string; readonly name: string };
+};
+
+/** The data of server-sent events, as they come, until the reader stops or they end. */
+async function* framesOf(url: string): AsyncGenerator<Frame> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(waitMs) });
+  let text = "";
+  for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const frames = (text + piece).split("\n\n");
+    text = frames.pop() ?? "";
+    for (const frame of frames) {
+      const data = frame.split("\n").find((line) => line.startsWith("data: "));
+      if (data !== undefined) yield JSON.parse(data.slice(6));
+    }
+  }
+}
+
+test(
+  "what a command prints is shown while it runs, in the tree under the run of the agent that another agent asked",
+  async () => {
+    const swe = await started(startAgent("swe", { ...scripted(), PORT: `${freePort()}` }));
+    const delegates = { SWE_URL: swe.url, MANYHANDS_AGENTS_MANUS_DELEGATES: "swe" };
+    const manus = await started(startManus({ ...scripted(), SANDBOX: "off", ...delegates, PORT: `${freePort()}` }));
+    const gateway = await startGatewayServer(home, { ...scripted(), MANUS_URL: manus.url, SWE_URL: swe.url });
+    servers.push(gateway as unknown as AgentServer);
+    const { body } = await gateway.call("/flows/sequential", { input: "Build it.", agents: ["manus"] });
+    const names = new Map<string, string>();
+    const printed: { name: string | undefined; text: string }[] = [];
+    const later: string[] = [];
+    for await (const { asked, runId = "", progress, event } of framesOf(`${gateway.url}/runs/${body.id}/tree`)) {
+      if (asked !== undefined) names.set(asked.id, asked.name);
+      if (progress?.type === "tool-output") {
+        printed.push({ name: names.get(runId), text: progress.text });
+        if (progress.text === begins) await goOn();
+      }
+      if (event?.type === "tool-ended") later.push(`${names.get(runId)} after ${printed.length}`);
+    }
+    expect(printed.map(({ name }) => name)).toEqual(printed.map(() => "swe"));
+    expect(printed.map(({ text }) => text).join("")).toBe(`${begins} done\n`);
+    expect(later).toContain(`swe after ${printed.length}`);
+  },
+  waitMs,
+);
