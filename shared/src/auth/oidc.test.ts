@@ -88,7 +88,7 @@ function startTokens(claims: (nonce: string) => object | Answer, userInfo?: () =
       const issuer = server.url.origin;
       if (request.url.endsWith("/userinfo")) {
         userInfoFor.push(request.headers.get("authorization"));
-        const told = userInfo?.() ?? {};
+        const told: object | Answer = userInfo?.() ?? {};
         return "status" in told ? Response.json(told.body, { status: told.status }) : Response.json(told);
       }
       if (!request.url.endsWith("/token"))
