@@ -76,7 +76,7 @@ const codeOf = ({ code }: { code: string }) => code;
 type Answer = { readonly status: number; readonly body: unknown };
 
 /** An issuer whose tokens have these claims besides the usual ones, or that answers as told. */
-function startTokens(claims: (nonce: string) => object | Answer, userInfo?: () => object | Answer) {
+function startTokens(claims: (nonce: string) => object | Answer, userInfo?: () => object) {
   const asked: { authorization: string | null; form: URLSearchParams }[] = [];
   const verifiers: string[] = [];
   const userInfoFor: (string | null)[] = [];
@@ -88,8 +88,8 @@ function startTokens(claims: (nonce: string) => object | Answer, userInfo?: () =
       const issuer = server.url.origin;
       if (request.url.endsWith("/userinfo")) {
         userInfoFor.push(request.headers.get("authorization"));
-        const told: object | Answer = userInfo?.() ?? {};
-        return "status" in told ? Response.json(told.body, { status: told.status }) : Response.json(told);
+        const { status, ...told } = { status: 200, ...userInfo?.() };
+        return Response.json(told, { status });
       }
       if (!request.url.endsWith("/token"))
         return Response.json({
@@ -175,7 +175,7 @@ test("claims that the token lacks are asked for where the issuer tells who someb
   expect(issuer.userInfoFor).toEqual(["Bearer t"]);
   told = { ...told, sub: "eve" };
   expect(await issuer.signIn({ scopesClaim: "groups" }).catch(codeOf)).toBe("unauthorized");
-  told = { status: 503, body: {} };
+  told = { status: 503 };
   expect(await issuer.signIn({ scopesClaim: "groups" }).catch(codeOf)).toBe("unavailable");
 });
 
