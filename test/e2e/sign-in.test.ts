@@ -144,7 +144,9 @@ test("a person is named by the address that the issuer has checked, and comes in
     const elsewhere = await alice.visit(`http://localhost:${port}/auth/sign-in`);
     expect(elsewhere.headers.get("location")).toBe(`${origin}/auth/sign-in`);
     expect((await alice.visit(await alice.signIn(origin, "alice"))).status).toBe(302);
-    expect(await (await alice.visit(`${origin}/auth/session`)).json()).toMatchObject({ principal: "alice@team.example" });
+    expect(await (await alice.visit(`${origin}/auth/session`)).json()).toMatchObject({
+      principal: "alice@team.example",
+    });
     const eve = openBrowser();
     const refused = await eve.visit(await eve.signIn(origin, "eve"), { headers: { accept: "text/html" } });
     expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining("You were not signed in.")]);
