@@ -6,7 +6,9 @@ import { recordBaseline } from "./baseline.ts";
 import { ignoredInProjects } from "./ignored-files.ts";
 import { listFiles } from "./list-files.ts";
 
-/** Which of these files of a project with this `.gitignore` git ignores, and which we say it does. */
+/**
+ * Which of these files of a project with this `.gitignore` git ignores, and which we say it does.
+ */
 async function ignored(gitignore: string, paths: readonly string[], arrived: readonly string[] = []) {
   await using place = await workspaceForTest();
   const { root } = place.workspace;

@@ -1,4 +1,6 @@
-/** What ends a page, alone in its paragraph: LaTeX's words and the usual HTML, shown as text here. */
+/**
+ * What ends a page, alone in its paragraph: LaTeX's words and the usual HTML, shown as text here.
+ */
 const pageEnd =
   /<p>(?:\\(?:newpage|pagebreak|clearpage)|&lt;(div|p|br|hr) style=&quot;\s*(?:page-)?break-(?:after|before):\s*(?:always|page);?\s*&quot;\s*\/?&gt;(?:&lt;\/\1&gt;)?)<\/p>/g;
 const sizedImage = /(<img src="[^"]*"[^>]*?) ?\/?>\{([^{}<>\n]{1,300})\}/g;
