@@ -135,7 +135,7 @@ else {
     const keyed = async (key: string, others = "") =>
       (await configured({ ...env, MANYHANDS_ENGINE_SECRET_KEY: key, MANYHANDS_ENGINE_OTHER_SECRET_KEYS: others }))
         .config;
-    const [right, wrong] = ["the key of all of its servers, 32 long", "another one, as long as it has to be"];
+    const [right, wrong] = ["the key of all of its servers has 32", "another one that has 32 as well as that"];
     expect(await probeEngine(await keyed(right))).toMatch(/\(version \d+/);
     await using sql = new Bun.SQL({ url: env.MANYHANDS_ENGINE_URL, max: 1 });
     expect(await sql`SELECT nspname FROM pg_namespace WHERE nspname = 'manyhands'`).toHaveLength(0);
