@@ -228,7 +228,7 @@ test("a run that is quiet beside a talkative one costs nothing for each of its p
   const root = await run([asked("a"), accepted("a", "far")], { open: true });
   const pages = 20_000;
   async function* elsewhere(): AsyncGenerator<FollowItem> {
-    for (let n = 0; n < pages; n++) yield { kind: "progress", event: told(n), after: 0 };
+    for (let n = 0; n < pages; n++) yield { kind: "progress", event: told(n) };
   }
   const objects = () => {
     Bun.gc(true);
