@@ -206,7 +206,7 @@ test("the planning flow assigns a step to an agent of the settings", async () =>
   expect(done).toMatchObject({ status: "completed" });
   const asked = model.requests.map(({ body }) => JSON.stringify(body.messages));
   expect(asked.some((text) => text.includes("You plan days out.") && text.includes("Plan a day in Rome"))).toBe(true);
-  const planned = asked.find((text) => text.includes("- concierge: Plans a day out. Skills: Plan a day."));
+  const planned = asked.find((text) => text.includes("- concierge: Plans a day out. Skills: Plan a day (travel)."));
   expect(planned).toBeDefined();
 });
 

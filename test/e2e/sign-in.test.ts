@@ -17,6 +17,11 @@ async function startIssuer(callback: string) {
   const provider = new Provider(url, {
     clients: [{ client_id: "manyhands", client_secret: secret, redirect_uris: [callback] }],
     cookies: { keys: ["test"] },
+    claims: { openid: ["sub"], email: ["email", "email_verified"] },
+    findAccount: (_: unknown, name: string) => ({
+      accountId: name,
+      claims: () => ({ sub: name, email: `${name}@team.example`, email_verified: name !== "eve" }),
+    }),
   });
   const { promise, resolve } = Promise.withResolvers<void>();
   const server: Server = provider.listen(Number(new URL(url).port), resolve);
@@ -114,6 +119,37 @@ test("a person signs in at the issuer, uses the console's API by the session alo
     const stolen = cookie?.split(";")[0] ?? "";
     expect((await leave("same-origin")).status).toBe(204);
     expect((await fetch(`${origin}/runs`, { headers: { ...own, cookie: stolen } })).status).toBe(401);
+  } finally {
+    await gateway.stop();
+    issuer.close();
+    await rm(home, { recursive: true });
+  }
+});
+
+test("a person is named by the address that the issuer has checked, and comes in by whatever name of this machine", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-sign-in-"));
+  const port = `${freePort()}`;
+  const origin = `http://127.0.0.1:${port}`;
+  const issuer = await startIssuer(`${origin}/auth/callback`);
+  const gateway = await startGatewayServer(home, {
+    PORT: port,
+    MANYHANDS_TOKEN: "long-enough",
+    MANYHANDS_AUTH_OIDC_ISSUER: issuer.url,
+    MANYHANDS_AUTH_OIDC_CLIENT_ID: "manyhands",
+    MANYHANDS_AUTH_OIDC_CLIENT_SECRET: secret,
+    MANYHANDS_AUTH_OIDC_PRINCIPAL_CLAIM: "email",
+  });
+  try {
+    const alice = openBrowser();
+    const elsewhere = await alice.visit(`http://localhost:${port}/auth/sign-in`);
+    expect(elsewhere.headers.get("location")).toBe(`${origin}/auth/sign-in`);
+    expect((await alice.visit(await alice.signIn(origin, "alice"))).status).toBe(302);
+    expect(await (await alice.visit(`${origin}/auth/session`)).json()).toMatchObject({
+      principal: "alice@team.example",
+    });
+    const eve = openBrowser();
+    const refused = await eve.visit(await eve.signIn(origin, "eve"), { headers: { accept: "text/html" } });
+    expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining("You were not signed in.")]);
   } finally {
     await gateway.stop();
     issuer.close();

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Json } from "manyhands/internal/core/json";
 import { fixture, hostForTest, installed } from "./host-for-test.ts";
 import { playwrightServer, shop } from "./playwright-server.ts";
 
@@ -79,14 +80,33 @@ test("a person may think for longer than a server has time to answer, and the se
   expect((await it.call("v1__order", {}, { answer })).text).toContain('accept: {"kind":"green"}');
 });
 
-test("a server's question during two of its calls is put to nobody, because it does not say for which", async () => {
+test("while a person is asked for one call of a server, its other calls go on, and what it asks then is for them", async () => {
   await using it = await hostForTest({ v1: fixture("v1-server") });
   const asked = await it.call("v1__order");
   expect(asked.asks?.question).toContain("Which tea?");
+  expect((await it.call("v1__add", { a: 2, b: 3 })).text).toContain('"sum": 5');
   const other = await it.call("v1__order");
-  expect([other.asks, other.text]).toEqual([undefined, expect.stringContaining("cancel: null")]);
-  const answer = { text: "kind: black", state: asked.asks?.state ?? null };
-  expect((await it.call("v1__order", {}, { answer })).text).toContain('accept: {"kind":"black"}');
+  expect(other.asks?.question).toContain("Which tea?");
+  const answer = (text: string, state: Json = null) => it.call("v1__order", {}, { answer: { text, state } });
+  expect((await answer("kind: green", other.asks?.state)).text).toContain('accept: {"kind":"green"}');
+  expect((await answer("kind: black", asked.asks?.state)).text).toContain('accept: {"kind":"black"}');
+});
+
+test("a server's question during two of its calls is put to nobody, because it does not say for which", async () => {
+  await using it = await hostForTest({ v1: fixture("v1-server") });
+  const results = await Promise.all([it.call("v1__share"), it.call("v1__share")]);
+  for (const { asks, text } of results) {
+    expect(asks).toBeUndefined();
+    expect(text).toContain("cancel: null");
+    expect(text).toContain("nobody was asked");
+  }
+});
+
+test("the progress that a program reports last is shown, though its result comes in the same piece", async () => {
+  await using it = await hostForTest({ hasty: fixture("hasty") });
+  const shown: string[] = [];
+  expect((await it.call("hasty__hurry", {}, { progress: (text) => shown.push(text) })).text).toContain("done");
+  expect(shown).toEqual(["1/2\n", "2/2\n"]);
 });
 
 test("@playwright/mcp operates a page in its own browser, inside the sandbox", async () => {

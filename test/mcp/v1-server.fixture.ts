@@ -17,7 +17,7 @@ server.registerTool(
     structuredContent: { sum: a + b },
   }),
 );
-server.registerTool("order", { description: "Orders tea.", inputSchema: {} }, async () => {
+async function order() {
   const { action, content } = await server.server.elicitInput({
     message: "Which tea?",
     requestedSchema: {
@@ -26,6 +26,14 @@ server.registerTool("order", { description: "Orders tea.", inputSchema: {} }, as
       required: ["kind"],
     },
   });
-  return { content: [{ type: "text", text: `${action}: ${JSON.stringify(content ?? null)}` }] };
+  return { content: [{ type: "text" as const, text: `${action}: ${JSON.stringify(content ?? null)}` }] };
+}
+server.registerTool("order", { description: "Orders tea.", inputSchema: {} }, order);
+let come = 0;
+const both = Promise.withResolvers<void>();
+server.registerTool("share", { description: "Orders tea once two want some.", inputSchema: {} }, async () => {
+  if (++come === 2) both.resolve();
+  await both.promise;
+  return order();
 });
 await server.connect(new StdioServerTransport());

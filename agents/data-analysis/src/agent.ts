@@ -43,7 +43,7 @@ export const dataAnalysis = (({ plans, pythonLibraries: libraries }) =>
         id: "report-data",
         name: "Report",
         description: "Writes an analysis up as report.html, which needs nothing else, and report.md.",
-        tags: ["report", "analysis"],
+        tags: ["report", "analysis", "docx", "xlsx"],
         examples: ["Analyse orders.csv and write a one-page report with charts."],
       },
     ],

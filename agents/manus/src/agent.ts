@@ -43,6 +43,7 @@ export const manus = ((offers) => {
     skills: [
       generalTask,
       writeFiles,
+      writeDocuments({ printsPdf: browses, makesSlides: offers.pythonLibraries?.includes("pptx") === true }),
       ...(readsWeb ? [research] : []),
       ...(browses ? [browse] : []),
       ...(runsCode ? [runCode] : []),
@@ -68,6 +69,15 @@ const writeFiles: Skill = {
   tags: ["files", "writing"],
   examples: ["Write report.md with a table of the results."],
 };
+
+/** Documents for people; without a browser there is nothing that prints a PDF. */
+const writeDocuments = (can: { readonly printsPdf: boolean; readonly makesSlides: boolean }): Skill => ({
+  id: "write-documents",
+  name: "Read and write documents",
+  description: `Reads documents of all kinds and writes ${can.printsPdf ? "PDF, " : ""}Word, HTML${can.makesSlides ? ", slides" : ""} and Excel with charts.`,
+  tags: [...(can.printsPdf ? ["pdf"] : []), "docx", ...(can.makesSlides ? ["slides", "pptx"] : []), "xlsx", "html"],
+  examples: ["Turn notes.md into a two-page briefing.pdf."],
+});
 
 const browse: Skill = {
   id: "browse",

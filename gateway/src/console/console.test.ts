@@ -425,4 +425,10 @@ test("on a phone the page itself scrolls nowhere, and every page is within reach
     await expectNarrow();
     await expectAccessible(page);
   }
+  for (const name of ["Flows", "Schedules and triggers", "API"]) {
+    await page.locator(".bottom").getByRole("link", { name: "Settings" }).click();
+    await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name }).click();
+    await page.getByRole("heading", { name, level: 1 }).waitFor();
+    await expectNarrow();
+  }
 });

@@ -141,3 +141,17 @@ test("the list of keys opens with its key and closes; single keys do nothing onc
   expect(await keys.count()).toBe(0);
   expect(new URL(page.url()).hash).toBe("#/settings/appearance");
 });
+
+test.each([
+  ["Mozilla/5.0 (X11; Linux x86_64)", "Ctrl K", "Ctrl ⏎"],
+  ["Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7)", "⌘K", "⌘⏎"],
+])("keys are shown as the keyboard of the machine has them: %s", async (userAgent, palette, send) => {
+  await using opened = await browser.page(`${gateway.url}/`, { userAgent });
+  const { page } = opened;
+  await page.getByRole("button", { name: "Start" }).locator("kbd", { hasText: send }).waitFor();
+  await page.getByRole("navigation", { name: "Main" }).locator("kbd", { hasText: palette }).waitFor();
+  await page.keyboard.press("?");
+  const shown = page.getByRole("dialog", { name: "All keys" }).locator("kbd");
+  await shown.first().waitFor();
+  expect(await shown.allTextContents()).toEqual(expect.arrayContaining([palette, send]));
+});

@@ -94,10 +94,11 @@ test("the doctor says where runs are, and that a database does not answer, witho
     { state: "fail", text: expect.stringContaining("was written by a newer version") },
     { state: "fail", text: expect.stringContaining("it is not a database, or damaged (SQLITE_NOTADB)") },
   ]);
-  const url = `postgres://ann:secret@127.0.0.1:${freePort()}/runs`;
+  const place = `127.0.0.1:${freePort()}/runs`;
+  const url = `postgres://ann:secret@${place}`;
   const dead = await checkEngine(await configured({ MANYHANDS_ENGINE_KIND: "postgres", MANYHANDS_ENGINE_URL: url }));
   expect(dead.state).toBe("fail");
-  expect(dead.text).toMatch(/^PostgreSQL at .*schema manyhands: .*unavailable/);
+  expect(dead.text).toStartWith(`The run store is unavailable: PostgreSQL at ${place}: `);
   expect(dead.text).not.toContain("secret");
 });
 

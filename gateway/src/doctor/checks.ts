@@ -92,7 +92,10 @@ export async function checkEngine(config: Pick<Config, "engine" | "home">): Prom
     return { name, state: "ok", text: await probeEngine(config) };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return { name, state: "fail", text: `${engineText(config.engine, config.home)}: ${error.message}` };
+    // What is wrong with a database says where that is.
+    const isNamed = config.engine.kind !== "embedded" && error.code === "storage_unavailable";
+    const where = isNamed ? "" : `${engineText(config.engine, config.home)}: `;
+    return { name, state: "fail", text: `${where}${error.message}` };
   }
 }
 

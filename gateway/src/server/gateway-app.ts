@@ -180,7 +180,8 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
     const { openApiDocument } = await import("../rest/openapi.ts");
     return c.json(openApiDocument(endpoints, { version, publicUrl }));
   });
-  if (options.signIn) app.route("/", signInApp(options.signIn, publicUrl));
+  if (options.signIn)
+    app.route("/", signInApp({ ...options.signIn, ...(options.refused && { refused: options.refused }) }, publicUrl));
   app.route("/", pagesApp(endpoints, { version, publicUrl, signIn: options.signIn !== undefined }));
   // The secret of a link counts for these routes, and for no other.
   app.route("/", restApp(shared, { ...deps, identify: linkReader(options.shares) }));

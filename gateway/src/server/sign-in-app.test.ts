@@ -89,6 +89,45 @@ test("whoever comes back is checked by what their own browser kept, and leaves i
   expect(told).toHaveLength(1);
 });
 
+test("a sign-in that was begun under another name of this machine goes on under the one that the issuer sends back to", async () => {
+  const { app } = signIns("http://127.0.0.1:4100/team");
+  const to = async (url: string) => (await app.request(url)).headers.get("location");
+  expect(await to("http://localhost:4100/auth/sign-in")).toBe("http://127.0.0.1:4100/team/auth/sign-in");
+  for (const url of ["http://127.0.0.1:4100", "http://localhost:8080", "http://agents.example:4100"])
+    expect(await to(`${url}/auth/sign-in`)).toBe("https://issuer.example/authorize");
+});
+
+test("whoever is not signed in reads so on a page that leads back; the log has the reason", async () => {
+  const finish = async () => {
+    throw new AppError("unauthorized", "Send the token.", { cause: new Error("sign-in: <no> email") });
+  };
+  const begin = () => Promise.reject(new AppError("unavailable", "The issuer <away>."));
+  const reasons: unknown[] = [];
+  const refused: SignIn["refused"] = ({ path, status, reason }) => reasons.push([path, status, reason]);
+  const app = signInApp({ oidc: { begin, finish }, store, sessionMs: 1, refused }, "https://agents.example/team");
+  app.onError((error) => Response.json(String(error), { status: 401 }));
+  const cookie = `manyhands-sign-in=${encodeURIComponent(encodeURIComponent(kept))}`;
+  const came = (headers: Record<string, string>, path = "callback") =>
+    app.request(`/auth/${path}`, { headers: { accept: "text/html,*/*", ...headers } });
+  const page = await came({ cookie });
+  expect([page.status, page.headers.get("content-type"), page.headers.get("content-security-policy")]).toEqual([
+    ...[401, "text/html; charset=utf-8", "default-src 'none'"],
+  ]);
+  const text = await page.text();
+  expect(text).toContain("You were not signed in. The log of the gateway says why.");
+  expect(text).toContain('href="https://agents.example/team/"');
+  expect(text).not.toContain("token");
+  expect(await (await came({})).text()).toContain("was not started here");
+  expect(await (await came({}, "sign-in")).text()).toContain("The issuer &lt;away&gt;.");
+  expect((await came({ cookie, accept: "application/json" })).headers.get("content-type")).toContain("json");
+  const started = expect.stringContaining("was not started here");
+  expect(reasons).toEqual([
+    ["/auth/callback", 401, "sign-in: <no> email"],
+    ["/auth/callback", 401, started],
+    ["/auth/callback", 401, "sign-in: <no> email"],
+  ]);
+});
+
 test("a session says who is signed in, until one of our own pages signs out", async () => {
   const { app } = signIns();
   const secret = await store.signIn(callerNamed("ann", ["read"]), 60_000);

@@ -62,7 +62,12 @@ async function startAgent(name: string, config: Config, context: CliContext): Pr
     return reject(new AppError(event.type === "server-given-up" ? event.code : "unavailable", event.reason));
   };
   const keep = (one: string) =>
-    supervise(specOf(one, placed, context), { signal: stop.signal, graceMs, policy: defaultPolicy, report });
+    supervise(specOf(one, placed, context), { signal: stop.signal, graceMs, policy: defaultPolicy, report }).catch(
+      (error) => {
+        if (one === name) reject(error);
+        else tell({ type: "server-given-up", name: one, code: "unavailable", reason: String(error) });
+      },
+    );
   const kept = [keep(name)];
   const close = async () => {
     stop.abort();

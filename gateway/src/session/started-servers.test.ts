@@ -12,13 +12,21 @@ import { openSession } from "./open-session.ts";
 import * as systems from "./system-session.ts";
 
 const away = new AppError("unavailable", "It is away.");
+const readOnly = Object.assign(new Error("EROFS: read-only file system"), { code: "EROFS" });
 const tls = { ca: "/ca.pem" };
 
 /**
  * A folder whose servers nobody starts in earnest: what they would be started with, and which have
  * ended.
  */
-async function pretended({ connect = async () => ({}) }: { readonly connect?: () => Promise<object> } = {}) {
+async function pretended({
+  connect = async () => ({}),
+  unlogged,
+}: {
+  readonly connect?: () => Promise<object>;
+  /** The agent whose log cannot be opened. */
+  readonly unlogged?: string;
+} = {}) {
   const checkout = await checkoutForTest({ agents: { manus: "", swe: "" } });
   const env = {
     ...{ PUBLIC_URL: "http://127.0.0.1:9/gateway", MANYHANDS_TOKEN: "own-token", KEPT: "yes" },
@@ -30,6 +38,7 @@ async function pretended({ connect = async () => ({}) }: { readonly connect?: ()
   const kept: { graceMs: number; policy: object }[] = [];
   const ended: string[] = [];
   const supervising = spyOn(supervision, "supervise").mockImplementation(async (spec, { signal, report, ...how }) => {
+    if (spec.name === unlogged) throw readOnly;
     specs.push(spec);
     kept.push(how);
     report({ type: "server-up", name: spec.name, url: "https://127.0.0.1:1", restarts: 0 });
@@ -91,6 +100,15 @@ test("agents that were started for a command end if the first of them cannot be 
   await using it = await pretended({ connect: () => Promise.reject(away) });
   await expect(openSession({ agent: "manus" }, it.config, it.context)).rejects.toBe(away);
   expect(it.ended.toSorted()).toEqual(["manus", "swe"]);
+});
+
+test("a log that cannot be opened fails the command with that cause; of an agent that is only asked it is told", async () => {
+  await using it = await pretended({ unlogged: "manus" });
+  await expect(openSession({ agent: "manus" }, it.config, it.context)).rejects.toBe(readOnly);
+  await using other = await pretended({ unlogged: "swe" });
+  const session = await openSession({ agent: "manus" }, other.config, other.context);
+  await session.close();
+  expect(other.said.join()).toContain("read-only file system");
 });
 
 test("a system that was started for a command ends if the gateway cannot be spoken to", async () => {

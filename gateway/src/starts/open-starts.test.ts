@@ -63,3 +63,17 @@ test("where everybody is answered a schedule that was added with a token starts 
   await one.schedules.tick();
   expect((await one.schedules.get("report", "alice")).firings).toMatchObject([{ outcome: "started" }]);
 });
+
+test("of schedules and triggers that start what there is not, it is said at once, with what there is", async () => {
+  const schedule = (name: string, start: string) =>
+    `[schedules.${name}]\nstart = "${start}"\ntask = "Report"\ncron = "0 8 * * *"\n`;
+  const trigger = '[triggers.issue]\nstart = "nobody"\ntask = "See"\ntype = "github"\nsecret = "a secret of it"\n';
+  await using one = await startsForTest(
+    {},
+    { at, toml: `${schedule("good", "echo")}${schedule("bad", "ecko")}${trigger}` },
+  );
+  expect(one.warned).toEqual([
+    '[schedules.bad] starts "ecko", but there is no flow or agent of this name now. Known: echo.',
+    '[triggers.issue] starts "nobody", but there is no flow or agent of this name now. Known: echo.',
+  ]);
+});

@@ -49,8 +49,27 @@ export function openStarts(config: TriggersConfig, deps: StartsDeps): Starts & {
   const starting = { ...deps, notifications, book };
   const schedules = openSchedules({ ...starting, configured: config.schedules, hasToken: hasTokenIn(deps) });
   const triggers = openTriggers({ ...starting, configured: config.triggers });
+  for (const unknown of startsOfNothing(config, deps.runnables)) log.warn({}, unknown);
   engine.work([notifyRun(sent)], { concurrency, dedicatedPool: true });
   return { schedules, triggers, notifications, start: () => startScheduler(schedules, log) };
+}
+
+/**
+ * What starts by itself something that there is not, in words. It is no error: an agent that was
+ * registered may come again.
+ */
+function startsOfNothing({ schedules, triggers }: TriggersConfig, runnables: Pick<Runnables, "all">): string[] {
+  const all = [
+    ...schedules.map(({ name, start }) => ({ table: `schedules.${name}`, start })),
+    ...triggers.map(({ name, start }) => ({ table: `triggers.${name}`, start })),
+  ];
+  const known = all.length === 0 ? [] : runnables.all().map(({ name }) => name);
+  return all
+    .filter(({ start }) => !known.includes(start))
+    .map(
+      ({ table, start }) =>
+        `[${table}] starts ${JSON.stringify(start)}, but there is no flow or agent of this name now. Known: ${known.join(", ") || "none"}.`,
+    );
 }
 
 function hasTokenIn({ tokens }: StartsDeps) {

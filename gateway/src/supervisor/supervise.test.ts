@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readlinkSync } from "node:fs";
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -118,6 +118,28 @@ test("a server that never starts is given up with its last output", async () => 
   expect(events[0]).toMatchObject({ restartInMs: 5 });
   expect(events[1]).toMatchObject({ restartInMs: 10 });
   expect(events[2]).toMatchObject({ code: "unavailable", reason: expect.stringContaining("no such thing") });
+});
+
+test("a log that cannot be opened is the first start's own failure, and at a restart one that is tried again", async () => {
+  const server = await spec("process.exit(1);");
+  const blocked = join(folder, "blocked");
+  await writeFile(blocked, "");
+  const bounds = { signal: new AbortController().signal, graceMs: 100, policy };
+  const first = recorder();
+  await expect(
+    supervise({ ...server, logPath: join(blocked, "a.log") }, { ...bounds, report: first.report }),
+  ).rejects.toMatchObject({ code: expect.stringMatching(/^E/) });
+  const later = recorder();
+  const logPath = join(folder, "once", "a.log");
+  const report = (event: SupervisorEvent) => {
+    later.report(event);
+    // From now on the folder's name is a file's.
+    rmSync(join(folder, "once"), { recursive: true, force: true });
+    writeFileSync(join(folder, "once"), "");
+  };
+  await supervise({ ...server, logPath }, { ...bounds, report });
+  expect(later.events.map(({ type }) => type)).toEqual(["server-down", "server-down", "server-given-up"]);
+  expect(later.events[1]).toMatchObject({ reason: expect.stringContaining("could not be started") });
 });
 
 test("a module that only exports its agent fails with what an entry point must do", async () => {

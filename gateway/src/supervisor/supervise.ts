@@ -48,7 +48,8 @@ const configurationExitCode = 2;
 
 /**
  * Keeps a server up until `signal` aborts, restarting it with growing pauses, and gives it up when
- * it keeps failing. Resolves when the server is down for good; never rejects.
+ * it keeps failing. Resolves when the server is down for good. Rejects with the file system's error
+ * if its log cannot be opened at first; later that is a failure like others.
  */
 export async function supervise(
   spec: ServerSpec,
@@ -63,11 +64,11 @@ export async function supervise(
   let failures = 0;
   for (let starts = 0; !signal.aborted; starts++) {
     const startedAt = performance.now();
-    const server = startServer(spec);
-    const reason = await untilDown(server, starts, options);
-    if (reason === undefined || signal.aborted) return;
+    const ended = await lived(spec, starts, options);
+    if (ended === undefined || signal.aborted) return;
+    const { reason, exitCode } = ended;
     failures = performance.now() - startedAt >= policy.settledMs ? 1 : failures + 1;
-    const isMisconfigured = (await server.exited) === configurationExitCode;
+    const isMisconfigured = exitCode === configurationExitCode;
     if (isMisconfigured || failures >= policy.attempts) {
       const code = isMisconfigured ? "config_invalid" : "unavailable";
       report({ type: "server-given-up", name: spec.name, code, reason });
@@ -77,6 +78,26 @@ export async function supervise(
     report({ type: "server-down", name: spec.name, reason, restartInMs });
     await sleep(restartInMs, signal).catch(() => undefined);
   }
+}
+
+/** One process, until it is down. Returns why it is, or undefined if it was stopped on request. */
+async function lived(
+  spec: ServerSpec,
+  restarts: number,
+  options: Parameters<typeof supervise>[1],
+): Promise<{ readonly reason: string; readonly exitCode: number | null } | undefined> {
+  let server: ServerProcess;
+  try {
+    server = startServer(spec);
+  } catch (error) {
+    if (restarts === 0) throw error;
+    return {
+      reason: `${spec.name} could not be started: ${error instanceof Error ? error.message : error}`,
+      exitCode: null,
+    };
+  }
+  const reason = await untilDown(server, restarts, options);
+  return reason === undefined ? undefined : { reason, exitCode: await server.exited };
 }
 
 /**

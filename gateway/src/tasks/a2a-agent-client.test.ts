@@ -11,7 +11,7 @@ import { connectAgent } from "./a2a-agent-client.ts";
  * A server that shows a card, lists two tasks and has files, and remembers what it was asked and
  * with which token.
  */
-function serve() {
+function serve(called = (_: Request): Response | Promise<Response> => new Response("content")) {
   const asked: string[] = [];
   const versions: unknown[] = [];
   let url = "";
@@ -22,7 +22,7 @@ function serve() {
       const { pathname, search } = new URL(request.url);
       asked.push(`${pathname}${search} ${request.headers.get("authorization")}`);
       if (pathname.startsWith("/.well-known/")) return Response.json(AgentCard.toJSON(cardOf("Agent", url)));
-      if (pathname !== "/tasks") return new Response("content");
+      if (pathname !== "/tasks") return called(request);
       versions.push(request.headers.get("A2A-Version"));
       const status = { state: "TASK_STATE_COMPLETED", timestamp: "1970-01-01T00:00:01Z" };
       const history = [{ parts: [{ raw: "YQ==" }, { text: "Go" }] }, { parts: [{ text: "on" }] }];
@@ -66,6 +66,16 @@ test("what A2A calls a task is a run to whoever names one", async () => {
     await expect(Array.fromAsync(client.send({ text: "More", taskId: run }, { signal }))).rejects.toThrow(said);
   }
   await expect(Array.fromAsync(client.watch("nope", { signal }))).rejects.toThrow("There is no run nope.");
+});
+
+test("an agent that cannot do something is told in its own words, whatever these are", async () => {
+  const message = "This agent's trial has ended";
+  await using agent = serve(() => Response.json({ jsonrpc: "2.0", id: 1, error: { code: -32004, message } }));
+  const client = await connectAgent(agent.url, undefined);
+  const failure = await Array.fromAsync(client.send({ text: "More", taskId: "t1" }, { signal })).catch(
+    (error) => error,
+  );
+  expect([failure.code, failure.message]).toEqual(["unsupported", expect.stringContaining(message)]);
 });
 
 test("only as many tasks are requested as needed", async () => {

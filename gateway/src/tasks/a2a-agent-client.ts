@@ -57,8 +57,8 @@ async function* ofRun(id: string | undefined, updates: AsyncIterable<TaskUpdate>
 function inRunWords(error: unknown, id: string): unknown {
   if (!(error instanceof AppError)) return error;
   if (error.code === "not_found") return new AppError("not_found", `There is no run ${id}.`, { cause: error });
-  const hasEnded = error.code === "run_ended" || (error.code === "unsupported" && error.message.includes("has ended"));
-  return hasEnded ? new AppError("run_ended", `The run ${id} has ended.`, { cause: error }) : error;
+  if (error.code === "run_ended") return new AppError("run_ended", `The run ${id} has ended.`, { cause: error });
+  return error;
 }
 
 function outgoing({

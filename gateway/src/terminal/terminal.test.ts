@@ -33,3 +33,34 @@ test("a pipe is read whole once it has begun, left alone while it is silent, and
   ];
   expect(await Promise.all(cases)).toEqual([bytes("ten bytes."), [], most, bytes("in pieces"), null]);
 });
+
+const asks = `const { processTerminal } = await import(${JSON.stringify(join(import.meta.dir, "terminal.ts"))});
+const answer = await processTerminal({}).ask("Your name");
+console.log("answered " + JSON.stringify(answer ?? null));`;
+
+/** The answer of a person who types these keys at the prompt; undefined if it waits on. */
+async function answerTo(keys: string): Promise<unknown> {
+  let shown = "";
+  await using terminal = new Bun.Terminal({
+    data(_, bytes) {
+      shown += new TextDecoder().decode(bytes);
+    },
+  });
+  const child = Bun.spawn([process.execPath, "-e", asks], { terminal });
+  const endsAt = performance.now() + 15_000;
+  const find = async (text: RegExp) => {
+    while (!text.test(shown) && performance.now() < endsAt) await Bun.sleep(10);
+    return text.exec(shown)?.[1];
+  };
+  await find(/Your name/);
+  terminal.write(keys);
+  const answer = await find(/answered (.*)\r\n/);
+  child.kill();
+  return answer === undefined ? undefined : JSON.parse(answer);
+}
+
+test("at a keyboard, Enter gives an answer; Ctrl-C, and Ctrl-D in an empty line, decline to give one", async () => {
+  const [ctrlC, ctrlD] = ["\u0003", "\u0004"];
+  const cases = [answerTo("Ada\r"), answerTo(ctrlC), answerTo(ctrlD), answerTo(`Ada${ctrlD}\r`)];
+  expect(await Promise.all(cases)).toEqual(["Ada", null, null, "Ada"]);
+});

@@ -33,17 +33,32 @@ export function processTerminal(env: Readonly<Record<string, string | undefined>
     out: (piece) => void process.stdout.write(piece),
     say: (line) => void process.stderr.write(`${line}\n`),
     async ask(question) {
-      if (interactive) {
-        const { isCancel, text } = await import("@clack/prompts");
-        const answer = await text({ message: question });
-        return isCancel(answer) ? undefined : answer;
-      }
+      if (interactive) return askAtKeyboard(question);
       piped ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
       const { value, done } = await piped.next();
       return done === true ? undefined : value;
     },
     read: readPiped,
   };
+}
+
+/**
+ * Asks at the keyboard. Ctrl-D in an empty line closes the input, of which the prompt takes no
+ * notice: it would wait for ever.
+ */
+async function askAtKeyboard(question: string): Promise<string | undefined> {
+  const { isCancel, text } = await import("@clack/prompts");
+  const closed = new AbortController();
+  let answered = false;
+  const onPause = () => setImmediate(() => answered || closed.abort());
+  process.stdin.once("pause", onPause);
+  try {
+    const answer = await text({ message: question, signal: closed.signal });
+    return isCancel(answer) ? undefined : answer;
+  } finally {
+    answered = true;
+    process.stdin.off("pause", onPause);
+  }
 }
 
 async function readPiped(maxBytes: number, patienceMs?: number): Promise<Uint8Array | undefined> {

@@ -41,6 +41,7 @@ test("an error without an equivalent carries its code, whether to try again, and
     expect(infoOf(error)).toContain(`"reason":"${error.code.toUpperCase()}"`);
     expect(infoOf(error)).not.toContain("retryAfter");
   }
+  expect(infoOf(new AppError("run_ended", "x"))).toContain('"metadata":{"code":"run_ended"}');
   expect(infoOf(new QuotaError("1 run at once", 5))).toContain('"retryAfter":"5"');
 });
 

@@ -68,13 +68,21 @@ export function toA2AError(error: unknown, report: (bug: unknown) => void): A2AE
     return new AppFailure(new AppError("internal", publicError(error).message));
   }
   if (error.code === "not_found") return new TaskNotFoundError(error.message);
-  if (error.code === "run_ended") return new UnsupportedOperationError(error.message);
+  if (error.code === "run_ended") return hasEnded(error.message);
   if (error.field !== undefined) {
     const description = error.message.slice(error.field.length + 2);
     return new FieldViolationsError([{ field: `message.${error.field}`, description }]);
   }
   if (error.code === "conflict" || error.code === "invalid_input") return new RequestMalformedError(error.message);
   return new AppFailure(error);
+}
+
+/**
+ * What cannot be done because the task has ended. A2A's error for that stands for anything an agent
+ * cannot do, so that its metadata says it.
+ */
+export function hasEnded(message: string): A2AError {
+  return new UnsupportedOperationError({ message, metadata: { code: "run_ended" satisfies ErrorCode } });
 }
 
 /** The `error` member of a JSON-RPC response. */

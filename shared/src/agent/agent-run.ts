@@ -172,7 +172,11 @@ async function begin(
   { signal, emit, progress }: StepContext,
 ) {
   const today = new Date().toISOString().slice(0, 10);
-  const { offered, missing } = await toolsNow(agent, run.principal, nothingYet, { signal, progress });
+  const { offered, missing } = await toolsNow(agent, run.principal, nothingYet, {
+    signal,
+    progress,
+    vision: deps.model.capabilities.vision,
+  });
   for (const { name, reason } of missing)
     emit({
       type: "notice-given",

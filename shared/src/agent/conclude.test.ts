@@ -3,6 +3,7 @@ import { chown, link, open, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import type { ReadEvent } from "../core/events/events.ts";
+import { sha256Of } from "../core/text/sha256.ts";
 import { defineTool } from "../core/tools/define-tool.ts";
 import { recordBaseline } from "../machine/workspace/baseline.ts";
 import { saveFile } from "../machine/workspace/save-file.ts";
@@ -117,6 +118,29 @@ test("a file that came from elsewhere is not an artifact unless the task changed
   });
   const { events } = await agent.run("Fetch.");
   expect(artifacts(events).map(({ name }) => name)).toEqual(["changed.txt", "answer"]);
+});
+
+test("what git ignores in a project is an artifact only if the answer names it", async () => {
+  const unpack = defineTool({
+    name: "unpack",
+    description: "Unpacks a project.",
+    input: z.strictObject({}),
+    effect: "once",
+    async run(_, { workspace }) {
+      const text = "target/\ndist/\n";
+      await saveFile(workspace, "proj/.gitignore", Buffer.from(text));
+      const files = [{ path: "proj/.gitignore", sha256: sha256Of(text) }];
+      await recordBaseline(workspace, { root: "proj", files }, () => new Blob());
+      return "unpacked";
+    },
+  });
+  const files = { "proj/src/a.c": "a", "proj/target/a.o": "o", "proj/dist/a.tgz": "t", "target/b": "b" };
+  await using agent = await agentForTest({
+    script: [call("unpack", {}), call("write", { files }), { text: "Built dist/a.tgz." }],
+    tools: [unpack, write],
+  });
+  const { events } = await agent.run("Build it.");
+  expect(artifacts(events).map(({ name }) => name)).toEqual(["target/b", "proj/dist/a.tgz", "proj/src/a.c", "answer"]);
 });
 
 test("a file the user sent is not an artifact even if its arrival was not recorded", async () => {

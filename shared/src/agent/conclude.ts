@@ -5,6 +5,7 @@ import type { AgentOutput } from "../core/runs/task.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../core/workspace.ts";
 import { storeFile } from "../machine/workspace/artifacts/artifact-store.ts";
 import { unchangedSinceBaseline } from "../machine/workspace/baseline.ts";
+import { ignoredInProjects } from "../machine/workspace/ignored-files.ts";
 import { changedFiles, type Listing, listFiles, removedFiles } from "../machine/workspace/list-files.ts";
 import { isProtected } from "../machine/workspace/protected-names.ts";
 import type { AgentState } from "./task/agent-state.ts";
@@ -38,7 +39,7 @@ export async function conclude(
   const files = await run.step("collect", async () => {
     const workspace = await deps.openWorkspace(run.principal, run.contextId);
     const after = await listFiles(workspace);
-    const made = await collect(workspace, { before, after }, task.received, deps.artifacts);
+    const made = await collect(workspace, { before, after }, task, deps.artifacts);
     const taskChanges = { made: made.map(({ name }) => name), removed: removedFiles(before, after) };
     return [...made, ...(await finished(workspace, taskChanges, deps))];
   });
@@ -92,26 +93,33 @@ async function finished(
 
 /**
  * Stores the files made or changed since `before`, up to the limits. Leaves out files that would
- * take effect where they are copied to, files that arrived from elsewhere and were not changed, and
- * files that cannot be read.
+ * take effect where they are copied to, files that arrived from elsewhere and were not changed,
+ * what git ignores in a project unless the answer names it, and files that cannot be read.
  */
 async function collect(
   workspace: Workspace,
   { before, after }: { readonly before: Listing; readonly after: Listing },
-  received: AgentState["received"],
+  task: AgentState,
   artifacts: ArtifactStore,
 ): Promise<StoredFile[]> {
   const fit = after.files.filter((file) => file.size <= largestFile && !isProtected(file.path));
   const isUnchanged = await unchangedSinceBaseline(workspace);
+  const isIgnored = await ignoredInProjects(workspace, after);
+  const answer = `${task.outcome?.summary ?? ""} ${lastWords(task)}`;
   const stored: StoredFile[] = [];
   for (const path of changedFiles(before, { ...after, files: fit })) {
     if (stored.length === maxFiles) break;
-    if (await isUnchanged(path)) continue;
+    if ((isIgnored(path) && !names(answer, path)) || (await isUnchanged(path))) continue;
     const file = await storeFile(workspace, artifacts, path).catch((error: unknown) => {
       if (error instanceof AppError) return undefined;
       throw error;
     });
-    if (file !== undefined && received.get(path) !== file.sha256) stored.push({ ...file, name: path });
+    if (file !== undefined && task.received.get(path) !== file.sha256) stored.push({ ...file, name: path });
   }
   return stored;
+}
+
+/** Whether a text names a file by its path, or by that within its project. */
+function names(text: string, path: string): boolean {
+  return text.includes(path) || (path.includes("/") && text.includes(path.slice(path.indexOf("/") + 1)));
 }

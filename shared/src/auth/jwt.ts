@@ -88,6 +88,8 @@ export function callerOfClaims(
 export function principalOfClaims(payload: JWTPayload, claim: string): string {
   const name = payload[claim];
   if (typeof name !== "string") throw refusal(`JWT: no text in the claim ${claim}`);
+  // Whoever may enter an address that nobody has checked may enter another person's.
+  if (claim === "email" && payload.email_verified === false) throw refusal("JWT: the email address is not verified");
   try {
     return assignable(principalName(name));
   } catch (error) {

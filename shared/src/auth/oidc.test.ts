@@ -33,6 +33,7 @@ const of = (issuer: string, more: Partial<OidcConfig> = {}) =>
     clientSecret: undefined,
     principalClaim: "sub",
     scopesClaim: undefined,
+    scopes: [],
     sessionMs: 3_600_000,
     ...more,
   });
@@ -75,20 +76,27 @@ const codeOf = ({ code }: { code: string }) => code;
 type Answer = { readonly status: number; readonly body: unknown };
 
 /** An issuer whose tokens have these claims besides the usual ones, or that answers as told. */
-function startTokens(claims: (nonce: string) => object | Answer) {
+function startTokens(claims: (nonce: string) => object | Answer, userInfo?: () => object) {
   const asked: { authorization: string | null; form: URLSearchParams }[] = [];
   const verifiers: string[] = [];
+  const userInfoFor: (string | null)[] = [];
   let nonce = "";
   const server: Bun.Server<undefined> = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {
       const issuer = server.url.origin;
+      if (request.url.endsWith("/userinfo")) {
+        userInfoFor.push(request.headers.get("authorization"));
+        const { status, ...told } = { status: 200, ...userInfo?.() };
+        return Response.json(told, { status });
+      }
       if (!request.url.endsWith("/token"))
         return Response.json({
           issuer,
           authorization_endpoint: `${issuer}/a?theme=dark`,
           token_endpoint: `${issuer}/token`,
+          ...(userInfo && { userinfo_endpoint: `${issuer}/userinfo` }),
         });
       const form = new URLSearchParams(await request.text());
       asked.push({ authorization: request.headers.get("authorization"), form });
@@ -112,7 +120,8 @@ function startTokens(claims: (nonce: string) => object | Answer) {
       if (value !== "") back.searchParams.set(name, value);
     return oidc.finish(back, callback, kept);
   };
-  return { origin: server.url.origin, asked, verifiers, signIn, [Symbol.asyncDispose]: () => server.stop(true) };
+  const origin = server.url.origin;
+  return { origin, asked, verifiers, userInfoFor, signIn, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
 test("a sign-in begins with what ties its end to this browser, and keeps what the issuer's address has", async () => {
@@ -138,6 +147,42 @@ test("who came back is whom the token names, with the scopes of its claim or tho
   const named = { principalClaim: "email", scopesClaim: "groups" };
   expect(await issuer.signIn(named)).toEqual({ principal: "ann@a.example", scopes: new Set(["run"]) } as never);
   expect(await issuer.signIn({ principalClaim: "nickname" }).catch(codeOf)).toBe("unauthorized");
+});
+
+test("the issuer is asked for the scopes that the claims need, and for those of the settings", async () => {
+  await using issuer = startTokens(() => ({}));
+  const scopeOf = async (more: Partial<OidcConfig>) =>
+    (await of(issuer.origin, more).begin(callback)).url.searchParams.get("scope");
+  expect(await scopeOf({ principalClaim: "email" })).toBe("openid email");
+  expect(await scopeOf({ principalClaim: "preferred_username", scopes: ["groups", "openid"] })).toBe(
+    "openid profile groups",
+  );
+  expect(await scopeOf({ scopesClaim: "groups" })).toBe("openid");
+});
+
+test("claims that the token lacks are asked for where the issuer tells who somebody is, for the same person alone", async () => {
+  let told: object = { sub: "ann", email: "ann@a.example", groups: ["run"] };
+  await using issuer = startTokens(
+    () => ({ email: "token@a.example" }),
+    () => told,
+  );
+  const named = { principalClaim: "email" };
+  expect((await issuer.signIn(named)).principal).toBe("token@a.example");
+  expect(issuer.userInfoFor).toEqual([]);
+  expect(await issuer.signIn({ ...named, scopesClaim: "groups" })).toEqual({
+    ...{ principal: "token@a.example", scopes: new Set(["run"]) },
+  } as never);
+  expect(issuer.userInfoFor).toEqual(["Bearer t"]);
+  told = { ...told, sub: "eve" };
+  expect(await issuer.signIn({ scopesClaim: "groups" }).catch(codeOf)).toBe("unauthorized");
+  told = { status: 503 };
+  expect(await issuer.signIn({ scopesClaim: "groups" }).catch(codeOf)).toBe("unavailable");
+});
+
+test("an email address that the issuer has not checked names nobody", async () => {
+  await using issuer = startTokens(() => ({ email: "ann@a.example", email_verified: false }));
+  expect(await issuer.signIn({ principalClaim: "email" }).catch(codeOf)).toBe("unauthorized");
+  expect((await issuer.signIn()).principal).toBe("ann");
 });
 
 test("the client shows its secret, from the settings or a file, or says only its name", async () => {

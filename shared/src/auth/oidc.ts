@@ -14,6 +14,8 @@ export type OidcConfig = {
   readonly principalClaim: string;
   /** If undefined, everybody who signs in may read and run. */
   readonly scopesClaim: string | undefined;
+  /** What the issuer is asked for besides what the claims need. */
+  readonly scopes: readonly string[];
   readonly sessionMs: number;
 };
 
@@ -60,7 +62,7 @@ export function createOidc(config: OidcConfig): Oidc {
         client_id: config.clientId,
         redirect_uri: callback,
         response_type: "code",
-        scope: "openid",
+        scope: askedScopes(config).join(" "),
         state: kept.state,
         nonce: kept.nonce,
         code_challenge: await oauth.calculatePKCECodeChallenge(kept.verifier),
@@ -79,7 +81,11 @@ export function createOidc(config: OidcConfig): Oidc {
         const answer = await request(described, client, shown, code, callback, verifier, options());
         const checks = { expectedNonce: nonce, requireIdToken: true };
         const tokens = await oauth.processAuthorizationCodeResponse(described, client, answer, checks);
-        return oauth.getValidatedIdTokenClaims(tokens);
+        const claims = oauth.getValidatedIdTokenClaims(tokens);
+        if (claims === undefined || !lacks(claims, config) || described.userinfo_endpoint === undefined) return claims;
+        // Issuers may keep the claims of a scope out of the ID token, and tell them here.
+        const told = await oauth.userInfoRequest(described, client, tokens.access_token, options());
+        return { ...(await oauth.processUserInfoResponse(described, client, claims.sub, told)), ...claims };
       });
       if (claims === undefined) throw refusal("sign-in: no ID token");
       const { principalClaim, scopesClaim } = config;
@@ -87,6 +93,24 @@ export function createOidc(config: OidcConfig): Oidc {
       return callerNamed(principalOfClaims(claims, principalClaim), ["read", "run"]);
     },
   };
+}
+
+/** The scopes by which the claims of OpenID Connect are asked for; others are up to the issuer. */
+const scopesOfClaims: Readonly<Record<string, readonly string[]>> = {
+  email: ["email", "email_verified"],
+  profile: ["name", "given_name", "family_name", "middle_name", "nickname", "preferred_username"],
+  phone: ["phone_number"],
+};
+
+function askedScopes({ principalClaim, scopesClaim = "", scopes }: OidcConfig): readonly string[] {
+  const needed = Object.entries(scopesOfClaims).flatMap(([scope, claims]) =>
+    claims.includes(principalClaim) || claims.includes(scopesClaim) ? [scope] : [],
+  );
+  return [...new Set(["openid", ...needed, ...scopes])];
+}
+
+function lacks(claims: object, { principalClaim, scopesClaim = principalClaim }: OidcConfig): boolean {
+  return [principalClaim, scopesClaim].some((claim) => !Object.hasOwn(claims, claim));
 }
 
 async function secretOf({ clientSecret }: OidcConfig): Promise<string | undefined> {

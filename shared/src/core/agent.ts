@@ -151,10 +151,19 @@ export interface Agents {
   read(url: string, signal: AbortSignal): Promise<AgentEntry>;
 }
 
-/** The line that describes an agent to a model: its name, description and skills. */
+/**
+ * The line that describes an agent to a model: its name, description and skills, with those of
+ * their tags that say more.
+ */
 export function agentText({ name, description, skills }: AgentEntry): string {
-  const able = skills.map((skill) => skill.name).join(", ");
-  return `- ${name}: ${description}${able === "" ? "" : ` Skills: ${able}.`}`;
+  const said = `${description} ${skills.map((skill) => skill.name).join(" ")}`.toLowerCase();
+  const told = new Set<string>();
+  const able = skills.map((skill) => {
+    const more = skill.tags.map((tag) => tag.toLowerCase()).filter((tag) => !said.includes(tag) && !told.has(tag));
+    for (const tag of more) told.add(tag);
+    return more.length === 0 ? skill.name : `${skill.name} (${more.join(", ")})`;
+  });
+  return `- ${name}: ${description}${able.length === 0 ? "" : ` Skills: ${able.join(", ")}.`}`;
 }
 
 /**

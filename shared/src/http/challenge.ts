@@ -17,8 +17,13 @@ export function challengeOf(error: unknown): Record<string, string> {
   return refusal instanceof AppError && refusal.code === "unauthorized" ? { "WWW-Authenticate": "Bearer" } : {};
 }
 
-/** Receives a refused request, for the log. */
-export type ReportRefusal = (told: { method: string; path: string; status: number }, request: Request) => void;
+/**
+ * Receives a refused request, for the log; what comes with its reason counts before what does not.
+ */
+export type ReportRefusal = (
+  told: { method: string; path: string; status: number; reason?: string },
+  request: Request,
+) => void;
 
 /** Reports every answer that refuses a caller. */
 export function auditRefusals(report: ReportRefusal): MiddlewareHandler {

@@ -1,4 +1,5 @@
 import { lazily } from "../core/async/lazy.ts";
+import { errnoOf } from "../core/errors.ts";
 import type { ModelConfig } from "./config.ts";
 import { ModelFailure } from "./model-failure.ts";
 
@@ -50,7 +51,7 @@ function entraToken(baseUrl: string): () => Promise<string> {
  */
 export async function entraLibrary(load = () => import("@azure/identity")): ReturnType<typeof load> {
   return await load().catch((error: unknown) => {
-    if (!/cannot find (?:package|module)/i.test(String(error))) throw error;
+    if (errnoOf(error) !== "ERR_MODULE_NOT_FOUND") throw error;
     throw new ModelFailure("rejected", "Microsoft Entra ID needs the package @azure/identity, which is not installed", {
       advice: "Install it beside manyhands: `npm install @azure/identity`. Or set `llm.api_key`.",
     });

@@ -42,6 +42,7 @@ export async function openAuthentication(
   const logged = new WeakSet<CallerRequest>();
   const refused: ReportRefusal = (told, request) => {
     if (!logged.has(request)) log.warn(told, "a request was refused");
+    logged.add(request);
   };
   if (token === undefined)
     return {

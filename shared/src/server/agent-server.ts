@@ -27,7 +27,7 @@ import { browserMissing } from "./machine/find-browser.ts";
 import type { Machine } from "./machine/open-machine.ts";
 import { openHomeFiles, openWorkspaces } from "./machine/open-workspaces.ts";
 import { openModel } from "./open-model.ts";
-import { openSkills } from "./open-skills.ts";
+import { checkSkills, openSkills } from "./open-skills.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { mcpApp } from "./protocols/mcp-app.ts";
 import { showMountKey } from "./protocols/mount-key.ts";
@@ -120,7 +120,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     concurrency: 1_000,
     dedicatedPool: true,
   });
-  for (const said of [...(opened?.notes ?? []), ...[note].filter(isSaid)]) logger.warn(said);
+  if (isSaid(note)) logger.warn(note);
   logStart(parts, start, served.url.href);
   if (tools && options.mcpStdio) {
     (await import("../mcp/server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
@@ -205,9 +205,10 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const { engine, metrics } = await openTelemetry(stored, config, { name, operation: "invoke_agent", log: logger });
   const mcp = await openMcp(config, { sandbox, logger, shared, env: process.env });
   const authentication = await openAuthentication(config, shared, logger);
-  const opening = [checkServers(name, agentConfig.mcp, mcp), showMountKey(home, shared.mountKey)] as const;
+  const { tools: chosen, delegates, skills } = agentConfig;
+  const checking = [checkServers(name, agentConfig.mcp, mcp), checkSkills(name, skills, config, shared)] as const;
+  const opening = [...checking, showMountKey(home, shared.mountKey)] as const;
   const [keys] = await Promise.all([openHomeKeys(shared.signing), ...opening]);
-  const { tools: chosen, delegates } = agentConfig;
   // An agent that asks no others loads nothing for it.
   const peering = delegates.length > 0 ? await import("./protocols/open-peers.ts") : undefined;
   const admit = peering && (await peering.admission(config, keys));
@@ -215,7 +216,7 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
   const missing = await browserMissing(config);
   const { agent, without } = await configuredAgent({ name, source }, start, missing);
   const memory = openMemory(config, shared);
-  const mounted = memory.over(openSkills(mcp.mount(agentConfig.mcp), agentConfig.skills, config, shared));
+  const mounted = memory.over(openSkills(mcp.mount(agentConfig.mcp), skills, config, shared));
   const open = (principal: string, contextId: string) =>
     openWorkspace({ home, agent: name, principal, contextId, user: sandbox.user });
   const workspaces = openWorkspaces(config, {
@@ -235,7 +236,11 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
     approval: approvalBy(agentConfig.approve, agent, mounted),
     risky: agentConfig.risky,
   };
-  const tasks = lazily(async () => (await import("./open-tasks.ts")).openTasks(needed));
+  const tasks = lazily(async () => {
+    const opened = await (await import("./open-tasks.ts")).openTasks(needed);
+    for (const said of opened.notes) logger.warn(said);
+    return opened;
+  });
   const stopSweeping = startSweeping(config, { engine, log: logger });
   return {
     ...needed,

@@ -53,7 +53,7 @@ export const agentFaults: readonly Fault[] = [
   {
     id: "sent-files-come-back",
     file: "shared/src/agent/conclude.ts",
-    find: " && received.get(path) !== file.sha256",
+    find: " && task.received.get(path) !== file.sha256",
     becomes: "",
     harm: "After an upgrade in mid-task a user gets the files they sent back as results.",
     tests: agent,

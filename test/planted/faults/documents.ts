@@ -197,8 +197,8 @@ export const documentsFaults: readonly Fault[] = [
   {
     id: "another-page-drawn",
     file: "shared/src/tools/documents/read/pdf/read-pdf.ts",
-    find: "rendering.picture(number)",
-    becomes: "rendering.picture(1)",
+    find: "const picture = await rendering.picture(number);",
+    becomes: "const picture = await rendering.picture(1);",
     harm: "Of a scan the first page is seen in place of the one that was asked for.",
     tests: ["shared/src/tools/documents/read/pdf/read-pdf"],
   },

@@ -28,10 +28,10 @@ export const mcpFaults: readonly Fault[] = [
   },
   {
     id: "question-for-whichever-call",
-    file: "shared/src/mcp/client/connection/connection.ts",
-    find: "listeners.size === 1 ?",
-    becomes: "listeners.size >= 1 ?",
-    harm: "A person answers what another person's call was asked.",
+    file: "shared/src/mcp/client/connection/questions.ts",
+    find: "const call = calling.getStore();",
+    becomes: "const call = undefined as ReturnType<typeof calling.getStore>;",
+    harm: "Over HTTP, what a call asks is cancelled because another one is under way.",
     tests: ["shared/src/mcp/client/connection/connection"],
   },
   {
@@ -53,8 +53,8 @@ export const mcpFaults: readonly Fault[] = [
   {
     id: "message-after-the-end",
     file: "shared/src/mcp/client/connection/stdio-transport.ts",
-    find: "message !== undefined && !closed",
-    becomes: "message !== undefined",
+    find: "message === undefined || closed",
+    becomes: "message === undefined",
     harm: "What a program says after a message that was too long still counts.",
     tests: ["shared/src/mcp/client/connection/stdio-transport"],
   },
@@ -244,9 +244,9 @@ export const mcpFaults: readonly Fault[] = [
   },
   {
     id: "question-to-another-call",
-    file: "shared/src/mcp/client/connection/connection.ts",
-    find: "listeners.size === 1 ? [...listeners][0] : undefined",
-    becomes: "[...listeners].at(-1)",
+    file: "shared/src/mcp/client/connection/questions.ts",
+    find: "if (listener !== undefined && others.length === 0)",
+    becomes: "if (listener !== undefined)",
     harm: "A question that an MCP server asks in one conversation is put to the person of another.",
     tests: mcp,
   },

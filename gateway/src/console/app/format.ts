@@ -56,6 +56,11 @@ export function costText({ usd, unpriced }: Pick<TaskUsage, "usd" | "unpriced">)
   return usd === 0 ? words().costUnknown : words().costPartlyUnknown(moneyText(usd));
 }
 
+/** A model by its name, and by its provider if that is not the same. */
+export function modelText({ name, provider }: { readonly name: string; readonly provider: string }): string {
+  return name === provider ? name : `${name} (${provider})`;
+}
+
 /** The first line of a text, cut to a length. */
 export function shortLine(text: string, length = 160): string {
   const line = text.replace(/\s+/g, " ").trim();

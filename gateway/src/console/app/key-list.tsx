@@ -1,4 +1,5 @@
 import { Dialog } from "../parts/dialog.tsx";
+import { keyText } from "./keys.ts";
 import { words } from "./words/words.ts";
 
 /** What each key does. */
@@ -10,7 +11,7 @@ export function KeyList({ close }: { close: () => void }) {
         {text.keyList.map(([key, does]) => [
           <dt key={`${key} key`}>{does}</dt>,
           <dd key={`${key} does`}>
-            <kbd>{key}</kbd>
+            <kbd>{keyText(key)}</kbd>
           </dd>,
         ])}
       </dl>

@@ -1,5 +1,12 @@
 import { useEffect } from "preact/hooks";
 
+/**
+ * A key as the person's keyboard has it: `mod+K` is ⌘K on a Mac and Ctrl K everywhere else.
+ */
+export function keyText(key: string): string {
+  return key.replace("mod+", /Mac OS|iPhone|iPad/.test(navigator.userAgent) ? "⌘" : "Ctrl ");
+}
+
 /** What keys do, by `KeyboardEvent.key`; `mod+k` is ⌘K or Ctrl K. */
 export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 

@@ -2,6 +2,8 @@ import { request } from "../api/client.ts";
 import { Glyph, StateGlyph } from "../parts/icons/glyph.tsx";
 import { Icon, type IconName, Mark } from "../parts/icons/icon.tsx";
 import { complain } from "../parts/toast.tsx";
+import { modelText } from "./format.ts";
+import { keyText } from "./keys.ts";
 import { titleOf } from "./names.ts";
 import { address, place } from "./router.ts";
 import { agentsUp, connected, health, person, recent, rehearses, waiting } from "./store.ts";
@@ -45,7 +47,7 @@ export function Nav({ openPalette }: { openPalette: () => void }) {
         <Icon name="search" />
         <span>{text.search}</span>
         <kbd class="end" aria-hidden="true">
-          ⌘K
+          {keyText("mod+K")}
         </kbd>
       </button>
       <Entry to="waiting" icon="tray" count={waiting.value.length}>
@@ -124,7 +126,7 @@ function Foot() {
   return (
     <div class="model">
       <Glyph shape={connected.value ? "done" : "failed"} tone={connected.value ? "s-ok" : "s-wait"} label={false} />
-      <span class="grow" title={about && `${about.model.name} (${about.model.provider}) · ${about.version}`}>
+      <span class="grow" title={about && `${modelText(about.model)} · ${about.version}`}>
         {connected.value ? (
           <>
             <span class="cut">{rehearses.value ? text.rehearsal : model}</span>

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
+import { keyText } from "../app/keys.ts";
 import { Icon, type IconName } from "./icons/icon.tsx";
 
 /** How a button looks: `primary` is the one thing to press. */
@@ -8,7 +9,7 @@ type Props = {
   readonly look?: ButtonLook;
   readonly tall?: boolean;
   readonly icon?: IconName;
-  /** The key that does the same, shown inside. */
+  /** The key that does the same, as `keyText` takes it, shown inside. */
   readonly shortcut?: string;
   readonly children?: ComponentChildren;
 } & Omit<JSX.IntrinsicElements["button"], "icon" | "size" | "children">;
@@ -20,7 +21,7 @@ export function Button({ look = "plain", tall, icon, shortcut, children, type = 
     <button class={names.join(" ")} type={type} {...rest}>
       {icon && <Icon name={icon} small />}
       {children}
-      {shortcut && <kbd aria-hidden="true">{shortcut}</kbd>}
+      {shortcut && <kbd aria-hidden="true">{keyText(shortcut)}</kbd>}
     </button>
   );
 }

@@ -3,7 +3,8 @@ import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { RunEvent } from "manyhands/internal/core/runs/run";
 import type { Runs } from "manyhands/internal/runs/runs";
 import { restForTest } from "../../testing/rest.ts";
-import { type AskedAgent, liveRoutes } from "./live-routes.ts";
+import type { AskedAgent } from "./asked-agents.ts";
+import { liveRoutes } from "./live-routes.ts";
 
 type Sent = {
   readonly agent: AskedAgent;

@@ -35,6 +35,7 @@ type Sent = { readonly url: string; readonly method: string; readonly body: stri
 /** A gateway of two people, one of whom also has a token that only reads; their agents answer. */
 async function startWithAgents() {
   const sent: Sent[] = [];
+  let reads = 0;
   const reachAgent: ReachAgent = ({ url = "http://own" }, principal) => ({
     url,
     async fetch(input, init = {}) {
@@ -45,6 +46,13 @@ async function startWithAgents() {
   });
   const gateway = await startGateway({
     flows: [asking, outer],
+    engine: (real) => ({
+      ...real,
+      events(...which) {
+        reads++;
+        return real.events(...which);
+      },
+    }),
     app: {
       reachAgent,
       identify({ headers }) {
@@ -62,7 +70,7 @@ async function startWithAgents() {
   const started = await call("/flows/asking", "ann", { method: "POST", body: JSON.stringify({ input: "x" }) });
   const { id } = (await started.json()) as { id: string };
   while ((await gateway.engine.get(id))?.status !== "waiting") await Bun.sleep(20);
-  return { gateway, call, id, sent };
+  return { gateway, call, id, sent, reads: () => reads };
 }
 
 const order = (body: object) => ({ method: "POST", body: JSON.stringify(body) });
@@ -133,4 +141,15 @@ test("the page or desktop of an agent that an asked agent asked is shown and use
   }
   expect((await call(`/runs/${root}/live?task=task-1&screen=phone`, "ann")).status).toBe(400);
   expect((await call(`/runs/${root}/live?task=task-2`, "ann")).status).toBe(404);
+});
+
+test("what a person does to a page reads the journals once, however often they act", async () => {
+  const { gateway, call, id, sent, reads } = await startWithAgents();
+  await using _ = gateway;
+  const act = () => call(`/runs/${id}/live?task=task-1`, "ann", typing);
+  expect((await act()).status).toBe(200);
+  const before = reads();
+  expect(before).toBeGreaterThan(0);
+  for (let again = 0; again < 3; again++) expect((await act()).status).toBe(200);
+  expect([reads(), sent.length]).toEqual([before, 4]);
 });

@@ -1,18 +1,12 @@
 import type { Fetch } from "manyhands/internal/a2a/client/client-fetch";
 import { AppError, type ErrorCode, errorCodes } from "manyhands/internal/core/errors";
-import { readEvent } from "manyhands/internal/core/events/read-event";
 import { type LiveScreen, liveOrder, liveScreens } from "manyhands/internal/core/live-page";
 import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
-import { familyOf } from "manyhands/internal/runs/family";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import { endpoint, type RestEndpoint } from "../endpoint.ts";
+import { type AskedAgent, createFindAsked, type FindAsked } from "./asked-agents.ts";
 import { frameSchema } from "./run-routes.ts";
-
-/**
- * An agent that was asked: its name, and the address it was asked at; undefined: where it is now.
- */
-export type AskedAgent = { readonly name: string; readonly url: string | undefined };
 
 /**
  * The server of an agent of this system, asked for a principal: its address, and how it is sent
@@ -46,10 +40,13 @@ const query = z.object({
 
 /** `/runs/{id}/live`: to watch, and to use. */
 export function liveRoutes(deps: LiveRoutesDeps): RestEndpoint[] {
-  return [watchPage(deps), usePage(deps)];
+  const found = { ...deps, findAsked: createFindAsked(deps.engine) };
+  return [watchPage(found), usePage(found)];
 }
 
-function watchPage(deps: LiveRoutesDeps): RestEndpoint {
+type LiveDeps = LiveRoutesDeps & { readonly findAsked: FindAsked };
+
+function watchPage(deps: LiveDeps): RestEndpoint {
   const about = {
     method: "get",
     path: "/runs/{id}/live",
@@ -68,7 +65,7 @@ function watchPage(deps: LiveRoutesDeps): RestEndpoint {
   });
 }
 
-function usePage(deps: LiveRoutesDeps): RestEndpoint {
+function usePage(deps: LiveDeps): RestEndpoint {
   const about = {
     method: "post",
     path: "/runs/{id}/live",
@@ -96,12 +93,12 @@ const streamHeaders = { "Content-Type": "text/event-stream", "Cache-Control": "n
  * run is that task, or it or one it asked for asked for the task.
  */
 async function agentOf(
-  { engine, reachAgent }: LiveRoutesDeps,
+  { findAsked, reachAgent }: LiveDeps,
   run: RunRecord,
   task: string,
   screen: LiveScreen,
 ): Promise<(init: RequestInit) => Promise<Response>> {
-  const asked = task === run.id ? { name: run.kind, url: undefined } : await askedFor(engine, run, task);
+  const asked = task === run.id ? { name: run.kind, url: undefined } : await findAsked(run, task);
   const agent = asked && reachAgent?.(asked, run.principal);
   if (agent === undefined) throw new AppError("not_found", "No page of this task can be shown here.");
   return async (init) => {
@@ -112,18 +109,6 @@ async function agentOf(
     if (!answer.ok) throw await refusalOf(answer);
     return answer;
   };
-}
-
-/** The agent that a run of the family asked for a task. */
-async function askedFor(engine: Engine, run: RunRecord, task: string): Promise<AskedAgent | undefined> {
-  for (const one of await familyOf(engine, run)) {
-    const events = (await engine.events(one.id)).map(({ event }) => readEvent(event));
-    const accepted = events.find((event) => event.type === "agent-accepted" && event.taskId === task);
-    if (accepted?.type !== "agent-accepted") continue;
-    const ask = events.find((event) => event.type === "agent-asked" && event.askId === accepted.askId);
-    if (ask?.type === "agent-asked") return { name: accepted.agent, url: ask.url };
-  }
-  return undefined;
 }
 
 /** An agent's refusal as ours; an agent's own credentials are no matter of the caller's. */

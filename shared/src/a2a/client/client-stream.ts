@@ -48,7 +48,7 @@ export async function* followTask(peer: Peer, what: Following): AsyncGenerator<T
     const failure = yield* readStream(peer, what, position);
     if (position.state !== undefined && isDone(position.state)) break;
     // A task that ended while nobody listened has no stream any more, only a result.
-    if (failure?.code === "unsupported" && position.taskId !== undefined) break;
+    if (isOver(failure) && position.taskId !== undefined) break;
     if (failure !== undefined && !mayRepeat(peer, position, failure)) throw failure;
     failures = position.news === before ? failures + 1 : 1;
     if (failures > peer.retry.retries)
@@ -57,6 +57,13 @@ export async function* followTask(peer: Peer, what: Following): AsyncGenerator<T
   }
   const known = position.reply ?? position.whole;
   yield { kind: "end", task: known ?? (await peer.get(position.taskId ?? "", signal ? { signal } : {})) };
+}
+
+/**
+ * Whether a task cannot be followed any more; A2A has one error for all that an agent cannot do.
+ */
+function isOver(failure: AppError | undefined): boolean {
+  return failure?.code === "run_ended" || failure?.code === "unsupported";
 }
 
 /**

@@ -10,7 +10,7 @@ import type { Quotas } from "../../runs/quotas.ts";
 import { cancelRun, untilSettled, whileQuiet } from "../../runs/settle.ts";
 import { isTerminal, taskState } from "../task-state.ts";
 import { taskView } from "../task-view.ts";
-import { AppFailure, toA2AError } from "../wire-error.ts";
+import { AppFailure, hasEnded, toA2AError } from "../wire-error.ts";
 import { acceptMessage } from "./accept-message.ts";
 import { bareReply } from "./bare-reply.ts";
 import { activateRequired, callFacts, noteFailure, wireOf } from "./call-context.ts";
@@ -82,7 +82,7 @@ export function createRequestHandler(deps: RequestHandlerDeps): RequestHandler {
       const run = await ownTask(deps, id, principal);
       const missed = after !== undefined && after < run.lastEvent;
       if (!missed && isTerminal(taskState(await deps.projections.current(run), run))) {
-        throw new UnsupportedOperationError("The task has ended; read it with GetTask");
+        throw hasEnded("The task has ended; read it with GetTask");
       }
       yield* watchTask(deps, run, { signal, after, journal, hitl, until: "task" });
     }),
@@ -137,8 +137,8 @@ export function createRequestHandler(deps: RequestHandlerDeps): RequestHandler {
 /** As `cancelRun`, in the words of A2A. */
 function cancel(deps: RequestHandlerDeps, run: RunRecord, signal: AbortSignal): Promise<void> {
   return cancelRun(deps, run, signal).catch((error: unknown) => {
-    const hasEnded = error instanceof AppError && error.code === "run_ended";
-    throw hasEnded ? new TaskNotCancelableError(`Task ${run.id} has ended`) : error;
+    const isOver = error instanceof AppError && error.code === "run_ended";
+    throw isOver ? new TaskNotCancelableError(`Task ${run.id} has ended`) : error;
   });
 }
 

@@ -84,3 +84,13 @@ test("a tool is needed for what the user says or what a result says, each by its
   expect(needed([user("a chart"), result("a.xlsx")], ["chart"])).toEqual(["sheet"]);
   expect(needed([user("a chart")], ["chart", "sheet"])).toEqual([]);
 });
+
+test("what only shows pictures is offered to a model that sees, and to others stays callable", async () => {
+  const tools = [tool("edit"), tool("see", { needsSight: true })];
+  const offered = async (vision: boolean) => {
+    const now = await toolsNow({ tools } as never, "alice", nothingYet, { ...step, vision });
+    return [names(now.offered), names(now.callable)];
+  };
+  expect(await offered(true)).toEqual(["edit see", "edit see"]);
+  expect(await offered(false)).toEqual(["edit", "edit see"]);
+});

@@ -17,15 +17,16 @@ export const nothingYet: Pick<AgentState, "messages" | "called"> = { messages: [
 
 /**
  * The agent's tools and those that may change; watchers are told what is waited for. Only for use
- * inside steps, since the set is not deterministic.
+ * inside steps, since the set is not deterministic. `vision` is whether its model sees pictures.
  */
 export async function toolsNow(
   { tools, moreTools }: Pick<AgentDefinition, "tools" | "moreTools">,
   principal: string,
   { messages, called }: Pick<AgentState, "messages" | "called">,
-  { signal, progress }: Pick<StepContext, "signal" | "progress">,
+  { signal, progress, vision }: Pick<StepContext, "signal" | "progress"> & { readonly vision?: boolean },
 ): Promise<ToolsNow> {
-  const first = opened(tools, called);
+  const seen = vision === false ? tools.filter(({ needsSight }) => !needsSight) : tools;
+  const first = opened(seen, called);
   if (moreTools === undefined) return { callable: tools, offered: first, missing: [] };
   const own = new Set(tools.map(({ name }) => name));
   const listed = await moreTools.list(principal, signal, (text) =>

@@ -46,9 +46,10 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
     for (const name of neededIn(task.messages, agent.tools, task.called)) task.called.add(name);
     const toolChoice = toolChoiceNow(agent, task);
     const reply = await retryingStep(task.run, "model", waitingOf(task, deps), async (step) => {
-      const { callable, offered, missing } = await toolsNow(agent, task.run.principal, task, step);
       const { artifacts, model } = deps;
-      const seen = { vision: model.capabilities.vision, artifacts };
+      const { vision } = model.capabilities;
+      const seen = { vision, artifacts };
+      const { callable, offered, missing } = await toolsNow(agent, task.run.principal, task, { ...step, vision });
       const observation = await seenNow(agent, task, deps, step.signal);
       const shown = observation === undefined ? [] : [observation];
       const { messages, saved } = foldViews(task, observation);

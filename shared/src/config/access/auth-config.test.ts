@@ -32,6 +32,7 @@ test("what is left out of the settings has its default", () => {
       clientSecret: undefined,
       principalClaim: "sub",
       scopesClaim: undefined,
+      scopes: [],
       sessionMs: 43_200_000,
     },
   });
@@ -42,12 +43,15 @@ test("each setting arrives where it is used, and a path is taken from the folder
   const { jwks: _, ...keyless } = jwt;
   const named = read({
     jwt: { ...keyless, jwks_file: "keys.json", ...claims, scope_prefix: "m:" },
-    oidc: { ...oidc, client_secret_file: "secret.txt", ...claims, session_hours: 0.5 },
+    oidc: { ...oidc, client_secret_file: "secret.txt", ...claims, scopes: ["groups"], session_hours: 0.5 },
   });
   const mapped = { principalClaim: "email", scopesClaim: "roles" };
   expect(named).toStrictEqual({
     jwt: { keys: { file: "/home/keys.json" }, issuer, audience: "a", ...mapped, scopePrefix: "m:" },
-    oidc: { issuer, clientId: "console", clientSecret: { file: "/home/secret.txt" }, ...mapped, sessionMs: 1_800_000 },
+    oidc: {
+      ...{ issuer, clientId: "console", clientSecret: { file: "/home/secret.txt" }, ...mapped },
+      ...{ scopes: ["groups"], sessionMs: 1_800_000 },
+    },
   });
   expect(read({ oidc: { ...oidc, client_secret: "s" } }).oidc?.clientSecret).toEqual({ text: "s" });
 });

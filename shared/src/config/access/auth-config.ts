@@ -50,6 +50,7 @@ function oidcConfig(oidc: Sections["auth"]["oidc"], cwd: string): OidcConfig | u
     clientSecret: text === undefined ? named : { text },
     principalClaim: oidc.principal_claim,
     scopesClaim: oidc.scopes_claim,
+    scopes: oidc.scopes,
     sessionMs: oidc.session_hours * 3_600_000,
   };
 }

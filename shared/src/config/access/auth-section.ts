@@ -30,6 +30,7 @@ export const authSection = z.strictObject({
       client_secret_file: text.optional(),
       principal_claim: text.default("sub"),
       scopes_claim: text.optional(),
+      scopes: z.array(text).default([]),
       session_hours: z.number().min(0.01).max(720).default(12),
     })
     .prefault({}),

@@ -40,7 +40,16 @@ export function defineTool<Input extends z.ZodObject>(
     readonly runDurably?: (input: z.output<Input>, run: Run, context: DurableContext) => Promise<string | ToolResult>;
   } & Pick<
     Tool,
-    "family" | "opens" | "neededFor" | "parallel" | "actsOn" | "endsTask" | "release" | "brings" | "alwaysJudged"
+    | "family"
+    | "opens"
+    | "neededFor"
+    | "needsSight"
+    | "parallel"
+    | "actsOn"
+    | "endsTask"
+    | "release"
+    | "brings"
+    | "alwaysJudged"
   >,
 ): Tool {
   const fault = faultIn(spec);

@@ -219,6 +219,8 @@ export interface Tool {
    * it was called. Must be fast and deterministic.
    */
   readonly neededFor?: (text: string, from: "user" | "result") => boolean;
+  /** Whether its calls only show pictures: it is not offered to a model that sees none. */
+  readonly needsSight?: true;
   /** Whether a call may be repeated after a crash, by its input, which may be invalid. */
   effect(input: unknown): Effect;
   /**

@@ -171,6 +171,32 @@ test("a read waits while another holds the lock, says what a damaged store is, a
   await writer.close(100);
 });
 
+test("reads that share a turn see one moment, also if another process writes meanwhile; one that fails, fails alone", async () => {
+  using store = scratch();
+  const writer = writerOf(store.path);
+  await writer.write(insert("before"));
+  using other = new Database(store.path);
+  const ids = (tables: Tables) => tables.workers.all().map(({ id }) => id);
+  const first = writer.readShared((tables) => {
+    const seen = ids(tables);
+    other.run("INSERT INTO workers (id, host, pid, process_start) VALUES ('meanwhile', 'h', 2, '')");
+    return seen;
+  });
+  const second = writer.readShared(ids);
+  expect(await Promise.all([first, second])).toEqual([["before"], ["before"]]);
+  const alone = writer.readShared(ids);
+  expect(await alone).toEqual(["before", "meanwhile"]);
+  const refusing = () => {
+    throw new AppError("conflict", "no");
+  };
+  const [refused, beside] = await Promise.allSettled([writer.readShared(refusing), writer.readShared(ids)]);
+  expect(refused).toMatchObject({ status: "rejected", reason: { code: "conflict" } });
+  expect(beside).toMatchObject({ status: "fulfilled", value: ["before", "meanwhile"] });
+  await writer.close(100);
+  const closed = await Promise.allSettled([writer.readShared(ids), writer.readShared(ids)]);
+  expect(closed.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+});
+
 test("what is read is on disk before it is told, once for each commit of another, also after the store was opened anew", async () => {
   using store = scratch();
   let syncs = 0;

@@ -9,6 +9,7 @@ import { createFileSync, type SyncFile } from "./disk/file-sync.ts";
 import { FileTrust } from "./disk/file-trust.ts";
 import { isBusy, storageFailure } from "./disk/storage-error.ts";
 import { busyPatienceMs, firstRetryMs, StorageWatch } from "./disk/storage-watch.ts";
+import { SharedReads } from "./shared-reads.ts";
 import type { Tables } from "./tables/tables.ts";
 import { type Waiting, WriteQueue } from "./write-queue.ts";
 
@@ -41,6 +42,7 @@ export class Writer {
     isPausing: () => this.#storage.isPausing || this.#rewriting !== undefined,
     commit: () => this.#flush(),
   });
+  readonly #reads = new SharedReads(() => this.#open());
   #closed = false;
   readonly #disk = new DiskSync(
     async () => {
@@ -122,6 +124,12 @@ export class Writer {
       }
       await Bun.sleep(firstRetryMs);
     }
+  }
+
+  /** An early read at the end of this turn of the event loop, together with the others of it. */
+  async readShared<T>(run: (tables: Tables) => T): Promise<T> {
+    const shared = await this.#reads.add(run);
+    return shared === undefined ? await this.read(run, { early: true }) : shared.value;
   }
 
   /**

@@ -5,7 +5,8 @@ import { withinTrace } from "../../core/trace.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { callServer } from "./call-server.ts";
-import type { CallListener, ServerConnection } from "./connection/connection.ts";
+import type { ServerConnection } from "./connection/connection.ts";
+import type { CallListener } from "./connection/questions.ts";
 import { createSuspendedCalls, type ServerCallOutcome } from "./suspended-calls.ts";
 
 type Sent = { readonly inputResponses?: object; readonly requestState?: string; readonly arguments?: object };

@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 const commits = `
-echo 'print(1)' > main.py; printf 'main.py export-ignore\\n' > .gitattributes; git add . && git commit -qm one && git tag v1
+echo 'print(1)' > main.py; printf 'main.py export-ignore\\n' > .gitattributes; git add . && git commit -qm one && git tag v1 && git tag @ann/app@1.0+b#7
 mkdir -p bin; printf '#!/bin/sh\\n' > bin/run; chmod +x bin/run; ln -s main.py link.py; git add . && git commit -qm two && git tag -am 'second' v2
 git checkout -qb feat/x && echo 'print(3)' > main.py && git commit -qam three && git checkout -q main
 echo 'print(4)' > main.py; git commit -qam four`;
@@ -154,6 +154,7 @@ test.if(hasGit)("a branch, a tag or a commit can be checked out", async () => {
   };
   expect((await at({ ref: "feat/x" })).head).toBe("three\nfeat/x");
   expect((await at({ ref: "v1" })).head).toBe("one");
+  expect((await at({ ref: "@ann/app@1.0+b#7" })).head).toBe("one");
   const { head, text } = await at({ ref: "v2" });
   expect(head).toBe("two");
   const { workspace } = await clone({ url: `${host}/ann/app` });
@@ -340,6 +341,7 @@ test("an address names an archive or a repository", () => {
   expect(archiveOf("https://gitlab.com/g/sub/b", "feat/x")).toBe(
     "https://gitlab.com/g/sub/b/-/archive/feat/x/b-feat-x.tar.gz",
   );
+  expect(archiveOf("https://github.com/a/b", "fix/#7")).toBe("https://codeload.github.com/a/b/tar.gz/fix/%237");
   expect(archiveOf("https://bitbucket.org/a/b.git", "v1")).toBe("https://bitbucket.org/a/b/get/v1.tar.gz");
   expect(archiveOf("https://codeberg.org/a/b")).toBe("https://codeberg.org/a/b/archive/HEAD.tar.gz");
   expect(sourceAddress("https://example.com/x/b-1.2.tar.gz?x=1")).toEqual({

@@ -26,7 +26,7 @@ const input = z.strictObject({
     .describe("Such as https://github.com/OWNER/NAME, or the https address of an archive."),
   ref: z
     .string()
-    .regex(/^(?!.*\.\.)\w[\w./-]{0,200}$/, "must be the name of a branch or tag, or a commit")
+    .regex(/^(?!.*(?:\.\.|@\{))[\w@][\w./+#@-]{0,200}$/, "must be the name of a branch or tag, or a commit")
     .optional()
     .describe("Branch, tag or full commit hash; default: the default branch."),
   depth: z.int().min(1).max(1000).default(10).describe("Commits of history."),

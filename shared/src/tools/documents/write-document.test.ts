@@ -261,3 +261,24 @@ test.each<[object, string]>([
   expect({ isError, text }).toEqual({ isError: true, text: expect.stringContaining(problem) });
   for (const name of ["a.xlsx", "a.docx", "a.html"]) expect(await file(name).exists()).toBe(false);
 });
+
+test("a printed page ends where the text says so, and a wide table is on it whole", async () => {
+  const { browser } = printerForTest();
+  const columns = [
+    "Week",
+    "Stations",
+    "Rides",
+    "Complaints",
+    "Income EUR",
+    "Running costs EUR",
+    "Balance EUR",
+    "Rides to break even",
+    "Longest ride of all",
+  ];
+  const row = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const table = [row(columns), row(columns.map(() => "---")), row(columns.map((_, at) => `${at}9,${at}99`))].join("\n");
+  const asked = { path: "two.pdf", markdown: `# One\n\n${table}\n\n\\newpage\n\nsecond` };
+  expect((await write(asked, browser)).text).toContain("PDF, 2 pages, 1 line on the second");
+  const { text } = await read("two.pdf");
+  expect(text.match(/\b(\d)9,\1{1}99\b/g)).toHaveLength(columns.length);
+});

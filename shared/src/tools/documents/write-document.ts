@@ -29,7 +29,7 @@ const input = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("The content, except of .xlsx. Pictures by path: ![Sales](sales.png)."),
+    .describe("The content, except of .xlsx. Pictures by path: ![Sales](sales.png){width=60%}; \\newpage ends a page."),
   sheets: z
     .array(
       z.strictObject({

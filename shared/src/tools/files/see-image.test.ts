@@ -115,3 +115,12 @@ test("an image is scaled to what the model's provider processes, in the separate
   const shown = await showImage(new Uint8Array(large), AbortSignal.timeout(60_000), { width: 300, height: 200 });
   expect(shown).toMatchObject({ width: 1_200, shownWidth: 300, shownHeight: 200, mediaType: "image/jpeg" });
 });
+
+test("a model that sees no pictures is told what else says what is in one", async () => {
+  await using place = await setUp();
+  await place.put("chart.png", await picture(30, 20).png().bytes());
+  const context = { ...contextForTest(place.workspace), vision: false };
+  const { text, isError, images } = await seeImage.call({ path: "chart.png" }, context);
+  expect([isError, images]).toEqual([true, undefined]);
+  expect(text).toContain("read_document");
+});

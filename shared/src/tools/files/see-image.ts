@@ -7,6 +7,9 @@ import { imageTypeOf } from "./view-image.ts";
 
 const maxBytes = 10 * 1024 ** 2;
 
+const unseen =
+  "No picture is shown to you: the model in use takes text only. Where there is read_document, it tells the size of a picture and the text in it; what a chart shows is in the data it was drawn from.";
+
 const input = z.strictObject({ path: z.string().min(1) });
 
 /**
@@ -18,7 +21,9 @@ export const seeImage = defineTool({
   input,
   effect: "pure",
   brings: [],
-  async run({ path }, { workspace, signal }) {
+  needsSight: true,
+  async run({ path }, { workspace, signal, vision }) {
+    if (vision === false) throw new AppError("unsupported", unseen);
     await using file = await openFile(workspace, path);
     const { size } = file.stats;
     if (size > maxBytes) throw new AppError("too_large", `${path} has ${size} bytes; an image may have up to 10 MB.`);

@@ -7,6 +7,8 @@ const desk = await startDesk({
   "/prices": `<title>Prices</title><ul>${rows}</ul><p id=p></p><button onclick="p.textContent = 'A costs 3'">A</button>
     <button onclick="p.textContent = 'B costs 4'">B</button><button onclick="p.textContent = ''">None</button>
     <button onclick="setTimeout(() => p.textContent = 'late ' + 'word '.repeat(400), 40)">Late</button>
+    <button onclick="p.textContent = 'Loading…'">Load</button><button onclick="p.textContent = '34 %'">Part</button>
+    <button onclick="p.textContent = 'B costs'">Half</button>
     <button onclick="document.querySelector('ul').insertAdjacentHTML('afterend', '<p>Added')">Add</button>`,
   "/visits": () =>
     new Response(`<ul>${rows}</ul><p>Visit ${++visits}</p><button onclick="this.textContent += '!'">Go</button>`, {
@@ -63,4 +65,12 @@ test("a page that acts of one turn loaded anew is told as changed, not whole, wi
   expect(seen?.text).toContain(`+ Visit ${now + 2}`);
   expect(seen?.text).not.toContain("A row of many words");
   expect(seen?.text).toEndWith(passed(`Visit ${now + 1}`));
+});
+
+test("what only said that something was under way, or is part of what is there now, is not told as passed", async () => {
+  for (const fleeting of ["Load", "Part", "Half"]) {
+    const text = (await after([fleeting, "B"]))?.text ?? "";
+    expect(text).toContain("+ B costs 4");
+    expect(text).not.toContain("Between");
+  }
 });

@@ -39,9 +39,18 @@ export function passedText(
   const all = linesOf(look.items, { allRefs: false, collapsed: false }).map(({ text }) => text);
   const told = new Set([...all, ...known.flat()].map(withoutRefs));
   const place = placeOf(look.url);
-  const passed = between.flatMap((one) => (one.place === place ? one.texts : [])).filter((text) => !told.has(text));
+  const isOfUse = (text: string) => !told.has(text) && !isFleeting(text) && !all.some((now) => now.includes(text));
+  const passed = between.flatMap((one) => (one.place === place ? one.texts : [])).filter(isOfUse);
   const kept = withinBudget([...new Set(passed)].map(oneLine), passedTokens);
   return kept.length === 0 ? "" : `Between your acts it also said:\n${asData(originOf(look.url), kept.join("\n"))}`;
+}
+
+/**
+ * Whether a text only says that something was under way (`Loading…`), or has no word, as a clock or
+ * a share of progress.
+ */
+function isFleeting(text: string): boolean {
+  return /(?:…|\.\.\.)$/.test(text.trim()) || /^[\d\s:/%.,()-]*$/.test(text);
 }
 
 /** What stands on a page, without what can be operated and what is only drawn. */

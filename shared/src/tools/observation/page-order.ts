@@ -9,8 +9,9 @@ export type PlacedLine = { readonly text: string; readonly parent: string };
 export type Reordered = { readonly parent: number; readonly at: readonly number[] };
 
 /**
- * Where known lines stand in another order, or elsewhere, than in `before`. `known` are the numbers
- * of lines that the conversation has with this look; `key` is a line without what may change.
+ * Where known lines stand in another order, or elsewhere, than in `before`: a single one that moved
+ * with those beside it. `known` are the numbers of lines that the conversation has with this look;
+ * `key` is a line without what may change.
  */
 export function reordered(
   lines: readonly OutlineLine[],
@@ -29,6 +30,9 @@ export function reordered(
       const place = placeOf(at);
       return place === undefined ? [] : [{ at, place }];
     });
+    const isHere = placed.every(({ place }) => successors.get(place.parent) === parent);
+    const lone = isHere ? loneMover(placed.map(({ place }) => place.order)) : undefined;
+    if (lone !== undefined) return [{ parent, at: between(group, placed[lone]?.at ?? 0, placed[lone]?.at ?? 0) }];
     const sorted = placed.toSorted((one, other) => one.place.order - other.place.order);
     const isElsewhere = (index: number) =>
       placed[index]?.at !== sorted[index]?.at || successors.get(placed[index]?.place.parent ?? "") !== parent;
@@ -37,6 +41,17 @@ export function reordered(
     const to = placed.findLastIndex((_, index) => isElsewhere(index));
     return [{ parent, at: between(group, placed[from]?.at ?? 0, placed[to]?.at ?? 0) }];
   });
+}
+
+/** The only entry that stands elsewhere: without it the others stand as they did. */
+function loneMover(orders: readonly number[]): number | undefined {
+  const down = orders.findIndex((order, at) => order > (orders[at + 1] ?? Number.POSITIVE_INFINITY));
+  if (down === -1) return undefined;
+  const isSorted = (without: number) => {
+    const rest = orders.toSpliced(without, 1);
+    return rest.every((order, at) => order < (rest[at + 1] ?? Number.POSITIVE_INFINITY));
+  };
+  return [down, down + 1].find(isSorted);
 }
 
 /** The lines of a look that a conversation knows, in the order of the page. */

@@ -86,11 +86,12 @@ describe.each(tiers)("tier %s", (tier) => {
     async (session) => {
       const more = { session };
       expect(await python("if __name__ == '__main__':\n  print('main')", more)).toBe("main\n[exit code 0, T]");
-      const both = "import sys\nprint('out')\nprint('err', file=sys.stderr)";
-      expect(await python(both, more)).toBe("out\n[stderr]\nerr\n[exit code 0, T]");
+      const both =
+        "import subprocess, sys\nprint('one')\nprint('two', file=sys.stderr)\nsubprocess.run('echo three; echo four >&2', shell=True)\nprint('five')";
+      expect(await python(both, more)).toBe("one\ntwo\nthree\nfour\nfive\n[exit code 0, T]");
       const failing = await python("def f():\n    return 1 / 0\nprint('before')\nf()", more);
       expect(failing).toContain("return 1 / 0");
-      expect(failing).toMatch(/^before\n\[stderr\]\nTraceback[\s\S]*line 4, in <module>[\s\S]*ZeroDivisionError/);
+      expect(failing).toMatch(/^before\nTraceback[\s\S]*line 4, in <module>[\s\S]*ZeroDivisionError/);
       expect(failing).not.toContain("<string>");
       expect(failing).toEndWith("[exit code 1, T]");
       expect(await python("x = (", more)).toContain("SyntaxError");

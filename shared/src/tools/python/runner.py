@@ -16,8 +16,11 @@ def main():
     sys.modules["__main__"] = module
     source = keep(requests) if mode == "kept" else None
     sys.path.insert(0, workspace_first)
+    marks = os.dup(2) if mode == "session" else None
+    # One pipe, which keeps the order of what is printed.
+    os.dup2(1, 2)
     if mode == "session":
-        return serve(os.fdopen(requests, "rb"), module)
+        return serve(os.fdopen(requests, "rb"), module, marks)
     if mode == "once":
         with os.fdopen(requests, "rb") as whole:
             source = whole.read()
@@ -31,7 +34,7 @@ def become_empty(descriptor, flags):
     os.close(nothing)
 
 
-def serve(requests, module):
+def serve(requests, module, marks):
     count = 0
     while True:
         token = None
@@ -48,7 +51,7 @@ def serve(requests, module):
             if token is None:
                 continue
             status = 130
-        finish(token, status)
+        finish(token, status, marks)
 
 
 def run(source, name, module):
@@ -75,14 +78,14 @@ def theirs(frames):
     return frames
 
 
-def finish(token, status):
+def finish(token, status, marks):
     for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
         try:
             stream.flush()
         except Exception:
             pass
     os.write(1, ("\x1e%s:%s\x1e" % (token, status)).encode())
-    os.write(2, ("\x1e%s:\x1e" % token).encode())
+    os.write(marks, ("\x1e%s:\x1e" % token).encode())
 
 
 def keep(requests):

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { ListedAgent } from "../../api/catalog.ts";
 import { post, remove } from "../../api/client.ts";
-import { ageText, safeText, timeText } from "../../app/format.ts";
+import { ageText, modelText, safeText, timeText } from "../../app/format.ts";
 import { address } from "../../app/router.ts";
 import { agents, refreshAgents } from "../../app/store.ts";
 import { words } from "../../app/words/words.ts";
@@ -107,7 +107,7 @@ function Facts({ agent: { url, model, sandbox, breaker, checkedAt, card } }: { a
   const text = words();
   const facts = [
     url,
-    model?.name && `${text.model}: ${model.name} (${model.provider})`,
+    model?.name && `${text.model}: ${modelText(model)}`,
     sandbox && `${text.sandbox}: ${sandbox}`,
     card?.version && `${text.version} ${card.version}`,
     breaker !== "closed" && `${text.breaker} (${breaker})`,

@@ -49,7 +49,7 @@ export function BuildPage() {
   return (
     <>
       <header class="head">
-        <h1>{text.build}</h1>
+        <h1>{text.flows}</h1>
         <span class="t3 small only-d">{text.system.buildNote}</span>
       </header>
       <div class="scroll">

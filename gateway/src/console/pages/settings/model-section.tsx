@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { post } from "../../api/client.ts";
-import { durationText, safeText } from "../../app/format.ts";
+import { durationText, modelText, safeText } from "../../app/format.ts";
 import { health, person, rehearses, signInPath } from "../../app/store.ts";
 import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
@@ -53,9 +53,7 @@ export function ModelSection() {
       {about !== undefined && (
         <dl class="kv about">
           <dt>{text.system.inUse}</dt>
-          <dd>
-            {about.model.name} ({about.model.provider})
-          </dd>
+          <dd>{modelText(about.model)}</dd>
           <dt>{text.version}</dt>
           <dd>{about.version}</dd>
           {signInPath !== undefined && (

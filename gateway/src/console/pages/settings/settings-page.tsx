@@ -56,6 +56,9 @@ export function SettingsPage({ section }: { section: string }) {
           <a class="only-p" href={address(["build"])}>
             {text.flows}
           </a>
+          <a class="only-p" href={address(["starts"])}>
+            {text.starts.title}
+          </a>
           <a class="only-p" href={address(["api"])}>
             {text.api}
           </a>

@@ -53,7 +53,7 @@ export function StartPage() {
         >
           <Choices optionsOpen={optionsOpen} openOptions={() => setOptionsOpen(!optionsOpen)} />
           <span class="grow" />
-          <Button look="primary" type="submit" shortcut="⌘⏎" disabled={busy}>
+          <Button look="primary" type="submit" shortcut="mod+⏎" disabled={busy}>
             {busy ? text.starting : text.start}
           </Button>
         </Composer>

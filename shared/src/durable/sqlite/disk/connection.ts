@@ -17,6 +17,8 @@ export type StoreConnection = {
   commit(): void;
   /** Rolls the transaction back; harmless if the error has already done so. */
   rollback(): void;
+  /** Runs reads that all see the store as it is at the first of them. */
+  readTogether(reads: () => void): void;
   /** Runs one part of a transaction; an error undoes only that part. */
   part<T>(work: () => T): T;
   /** Changes whenever another connection, of this process or another, commits. */
@@ -71,6 +73,7 @@ function connectionOf(db: Database, path: string, syncFile: SyncFile): StoreConn
   const log = path === ":memory:" ? undefined : openSync(`${path}-wal`, "r");
   let syncing: Promise<void> = Promise.resolve();
   const [begin, commit, rollback] = [db.query("BEGIN IMMEDIATE"), db.query("COMMIT"), db.query("ROLLBACK")];
+  const beginReading = db.query("BEGIN");
   const [save, release, undo] = [db.query("SAVEPOINT part"), db.query("RELEASE part"), db.query("ROLLBACK TO part")];
   const checkpoint = db.query("PRAGMA wal_checkpoint(PASSIVE)");
   const empty = db.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -82,6 +85,14 @@ function connectionOf(db: Database, path: string, syncFile: SyncFile): StoreConn
     commit: () => void commit.run(),
     rollback: () => {
       if (db.inTransaction) rollback.run();
+    },
+    readTogether(reads) {
+      beginReading.run();
+      try {
+        reads();
+      } finally {
+        if (db.inTransaction) commit.run();
+      }
     },
     part(work) {
       save.run();

@@ -1,27 +1,10 @@
-import {
-  type Client,
-  type CreateMessageRequest,
-  type ElicitRequest,
-  type ElicitResult,
-  InsufficientScopeError,
-  SdkHttpError,
-  type Tool,
-} from "@modelcontextprotocol/client";
+import { type Client, InsufficientScopeError, SdkHttpError, type Tool } from "@modelcontextprotocol/client";
 import { abortable } from "../../../core/async/within.ts";
 import { isProgram, type ServerConfig } from "../servers/server-config.ts";
 import type { ConnectDeps } from "./connect.ts";
 import { type ConnectionHealth, createLife } from "./connection-life.ts";
 import { serverFailure } from "./failure-words.ts";
-
-/** Handles what a server of a 2025 revision asks while it works on a call. */
-export type CallListener = {
-  elicit(params: ElicitRequest["params"]): Promise<ElicitResult>;
-  /** A question that could have been for this call or another was cancelled. */
-  unclear(): void;
-  sample(
-    params: CreateMessageRequest["params"],
-  ): Promise<{ model: string; role: "assistant"; content: { type: "text"; text: string } }>;
-};
+import { type CallListener, createQuestions } from "./questions.ts";
 
 /** A principal's one connection to a server, made on first use and again after it broke. */
 export interface ServerConnection {
@@ -43,19 +26,18 @@ const listMs = 30_000;
 
 /** Creates one; nothing is started yet. */
 export function createConnection(server: ServerConfig, deps: ConnectDeps): ServerConnection {
-  const listeners = new Set<CallListener>();
+  const questions = createQuestions();
   const listed = createMemory(() => use(listTools, life.signal));
   const life = createLife(server, deps, {
-    ready: (client) => listen(client, server, listeners),
+    ready: (client) => questions.listen(client, server),
     changed: listed.forget,
   });
   const underWay = createCounts();
   const attempt: ServerConnection["use"] = async (work, signal, listener) => {
-    const one = await life.connected(signal);
+    const one = await questions.aside(() => life.connected(signal));
     underWay.add(one);
-    if (listener !== undefined) listeners.add(listener);
     try {
-      const value = await work(one.client);
+      const value = await questions.during(listener, () => work(one.client));
       life.worked();
       return value;
     } catch (error) {
@@ -67,7 +49,6 @@ export function createConnection(server: ServerConfig, deps: ConnectDeps): Serve
       await heedScope(server, error, deps);
       throw serverFailure(server.name, error, one.ending());
     } finally {
-      if (listener !== undefined) listeners.delete(listener);
       // Others whose session was forgotten too have yet to learn it, so the last one closes it.
       if (underWay.remove(one) === 0) life.retire(one);
     }
@@ -140,31 +121,4 @@ function createMemory<T>(ask: () => Promise<T>) {
       kept = undefined;
     },
   };
-}
-
-/**
- * Handles what the server asks. A question does not name the call it belongs to, so it is passed on
- * only if exactly one call is under way.
- */
-function listen(client: Client, server: ServerConfig, listeners: ReadonlySet<CallListener>): void {
-  const only = () => (listeners.size === 1 ? [...listeners][0] : undefined);
-  if (server.elicitation)
-    client.setRequestHandler("elicitation/create", async ({ params }) => {
-      const listener = only();
-      if (listener !== undefined) return listener.elicit(params);
-      for (const one of listeners) one.unclear();
-      return { action: "cancel" };
-    });
-  if (server.sampling)
-    client.setRequestHandler("sampling/createMessage", async ({ params }) => {
-      const listener = only();
-      if (listener === undefined) throw new Error(unclear(listeners.size));
-      return listener.sample(params);
-    });
-}
-
-/** Why a question is for none of so many calls. */
-function unclear(calls: number): string {
-  if (calls === 0) return "No call is under way that this could be for.";
-  return "Several calls are under way on this connection, and in this revision nothing says which of them this is for.";
 }

@@ -31,8 +31,15 @@ export function createStdioTransport({ start, maxMessageBytes }: Options): Stdio
   let closed = false;
   let isStopping = false;
   const errors = createTextTail();
+  const responses: JSONRPCMessage[] = [];
+  // The client hears a notification a moment after it was given it, but a response at once, and
+  // nothing of a call after its response.
+  const respond = () => {
+    for (const response of responses.splice(0)) transport.onmessage?.(response);
+  };
   const end = (reason: string) => {
     if (closed) return;
+    respond();
     closed = true;
     if (!isStopping) ending = reason + shown(errors);
     process?.kill();
@@ -40,8 +47,10 @@ export function createStdioTransport({ start, maxMessageBytes }: Options): Stdio
   };
   const receive = (line: Uint8Array): boolean => {
     const message = messageOf(line);
-    if (message !== undefined && !closed) transport.onmessage?.(message);
-    return message !== undefined;
+    if (message === undefined || closed) return message !== undefined;
+    if ("method" in message) transport.onmessage?.(message);
+    else if (responses.push(message) === 1) queueMicrotask(respond);
+    return true;
   };
   const transport: StdioTransport & { readonly stderr: null; readonly pid: null } = {
     // With these two properties, the client treats the transport as a pipe and negotiates

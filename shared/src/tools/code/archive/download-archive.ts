@@ -121,6 +121,7 @@ export function sourceAddress(address: string, hosts: Pick<GitHosts, "find"> = n
       "invalid_input",
       `${address} is not the address of a repository, as https://${url.host}/OWNER/NAME is. Give a branch or tag as \`ref\`.`,
     );
-  const archive = forge === undefined ? undefined : (ref: string) => forge(repository, name, ref);
+  const inAddress = (ref: string) => ref.split("/").map(encodeURIComponent).join("/");
+  const archive = forge === undefined ? undefined : (ref: string) => forge(repository, name, inAddress(ref));
   return { kind: "repository", url: `${url.origin}${path}`, name, archive };
 }

@@ -9,20 +9,27 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const unix = 3 << 8;
 const dos = 0;
-type Entry = { readonly name: string; readonly madeBy?: number; readonly mode?: number; readonly flags?: number };
+type Entry = {
+  readonly name: string | Buffer;
+  readonly madeBy?: number;
+  readonly mode?: number;
+  readonly flags?: number;
+  readonly method?: number;
+};
 
 /** A zip file whose entries all hold `text`, as it is. */
 function zipOf(entries: readonly Entry[], text = "text"): Buffer {
   const plain = Buffer.from(text);
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
-  for (const { name, madeBy = unix, mode = 0o100644, flags = 0 } of entries) {
+  for (const { name, madeBy = unix, mode = 0o100644, flags = 0, method = 0 } of entries) {
     // What is encrypted begins with twelve bytes more.
     const content = (flags & 1) === 0 ? plain : Buffer.concat([Buffer.alloc(12), plain]);
     const at = Buffer.concat(locals).length;
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
     common.writeUInt16LE(flags, 2);
+    common.writeUInt16LE(method, 4);
     common.writeUInt32LE(Bun.hash.crc32(plain), 10);
     common.writeUInt32LE(content.length, 14);
     common.writeUInt32LE(plain.length, 18);
@@ -89,6 +96,22 @@ test.each<[number, boolean]>([
   const reading = read([{ name: "link", mode: 0o120777 }], "t".repeat(length));
   if (isRead) expect(await reading).toEqual([["link", "symlink", true, "t".repeat(length)]]);
   else await expect(reading).rejects.toMatchObject({ code: "rejected" });
+});
+
+test("a name is UTF-8 where it can be, whatever the archive says, and else what MS-DOS wrote", async () => {
+  const names = ["Grüße/日本語.txt", Buffer.from("\x9abersicht", "latin1"), Buffer.from("\xdcbersicht", "latin1")];
+  expect((await read(names.map((name) => ({ name })))).map((entry) => (entry as unknown[])[0])).toEqual([
+    ...["Grüße/日本語.txt", "Übersicht", "▄bersicht"],
+  ]);
+  const [marked] = (await read([{ name: "Grüße", flags: 0x800 }])) as unknown[][];
+  expect(marked?.[0]).toBe("Grüße");
+});
+
+test("an entry that is packed in another way is refused by its name, and not called damaged", async () => {
+  await expect(read([{ name: "a", method: 14 }])).rejects.toMatchObject({
+    code: "rejected",
+    message: "a is packed in a way that cannot be unpacked here (method 14).",
+  });
 });
 
 test("an entry that is encrypted is refused by its name, as a file and as a link", async () => {

@@ -1,9 +1,12 @@
 import type { Entry } from "yauzl";
 import { AppError } from "../../../core/errors.ts";
+import { unmarkedUtf8 } from "../../../core/text/zip-name.ts";
 import { type ArchiveEntry, nothing } from "./archive-entry.ts";
 
 const longestTarget = 4096;
 const unix = 3;
+/** Stored as it is, and deflated. */
+const methods: readonly number[] = [0, 8];
 const typeBits = 0o170000;
 
 /**
@@ -16,9 +19,12 @@ export async function* readZip(descriptor: number): AsyncGenerator<ArchiveEntry>
   const zip = await fromFdPromise(descriptor, { lazyEntries: true, decodeStrings: false, autoClose: false });
   for await (const entry of zip.eachEntry()) {
     const { generalPurposeBitFlag, fileNameRaw, extraFields } = entry;
-    const path = getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, true);
+    const path = unmarkedUtf8(entry) ?? getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, true);
     const open = async function* () {
       if (entry.isEncrypted()) throw new AppError("rejected", `${path} is encrypted.`);
+      const { compressionMethod: method } = entry;
+      if (!methods.includes(method))
+        throw new AppError("rejected", `${path} is packed in a way that cannot be unpacked here (method ${method}).`);
       yield* await zip.openReadStreamPromise(entry);
     };
     const kind = path.endsWith("/") ? "folder" : kindOf(entry);

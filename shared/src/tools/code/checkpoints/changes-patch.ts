@@ -2,6 +2,7 @@ import { AppError } from "../../../core/errors.ts";
 import { sha256Of } from "../../../core/text/sha256.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { type Baseline, baselinesOf } from "../../../machine/workspace/baseline.ts";
+import { ignoredInProjects } from "../../../machine/workspace/ignored-files.ts";
 import { keptContent } from "../../../machine/workspace/kept-content.ts";
 import { kindOf, openFile } from "../../../machine/workspace/workspace-file.ts";
 import { type DiffRoom, fileDiff, leftOutText, newDiffRoom } from "./file-diff.ts";
@@ -20,15 +21,17 @@ const largest = 1024 ** 2;
  * The difference between a workspace and its files' baseline, as unified diffs that `git apply`
  * accepts: one for each unpacked project that was changed, with paths from its folder, and one for
  * files that were sent outside any project (including the new files, when there is no project).
- * Binary files and those above 1 MB are left out, and so are projects whose folder is gone. Beyond
- * 20 MB in all a patch begins with the names of what is not in it. `only` restricts it to some
- * paths.
+ * Binary files, those above 1 MB and what git ignores are left out, and so are projects whose
+ * folder is gone. Beyond 20 MB in all a patch begins with the names of what is not in it. `only`
+ * restricts it to some paths.
  */
 export async function changesPatches(
   workspace: Workspace,
   only: (path: string) => boolean = () => true,
 ): Promise<ChangesPatch[]> {
-  const there = (await listWork(workspace)).files.map(({ path }) => path).filter(only);
+  const work = await listWork(workspace);
+  const isIgnored = await ignoredInProjects(workspace, work);
+  const there = work.files.map(({ path }) => path).filter((path) => only(path) && !isIgnored(path));
   const baselines = (await baselinesOf(workspace)).map(({ root, files }) => ({
     root,
     loose: files.length === 1 && files[0]?.path === root,

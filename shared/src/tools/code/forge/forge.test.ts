@@ -225,7 +225,7 @@ test.if(hasGit)("what is not there, not cloned or not allowed is refused with wh
   expect((await allowed({ branch: "fix", commit: "a".repeat(40) })).text).toContain("There is no commit");
   expect((await allowed({ branch: "main", commit: mine, title: "x" })).text).toContain("into itself");
   expect((await allowed({ folder: "other", branch: "fix", commit: mine })).text).toContain("Cloned were: app");
-  for (const branch of ["../x", "-f", "a..b", "a.lock", "a b", "a:b", "refs//x", "a/"])
+  for (const branch of ["../x", "-f", "a..b", "a.lock", "a b", "a:b", "refs//x", "a/", "refs/heads/fix", "HEAD"])
     expect((await allowed({ branch, commit: mine })).text).toContain("must be the name of a branch");
   expect(await risk({ branch: "fix", commit: head })).toBeUndefined();
   expect((await callIn(workspace)(tools.push, { folder: "app", branch: "x", commit: "HEAD" })).text).toContain(

@@ -14,7 +14,10 @@ import { pushableRepository } from "./receive-pack.ts";
 
 const branchName = z
   .string()
-  .regex(/^(?!.*(?:\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)|[./]$))\w[\w./+#@-]{0,199}$/, "must be the name of a branch");
+  .regex(
+    /^(?!refs\/|HEAD$|.*(?:\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)|[./]$))\w[\w./+#@-]{0,199}$/,
+    "must be the name of a branch, such as fix/total",
+  );
 
 const input = z.strictObject({
   folder: z.string().min(1).describe("Where clone_repository put it."),

@@ -91,3 +91,78 @@ test.each([
 ] as const)("%s is counted as that", (_, lines, report) => {
   expect(readTestReport(`${lines.join("\n")}\n`)).toEqual({ ...report, failures: [...report.failures] });
 });
+
+test.each([
+  ["6 checks, 0 failed", 6, 0],
+  ["sums  2 checks, 1 failed", 1, 1],
+  ["a: 3 checks, 0 failed\nb: 2 checks, 1 failed\ntotal: 5 checks, 1 failed", 4, 1],
+  ["a: 3 tests, 0 failed\nb: 2 tests, 1 failed", 4, 1],
+  ["OK (5 tests)", 5, 0],
+  ["OK (5 tests, 12 assertions)", 5, 0],
+  ["Tests: 5, Assertions: 7, Failures: 1, Errors: 1.", 3, 2],
+  ["5 examples, 0 failures", 5, 0],
+  ["7 examples, 1 failure, 2 pending", 4, 1],
+  ["2 doctests, 5 tests, 1 failure", 4, 1],
+  ["5 runs, 7 assertions, 1 failures, 1 errors, 0 skips", 3, 2],
+  ["5 tests completed, 1 failed", 4, 1],
+  ["ok | 5 passed | 0 failed (12ms)", 5, 0],
+  ["5 successes / 1 failure / 0 errors / 0 pending : 0.01 seconds", 5, 1],
+  ["5/6 tests passed", 5, 1],
+  ["All 5 tests passed.", 5, 0],
+  ["passed: 4, failed: 2", 4, 2],
+  ["4 tests passed, 2 tests failed", 4, 2],
+  ["All tests passed (7 assertions in 5 test cases)", 5, 0],
+  ["test cases:  5 |  4 passed | 1 failed\nassertions: 9 | 8 passed | 1 failed", 4, 1],
+  ["80% tests passed, 1 tests failed out of 5", 4, 1],
+  ["Passed!  - Failed:     0, Passed:     5, Skipped:     1, Total:     6, Duration: 3 ms", 5, 0],
+  ["Total tests: 5\n     Passed: 4\n     Failed: 1", 4, 1],
+  [
+    "[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.1 s - in A\n[ERROR] Tests run: 5, Failures: 1, Errors: 1, Skipped: 1",
+    2,
+    2,
+  ],
+  [
+    "[==========] 5 tests from 1 test suite ran. (1 ms total)\n[  PASSED  ] 4 tests.\n[  FAILED  ] 1 test, listed below:",
+    4,
+    1,
+  ],
+  ["  5 passing (10ms)\n  1 failing", 5, 1],
+  ["[error] Failed: Total 5, Failed 1, Errors 0, Passed 4", 4, 1],
+  ["Ok:                 5\nFail:               1", 5, 1],
+  ["# TOTAL: 5\n# PASS:  4\n# FAIL:  1", 4, 1],
+  [
+    "Executed 5 tests, with 1 failure (0 unexpected) in 0.1 seconds\nExecuted 5 tests, with 1 failure (0 unexpected) in 0.2 seconds",
+    4,
+    1,
+  ],
+  ["Ran 5 tests containing 7 assertions.\n1 failures, 0 errors.", 4, 1],
+  ["[ FAIL 1 | WARN 0 | SKIP 0 | PASS 5 ]", 5, 1],
+] as const)("the sum %j is %p passed and %p failed", (output, passed, failed) => {
+  expect(readTestReport(`building\n${output}\n`)).toMatchObject({ passed, failed });
+});
+
+test.each([
+  "src/a.c: 2 errors, 1 warning",
+  "3 files changed, 2 insertions",
+  "Tests run in 5 s",
+  "Passed 3 of the arguments on",
+])("%j is no sum of tests", (output) => {
+  expect(readTestReport(output)).toEqual({ passed: undefined, failed: undefined, failures: [] });
+});
+
+test.each([
+  [
+    "GoogleTest",
+    "[  FAILED  ] Sum.Wrong (0 ms)\n[==========] 1 test from 1 test suite ran. (1 ms total)\n[  PASSED  ] 0 tests.\n[  FAILED  ] 1 test, listed below:\n[  FAILED  ] Sum.Wrong",
+    "Sum.Wrong",
+  ],
+  ["ctest", "0% tests passed, 1 tests failed out of 1\n\t  1 - sums (Failed)", "sums"],
+  [
+    "dotnet",
+    "  Failed Sums.Wrong [3 ms]\nFailed!  - Failed:     1, Passed:     0, Skipped:     0, Total:     1",
+    "Sums.Wrong",
+  ],
+  ["a script", "  FAIL a.c:3\n1 checks, 1 failed", "a.c:3"],
+] as const)("the failed test of %s is named", (_, output, name) => {
+  expect(readTestReport(output).failures).toEqual([name]);
+});

@@ -1,59 +1,6 @@
+import { readSums } from "./read-sums.ts";
+import { type ReportForm, reportForms } from "./report-forms.ts";
 import { readTap, type TestReport } from "./tap.ts";
-
-/** How one test runner writes its counts, and the names of failures: each within one line. */
-type Form = { readonly is: RegExp; readonly passed: RegExp; readonly failed: RegExp; readonly failure: RegExp };
-
-const forms: readonly Form[] = [
-  // pytest
-  {
-    is: /^=*\s*(?:\d+ \w+, )*\d+ (?:passed|failed|errors?)\b.* in [\d.]+s/,
-    passed: /(\d+) passed/g,
-    failed: /(\d+) (?:failed|errors?)\b/g,
-    failure: /^(?:FAILED|ERROR) (\S+.*)$/,
-  },
-  // bun test
-  {
-    is: /^\s*\d+ pass$/,
-    passed: /^\s*(\d+) pass$/g,
-    failed: /^\s*(\d+) fail$/g,
-    failure: /^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/,
-  },
-  // cargo test
-  {
-    is: /^test result: /,
-    passed: /^test result: .*?(\d+) passed/g,
-    failed: /^test result: .*?(\d+) failed/g,
-    failure: /^test (.+) \.\.\. FAILED$/,
-  },
-  // node --test in its format for people
-  {
-    is: /^ℹ pass \d+$/,
-    passed: /^ℹ pass (\d+)$/g,
-    failed: /^ℹ fail (\d+)$/g,
-    failure: /^\s*✖ (?!failing tests)(.+?)(?: \([\d.]+ms\))?$/,
-  },
-  // jest, vitest
-  {
-    is: /^\s*Tests:?\s+.*\d+ (?:passed|failed)/,
-    passed: /^\s*Tests:?\s.*?(\d+) passed/g,
-    failed: /^\s*Tests:?\s.*?(\d+) failed/g,
-    failure: /^\s*(?:●|FAIL) (.+)$/,
-  },
-  // go test -v
-  {
-    is: /^\s*--- (?:PASS|FAIL): /,
-    passed: /^\s*--- (PASS): /g,
-    failed: /^\s*--- (FAIL): /g,
-    failure: /^\s*--- FAIL: (\S+)/,
-  },
-  // scripts of a project's own
-  {
-    is: /^\d+ (?:tests? )?passed, \d+ (?:tests? )?failed\b/,
-    passed: /^(\d+) (?:tests? )?passed, /g,
-    failed: /^\d+ (?:tests? )?passed, (\d+)/g,
-    failure: /^(?:not ok|FAIL(?:ED)?):? (\S.*)$/,
-  },
-];
 
 /** A longer line is not part of a report. */
 const longestLine = 2_000;
@@ -63,7 +10,7 @@ const progress = /^[.FEsxu]+$/;
 /** Reads the output of the common test runners, in time linear in its length. */
 export function readTestReport(output: string): TestReport {
   const lines = output.split(/\r?\n/).filter((line) => /\S/.test(line) && line.length <= longestLine);
-  return readUnittest(lines) ?? readProve(lines) ?? readTap(lines) ?? readForm(lines);
+  return readUnittest(lines) ?? readProve(lines) ?? readTap(lines) ?? readForm(lines) ?? readSums(lines) ?? unknown;
 }
 
 /** The output without unittest's progress lines. */
@@ -73,14 +20,25 @@ export function withoutProgress(output: string): string {
   return lines.filter((line) => !progress.test(line)).join("\n");
 }
 
-function readForm(lines: readonly string[]): TestReport {
-  const form = forms.find(({ is }) => lines.some((line) => is.test(line)));
-  if (form === undefined) return { passed: undefined, failed: undefined, failures: [] };
+const unknown: TestReport = { passed: undefined, failed: undefined, failures: [] };
+
+function readForm(lines: readonly string[]): TestReport | undefined {
+  const form = reportForms.find(({ is }) => lines.some((line) => is.test(line)));
+  if (form === undefined) return undefined;
+  const sums = sumLines(lines, form);
+  const failed = total(sums, form.failed);
+  const skipped = form.skipped === undefined ? 0 : total(sums, form.skipped);
   return {
-    passed: total(lines, form.passed),
-    failed: total(lines, form.failed),
+    passed: "passed" in form ? total(sums, form.passed) : total(sums, form.all) - failed - skipped,
+    failed,
     failures: [...new Set(found(lines, form.failure))],
   };
+}
+
+/** The lines of a report that its counts are read in. */
+function sumLines(lines: readonly string[], { within, last }: ReportForm): readonly string[] {
+  const sums = within === undefined ? lines : lines.filter((line) => within.test(line));
+  return last ? sums.slice(-1) : sums;
 }
 
 const unittestSum = /^Ran (\d+) tests? in [\d.]+s$/;

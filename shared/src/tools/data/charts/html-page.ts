@@ -32,7 +32,9 @@ code { background: #f4f4f4; padding: 0.1em 0.3em; }
 pre { background: #f4f4f4; overflow-x: auto; padding: 0.8em; }
 pre code { background: none; padding: 0; }
 summary { cursor: pointer; }
-@media print { body { max-width: none; } }
+.page-break { border: 0; break-after: page; margin: 0; }
+@media screen { .page-break { border-top: 1px dashed #c9c9c9; margin: 2em 0; } }
+@media print { body { max-width: none; } table { display: table; } tr, img, svg { break-inside: avoid; } pre { white-space: pre-wrap; overflow-wrap: anywhere; } }
 </style>
 </head>
 <body>

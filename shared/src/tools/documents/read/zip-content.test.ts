@@ -78,3 +78,14 @@ test("of an archive the files that were asked for are listed, also those with na
   const pieces = await Array.fromAsync(reading.pieces);
   expect(pieces.map(({ text }) => text)).toEqual(["- b/c.txt (1 bytes)", "- d.txt (1 bytes)"]);
 });
+
+test("names are listed as what they are, also those that lead outside and those in UTF-8 that nothing marks", async () => {
+  const zip = zipOf(["../up.txt", "/etc/x", "C:/y", "ok.txt"].map((path) => [path, ""] as const));
+  expect((await zipContent(zip)).entries.map(({ path }) => path)).toEqual(["../up.txt", "/etc/x", "C:/y", "ok.txt"]);
+  // As macOS writes it: zipOf marks what is not ASCII, so the name is put in afterwards.
+  const name = Buffer.from("Grüße.txt");
+  const unmarked = Buffer.from(zipOf([["x".repeat(name.length), "hi"]]));
+  for (let at = unmarked.indexOf("xxxx"); at >= 0; at = unmarked.indexOf("xxxx")) name.copy(unmarked, at);
+  const { entries, text } = await zipContent(unmarked);
+  expect([entries[0]?.path, await text("Grüße.txt")]).toEqual(["Grüße.txt", "hi"]);
+});

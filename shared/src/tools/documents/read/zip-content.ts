@@ -1,6 +1,7 @@
-import { fromBufferPromise } from "yauzl";
+import { type Entry, fromBufferPromise, getFileNameLowLevel } from "yauzl";
 import { AppError } from "../../../core/errors.ts";
 import { counted } from "../../../core/text/counted.ts";
+import { unmarkedUtf8 } from "../../../core/text/zip-name.ts";
 import { numberRange } from "./number-range.ts";
 import type { DocumentPiece, Reading } from "./reading.ts";
 
@@ -21,19 +22,27 @@ export type ZipContent = {
   text(path: string): Promise<string | undefined>;
 };
 
+/** A name that the library decodes itself it also judges; here nothing is written under it. */
+function nameOf(entry: Entry): string {
+  const { generalPurposeBitFlag, fileNameRaw, extraFields } = entry;
+  const name = unmarkedUtf8(entry) ?? getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, false);
+  return name.replaceAll("\\", "/");
+}
+
 /**
  * Reads the directory of a zip archive. Rejects with `unsupported` for a damaged one and with
  * `too_large` for one with more than 20,000 entries.
  */
 export async function zipContent(bytes: Uint8Array): Promise<ZipContent> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const open = () => fromBufferPromise(buffer, { lazyEntries: true, strictFileNames: false });
+  const open = () => fromBufferPromise(buffer, { lazyEntries: true, decodeStrings: false });
   const entries: ZipEntry[] = [];
   try {
     const zip = await open();
-    for await (const { fileName, uncompressedSize, compressedSize } of zip.eachEntry()) {
+    for await (const entry of zip.eachEntry()) {
+      const { uncompressedSize, compressedSize } = entry;
       if (entries.length === maxEntries) throw new AppError("too_large", "The archive has more than 20000 entries.");
-      entries.push({ path: fileName, size: uncompressedSize, packed: compressedSize });
+      entries.push({ path: nameOf(entry), size: uncompressedSize, packed: compressedSize });
     }
   } catch (error) {
     if (error instanceof AppError) throw error;
@@ -45,7 +54,7 @@ export async function zipContent(bytes: Uint8Array): Promise<ZipContent> {
     async text(path) {
       const zip = await open();
       for await (const entry of zip.eachEntry()) {
-        if (entry.fileName !== path) continue;
+        if (nameOf(entry) !== path) continue;
         if (entry.uncompressedSize > maxTextBytes)
           throw new AppError("too_large", `${JSON.stringify(path)} in it unpacks to more than 64 MB.`);
         const chunks: Uint8Array[] = [];

@@ -90,3 +90,22 @@ test.each([
   const [, options] = draw.mock.calls[0] ?? [];
   expect([options?.pictures, options?.language, options?.signal === signal]).toEqual(["svg", expected as never, true]);
 });
+
+test("pandoc's page breaks and sizes of pictures take effect, and nothing else in braces or after a picture", async () => {
+  for (const end of [
+    "\\newpage",
+    "\\pagebreak",
+    '<div style="page-break-after: always"></div>',
+    '<p style="break-after: page;"></p>',
+  ])
+    expect(await body(`a\n\n${end}\n\nb`)).toBe('<p>a</p>\n<hr class="page-break" />\n<p>b</p>\n');
+  const styled = async (given: string) =>
+    /<img src="[^"]*" alt="x"(.*)<\/p>/.exec(await body(`![x](a%20b.png)${given}`))?.[1];
+  expect(await styled("{width=60%}")).toBe(' style="width: 60%" />');
+  expect(await styled('{#fig .wide width="5cm" height=3in }')).toBe(' style="width: 5cm; height: 3in" />');
+  expect(await styled("{width=300}")).toBe(' style="width: 300px" />');
+  expect(await styled("{.wide}")).toBe(" />");
+  expect(await styled("{a note}")).toBe(" />{a note}");
+  expect(await styled('{width="1;x:url(a)"}')).toBe(' style="width: 1px" />');
+  expect(await body("`\\newpage` and \\newpage")).not.toContain("page-break");
+});

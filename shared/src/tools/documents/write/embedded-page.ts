@@ -5,6 +5,7 @@ import { mediaTypeOf } from "../../../machine/workspace/media-type.ts";
 import { openFile } from "../../../machine/workspace/workspace-file.ts";
 import { escapeHtml, htmlPage } from "../../data/charts/html-page.ts";
 import { type ChartPictures, drawCharts } from "./drawn-charts.ts";
+import { withLayout } from "./page-layout.ts";
 
 const maxImageBytes = 5 * 1024 * 1024;
 const maxBytes = 20 * 1024 * 1024;
@@ -22,7 +23,8 @@ export type ComposeContext = { readonly workspace: Workspace; readonly signal: A
 
 /**
  * The body of a document as HTML: HTML in its Markdown is shown as text, pictures of the workspace
- * and charts (blocks of code named `vega-lite`) are embedded, only links to web pages are kept.
+ * and charts (blocks of code named `vega-lite`) are embedded, only links to web pages are kept;
+ * `withLayout` ends pages and sizes pictures.
  * Rejects with `unsupported` for a picture that is none, `too_large`, and with `rejected` or
  * `forbidden` for a chart that cannot be drawn.
  */
@@ -32,7 +34,7 @@ export async function embeddedBody(
   pictures: ChartPictures,
 ): Promise<string> {
   const plain = Bun.markdown.html(markdown, { noHtmlBlocks: true, noHtmlSpans: true, tables: true });
-  const safe = plain.replaceAll(/ href="(?!https?:|#)[^"]*"/g, "");
+  const safe = withLayout(plain).replaceAll(/ href="(?!https?:|#)[^"]*"/g, "");
   const embedded = await withImages(workspace, safe);
   const drawn = await drawCharts(embedded, { pictures, language: language === "zh" ? "zh" : "en", signal });
   return title === undefined ? drawn : `<h1>${escapeHtml(title)}</h1>\n${drawn}`;

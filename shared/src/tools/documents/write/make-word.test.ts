@@ -2,6 +2,8 @@ import { expect, test } from "bun:test";
 import { zipContent } from "../read/zip-content.ts";
 import { makeWord } from "./make-word.ts";
 
+const onePixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
 /** The parts of a Word document of this HTML. */
 async function made(html: string, title?: string) {
   const zip = await zipContent(await makeWord({ html, ...(title !== undefined && { title }) }));
@@ -214,4 +216,21 @@ test("a document has its title, if there is one, and says who made it", async ()
     /<dc:title>A &amp; B<\/dc:title>.*<dc:creator>Manyhands<\/dc:creator>/,
   );
   expect(await (await made("<p>x</p>")).part("docProps/core.xml")).not.toContain("<dc:title>");
+});
+
+test("a page ends where the document says so, and a picture has the size it is given", async () => {
+  const { body } = await made('<p>a</p><hr class="page-break"><p>b</p>');
+  expect(body).toMatch(/<w:br w:type="page"\/>/);
+  const sized = async (style: string) => {
+    const { body } = await made(`<p><img src="data:image/png;base64,${onePixel}" style="${style}"></p>`);
+    return /<wp:extent cx="(\d+)" cy="(\d+)"/
+      .exec(body)
+      ?.slice(1)
+      .map((emu) => Number(emu) / 9525);
+  };
+  expect(await sized("")).toEqual([1, 1]);
+  expect(await sized("width: 50%")).toEqual([300, 300]);
+  expect(await sized("width: 1in; height: 2in")).toEqual([96, 192]);
+  expect(await sized("height: 2in")).toEqual([192, 192]);
+  expect(await sized("width: 90in")).toEqual([600, 600]);
 });

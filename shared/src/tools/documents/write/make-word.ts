@@ -6,6 +6,7 @@ import {
   HeadingLevel,
   LevelFormat,
   Packer,
+  PageBreak,
   Paragraph,
   Table,
   TableCell,
@@ -103,6 +104,7 @@ function block(node: HtmlNode, place: ListPosition, lists: Lists): FileChild[] {
     case "PRE":
       return codeLines(node);
     case "HR":
+      if (node.getAttribute?.("class") === "page-break") return [new Paragraph({ children: [new PageBreak()] })];
       return [new Paragraph({ border: { bottom: { style: BorderStyle.SINGLE, size: 6, color: "999999" } } })];
     default: {
       const children = inlineRuns(node);

@@ -1,6 +1,7 @@
 import { ExternalHyperlink, ImageRun, type ParagraphChild, TextRun } from "docx";
 import { imageSize } from "image-size";
 import { AppError } from "../../../core/errors.ts";
+import { sizeFrom } from "./page-layout.ts";
 
 /** A node of parsed HTML. */
 export type HtmlNode = {
@@ -68,12 +69,13 @@ function imageRun(node: HtmlNode): ImageRun {
   const type = kinds[format as keyof typeof kinds];
   if (type === undefined)
     throw new AppError("unsupported", "A picture in a Word document is a PNG, JPEG or GIF; draw a chart as png.");
-  const scale = Math.min(1, maxWidth / width, maxHeight / height);
+  const wanted = sizeFrom(node.getAttribute?.("style") ?? "", { width, height }, maxWidth);
+  const scale = Math.min(1, maxWidth / wanted.width, maxHeight / wanted.height);
   const name = node.getAttribute?.("alt") ?? "";
   return new ImageRun({
     type,
     data,
-    transformation: { width: Math.round(width * scale), height: Math.round(height * scale) },
+    transformation: { width: Math.round(wanted.width * scale), height: Math.round(wanted.height * scale) },
     altText: { name: name || "picture", description: name, title: name },
   });
 }

@@ -6,6 +6,7 @@ import type { ElementSelf } from "../in-page/start-looking.ts";
 import { holdsValue } from "../item.ts";
 import { numberedElement } from "../looking.ts";
 import { followNow } from "./follow-redrawn.ts";
+import { likelyNow } from "./likely-now.ts";
 import type { SeenElement } from "./refs.ts";
 import type { SnapshotState } from "./snapshot-state.ts";
 
@@ -60,20 +61,32 @@ const outlineMs = 5_000;
 
 /**
  * The element that replaced it when its part of the page was redrawn. Rejects when there is none,
- * or when it is ambiguous.
+ * or when it is ambiguous, and says which is probably the same.
  */
 async function drawnAnew(looks: SnapshotState, ref: string, seen: SeenElement): Promise<Present> {
   // On a page that cannot be outlined now, nothing can be found.
-  await followNow(looks, seen.frame, outlineMs).catch(() => undefined);
+  const before = looks.outlines.get(seen.frame);
+  const outline = await followNow(looks, seen.frame, outlineMs).catch(() => undefined);
   const now = looks.refs.get(ref);
   const found = now === undefined || now.number === seen.number ? undefined : await stillThere(now);
-  if (found === undefined) throw stale(ref, seen, "it is gone");
-  return found;
+  if (found !== undefined) return found;
+  const isSame = outline !== undefined && before?.origin === seen.origin && outline.measure.origin === seen.origin;
+  const likely = isSame ? likelyNow(before.nodes, outline.nodes, seen.number) : undefined;
+  if (likely?.ref === undefined) throw stale(ref, seen, "it is gone");
+  const { role, name } = likely;
+  const successor = looks.refs.give({ ...seen, number: likely.ref, role, name, mark: markOf(likely) });
+  throw new AppError(
+    "conflict",
+    `${named(ref, seen)} was drawn anew: the one like it is ${successor} now. Look again, and use that if it is what you want.`,
+  );
 }
 
-function stale(ref: string, { role, name }: SeenElement, why: string): AppError {
-  const what = name === "" ? role : `${role} "${name.slice(0, 80)}"`;
-  return new AppError("conflict", `${ref} (${what}) is no longer valid: ${why}. Look again and use the new refs.`);
+function named(ref: string, { role, name }: SeenElement): string {
+  return `${ref} (${name === "" ? role : `${role} "${name.slice(0, 80)}"`})`;
+}
+
+function stale(ref: string, seen: SeenElement, why: string): AppError {
+  return new AppError("conflict", `${named(ref, seen)} is no longer valid: ${why}. Look again and use the new refs.`);
 }
 
 /** What a person would call an element: its name, its words, or the name of what it is in. */

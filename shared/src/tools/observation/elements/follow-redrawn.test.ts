@@ -136,3 +136,24 @@ test("a button in a frame keeps its ref when the frame redraws its list", async 
   expect(await click(ref)).toMatchObject({ isError: false });
   expect(await page().evaluate("frames[0].document.title")).toBe("2 Bob Delete");
 });
+
+test("a click on a button of a row that was redrawn with other words says which ref is that row's now", async () => {
+  const text = await desk.open("/stock");
+  const buy = inRow(text, "About Bob", "Buy");
+  await page().evaluate("draw(3)");
+  const { isError, text: told } = await click(buy);
+  const now = /the one like it is (e\d+) now/.exec(told)?.[1] ?? "";
+  expect(isError).toBe(true);
+  // The look that follows gives it no other ref.
+  expect(inRow((await desk.see()).text, "About Bob", "Buy")).toBe(now);
+  expect(await click(now)).toMatchObject({ isError: false });
+  expect(await title()).toMatch(/^2 Bob/);
+});
+
+test("where its row is gone or two rows are like it, no other ref is named", async () => {
+  for (const draw of ["['Ann', 'Carol']", "['Ann', 'Bob', 'Bob']"]) {
+    const ref = inRow(await desk.open("/list"), "Bob");
+    await page().evaluate(`draw(${draw})`);
+    expect((await click(ref)).text).not.toContain("the one like it");
+  }
+});

@@ -21,9 +21,11 @@ export function followRedrawn(
   if (looked || same.length > 0) looks.outlines.set(frame, now);
 }
 
-/** Does the same immediately, without a look. */
-export async function followNow(looks: SnapshotState, frame: Frame, timeoutMs: number): Promise<void> {
-  followRedrawn(looks, { ...(await lookIn(frame, { maxDrawn: 0 }, timeoutMs)), frame }, { looked: false });
+/** Does the same immediately, without a look; returns the outline that it saw. */
+export async function followNow(looks: SnapshotState, frame: Frame, timeoutMs: number): Promise<DocumentLook> {
+  const now = await lookIn(frame, { maxDrawn: 0 }, timeoutMs);
+  followRedrawn(looks, { ...now, frame }, { looked: false });
+  return now;
 }
 
 /** An element that replaced another: the numbers of both, and the role and mark that both have. */

@@ -27,6 +27,9 @@ const cases: Readonly<Record<EngineName, { answer: string; asks(request: Recorde
           score: 1.2,
           category: "general",
         },
+        // What is no page has no address: a computed answer, a torrent.
+        { title: "A unit", content: "1 lb = 453 g", engine: "unit_converter" },
+        { url: null, title: "Honey", magnetlink: "magnet:?xt=1", engine: "torrents" },
         { url: second.url, title: "Honey", content: "Sweet & golden.", engine: "qwant", publishedDate: null },
       ],
       answers: [],
@@ -181,6 +184,15 @@ const names = Object.keys(cases) as EngineName[];
 
 test("every engine is in the table", () => {
   expect(names).toHaveLength(10);
+});
+
+test("an answer of which no hit can be read is told as one in an unknown form", async () => {
+  const answer = served(json({ results: [{ link: "https://a.example" }] }), "application/json");
+  await using site = startSite({ "/search": answer });
+  const engine = open(only("searxng", `${site.url}/`))[0];
+  await expect(engine?.search(asked, new AbortController().signal)).rejects.toMatchObject({
+    message: "answered in a form that is not known",
+  });
 });
 
 test.each(names)("%s gets the request it expects, and its answer is parsed", async (name) => {

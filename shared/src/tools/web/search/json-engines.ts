@@ -12,12 +12,22 @@ const text = z
   .string()
   .nullish()
   .transform((value) => value ?? "");
+/**
+ * The hits in a list, without those in another form (an answer, a file, a map) as long as there are
+ * any in this one.
+ */
+const listOf = <Shape extends z.ZodType>(hit: Shape) =>
+  z.array(z.unknown()).transform((items, context): z.output<Shape>[] => {
+    const hits = items.map((item) => hit.safeParse(item)).flatMap((read) => (read.success ? [read.data] : []));
+    if (items.length > 0 && hits.length === 0) context.addIssue("none of them is a hit");
+    return hits;
+  });
 const hitsOf = (found: readonly { title: string; url: string; description: string }[]): Hit[] =>
   found.map(({ title, url, description }) => ({ title: plainText(title), url, description: plainText(description) }));
 
 /** SearXNG at `url`, with its JSON format enabled. */
 export function searxng({ egress, url }: { readonly egress: Egress; readonly url: string }): SearchEngine {
-  const shape = z.looseObject({ results: z.array(z.looseObject({ title: text, url: z.string(), content: text })) });
+  const shape = z.looseObject({ results: listOf(z.looseObject({ title: text, url: z.string(), content: text })) });
   return {
     name: "searxng",
     async search(query, signal) {
@@ -32,7 +42,7 @@ export function searxng({ egress, url }: { readonly egress: Egress; readonly url
 /** Brave's Web Search API. */
 export function brave({ egress, key, url = "https://api.search.brave.com/res/v1/web/search" }: Keyed): SearchEngine {
   const hit = z.looseObject({ title: text, url: z.string(), description: text });
-  const shape = z.looseObject({ web: z.looseObject({ results: z.array(hit) }).nullish() });
+  const shape = z.looseObject({ web: z.looseObject({ results: listOf(hit) }).nullish() });
   const languages: Readonly<Record<string, string>> = { "zh-CN": "zh-hans", "zh-TW": "zh-hant", ja: "jp", pt: "pt-br" };
   return {
     name: "brave",
@@ -53,7 +63,7 @@ export function brave({ egress, key, url = "https://api.search.brave.com/res/v1/
 
 /** Tavily's search. It has no language parameter. */
 export function tavily({ egress, key, url = "https://api.tavily.com/search" }: Keyed): SearchEngine {
-  const shape = z.looseObject({ results: z.array(z.looseObject({ title: text, url: z.string(), content: text })) });
+  const shape = z.looseObject({ results: listOf(z.looseObject({ title: text, url: z.string(), content: text })) });
   return {
     name: "tavily",
     async search(query, signal) {
@@ -67,7 +77,7 @@ export function tavily({ egress, key, url = "https://api.tavily.com/search" }: K
 
 /** Exa's search. It has no language parameter. */
 export function exa({ egress, key, url = "https://api.exa.ai/search" }: Keyed): SearchEngine {
-  const shape = z.looseObject({ results: z.array(z.looseObject({ title: text, url: z.string(), text })) });
+  const shape = z.looseObject({ results: listOf(z.looseObject({ title: text, url: z.string(), text })) });
   return {
     name: "exa",
     async search(query, signal) {
@@ -86,7 +96,7 @@ export function exa({ egress, key, url = "https://api.exa.ai/search" }: Keyed): 
 /** Serper, which queries Google. */
 export function serper({ egress, key, url = "https://google.serper.dev/search" }: Keyed): SearchEngine {
   const hit = z.looseObject({ title: text, link: z.string(), snippet: text });
-  const shape = z.looseObject({ organic: z.array(hit).nullish() });
+  const shape = z.looseObject({ organic: listOf(hit).nullish() });
   return {
     name: "serper",
     async search(query, signal) {
@@ -110,7 +120,7 @@ export function googleCse({
   url = "https://www.googleapis.com/customsearch/v1",
 }: Keyed & { readonly cx: string }): SearchEngine {
   const hit = z.looseObject({ title: text, link: z.string(), snippet: text });
-  const shape = z.looseObject({ items: z.array(hit).nullish() });
+  const shape = z.looseObject({ items: listOf(hit).nullish() });
   return {
     name: "google_cse",
     async search(query, signal) {

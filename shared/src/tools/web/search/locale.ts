@@ -19,10 +19,16 @@ export function languageWithScript(query: SearchQuery): string {
     : "zh-CN";
 }
 
-/** The country's English name in lower case: "united states". */
+/**
+ * The country's English name in lower case: "united states"; undefined where there is no such
+ * country.
+ */
 export function countryName({ country }: SearchQuery): string | undefined {
+  // Unicode's code for a region that is not known, which has a name too.
+  if (country.toUpperCase() === "ZZ") return undefined;
   try {
-    return new Intl.DisplayNames(["en"], { type: "region" }).of(country.toUpperCase())?.toLowerCase();
+    const names = new Intl.DisplayNames(["en"], { type: "region", fallback: "none" });
+    return names.of(country.toUpperCase())?.toLowerCase();
   } catch {
     return undefined;
   }

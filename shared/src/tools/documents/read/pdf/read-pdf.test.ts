@@ -120,3 +120,19 @@ test("pages without text are drawn as they are, the right side up, in their colo
   const drawn = await read(bytes, "1-2", "draw");
   expect([drawn.pictures.length, drawn.text]).toEqual([2, "[page 1]\nThere is text here.\n\n\n[page 2]\n\n"]);
 });
+
+test("of a page with text it is told how many pictures it has, and the page is shown where it is the whole part", async () => {
+  const inline = "q 100 0 0 100 72 400 cm BI /W 2 /H 2 /CS /G /BPC 8 /F /AHx ID ff00ff00> EI Q";
+  const bytes = file([line("No picture is here."), { content: `${pdfText("One is here.", 72, 720)}\n${inline}` }]);
+  expect((await read(bytes)).text).toBe(
+    "[page 1]\nNo picture is here.\n\n[page 2]\nOne is here.\n(1 picture on this page.)\n",
+  );
+  const shown = await read(bytes, undefined, "show");
+  expect([shown.pictures.length, shown.text]).toEqual([
+    0,
+    expect.stringContaining("(1 picture on this page: part 2 alone shows it.)"),
+  ]);
+  const alone = await read(bytes, "2", "show");
+  expect([alone.pictures.length, alone.text]).toEqual([1, "[page 2]\nOne is here.\n(1 picture: see the page.)\n"]);
+  expect((await read(bytes, "1", "show")).pictures).toEqual([]);
+});

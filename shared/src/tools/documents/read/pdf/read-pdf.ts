@@ -20,7 +20,8 @@ const deepest = 4;
 
 /**
  * A PDF, page by page. A page without text is shown as a picture, or its text is recognised, as
- * `scans` says. Its scripts, links and embedded files are left alone.
+ * `scans` says; so is a page with pictures beside its text that is the whole part. Of others it is
+ * told how many pictures they have. Its scripts, links and embedded files are left alone.
  */
 export async function readPdf(bytes: Uint8Array, part: string | undefined, scans: Scans): Promise<Reading> {
   // The library takes its bytes away.
@@ -28,6 +29,7 @@ export async function readPdf(bytes: Uint8Array, part: string | undefined, scans
   const { first, last } = numberRange(part, document.numPages, "page");
   async function* pieces(): AsyncGenerator<DocumentPiece> {
     let rendering: Rendering | undefined;
+    let counting: Promise<Rendering | undefined> | undefined;
     const title = first === 1 ? await titleOf(document) : "";
     for (let number = first; number <= last; number++) {
       const page = await document.getPage(number);
@@ -35,8 +37,12 @@ export async function readPdf(bytes: Uint8Array, part: string | undefined, scans
       page.cleanup();
       const about = { label: `page ${number}`, at: `${number}-${last}` };
       const head = `${number === 1 && title !== "" ? `Title: ${title}\n\n` : ""}[page ${number}]\n`;
-      if (text.length >= fewCharacters && scans !== "draw") yield { ...about, text: `${head}${text}\n` };
-      else if (scans === "name")
+      if (text.length >= fewCharacters && scans !== "draw") {
+        // A file that only one of the two libraries reads has its text all the same.
+        counting ??= openRendering(bytes).catch(() => undefined);
+        const isAlone = part !== undefined && first === last;
+        yield { ...about, ...(await withPictures(await counting, number, `${head}${text}\n`, { scans, isAlone })) };
+      } else if (scans === "name")
         yield { ...about, isUnread: true, text: `${head}(A page without text: a picture or a scan.)\n` };
       else {
         rendering ??= await openRendering(bytes);
@@ -101,6 +107,22 @@ async function fieldsOf(page: Page): Promise<string> {
     ({ fieldName, fieldValue }) => typeof fieldName === "string" && typeof fieldValue === "string" && fieldValue !== "",
   );
   return filled.map(({ fieldName, fieldValue }) => `- field ${fieldName}: ${fieldValue}`).join("\n");
+}
+
+/** A page with text, and what is told or shown of the pictures on it. */
+async function withPictures(
+  rendering: Rendering | undefined,
+  number: number,
+  text: string,
+  { scans, isAlone }: { readonly scans: Scans; readonly isAlone: boolean },
+): Promise<Pick<DocumentPiece, "text" | "picture">> {
+  const count = rendering?.pictures(number) ?? 0;
+  if (rendering === undefined || count === 0) return { text };
+  const pictures = counted(count, "picture");
+  if (scans !== "show") return { text: `${text}(${pictures} on this page.)\n` };
+  const picture = isAlone ? await rendering.picture(number) : undefined;
+  if (picture !== undefined) return { text: `${text}(${pictures}: see the page.)\n`, picture };
+  return { text: `${text}(${pictures} on this page: part ${number} alone shows it.)\n` };
 }
 
 async function scanned(

@@ -8,6 +8,8 @@ const side = 2000;
 export type Rendering = {
   /** A page, by its number from 1, as a picture; undefined when it is of one colour. */
   picture(number: number): Promise<Picture | undefined>;
+  /** How many pictures a page has, without those within its drawings. */
+  pictures(number: number): number;
 };
 
 /** Opens a PDF for drawing with PDFium, compiled to WebAssembly. */
@@ -15,6 +17,7 @@ export async function openRendering(bytes: Uint8Array): Promise<Rendering> {
   const library = await PDFiumLibrary.init();
   const document = await library.loadDocument(bytes);
   return {
+    pictures: (number) => [...document.getPage(number - 1).objects()].filter(({ type }) => type === "image").length,
     async picture(number) {
       const page = document.getPage(number - 1);
       const { originalWidth, originalHeight } = page.getOriginalSize();
