@@ -34,10 +34,7 @@ export function agentEntries({ agents }: Pick<Config, "agents">): readonly Serve
 export function agentEntry(name: string, config: Pick<Config, "agents">): ServerEntry {
   const { url, entry } = agentNamed(config, name);
   if (entry === undefined)
-    throw new AppError(
-      "not_found",
-      `None answers at ${url} for the agent ${name}, which has no entry to be started from.`,
-    );
+    throw new AppError("not_found", `The agent ${name} does not answer at ${url}, and has no entry to start it from.`);
   return { name, entry: entryPath(entry), portEnv: variableFor(["agents", name, "port"]) };
 }
 
