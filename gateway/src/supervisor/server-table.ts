@@ -22,7 +22,7 @@ const gateway = "gateway";
 
 /**
  * The agents that this system starts, in the order of the settings. Throws `config_invalid` for an
- * entry that is none.
+ * entry that is neither a file nor a package.
  */
 export function agentEntries({ agents }: Pick<Config, "agents">): readonly ServerEntry[] {
   return Object.entries(agents).flatMap(([name, { entry }]) =>
