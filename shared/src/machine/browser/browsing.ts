@@ -118,6 +118,7 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     closeTab: async (id) => await answered(tabMs, present().tabs.close(id)),
     act,
     dialog: () => present().dialogs.open(present().tabs.active().page),
+    isAsking: () => present().patience.isAsking(present().tabs.active().page),
     loading: () => present().patience.loading(present().tabs.active().page),
     resends: async (how) => await answered(tabMs, present().sent.anew(present().tabs.active().page, how)),
     notices: () => notices.take(),
