@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
 import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
 
 const entry = resolve(import.meta.dir, "../../agents/manus/src/server.ts");
@@ -53,4 +54,13 @@ test("a skill that there is not is one sentence, with those that there are, and 
   const { exitCode, said } = await refusal({ MANYHANDS_AGENTS_MANUS_SKILLS: "release-notes,relase-notes" });
   expect(said).toContain('[agents.manus] skills names "relase-notes", but the skills are: data-quality-check,');
   expect(exitCode).toBe(2);
+});
+
+test("a database that cannot be reached is named, without its password", async () => {
+  const place = `127.0.0.1:${freePort()}`;
+  const url = `postgres://ann:secret@${place}/runs`;
+  const { exitCode, said } = await refusal({ MANYHANDS_ENGINE_KIND: "postgres", MANYHANDS_ENGINE_URL: url });
+  expect(said).toContain(`manus: The run store is unavailable: PostgreSQL at ${place}/runs: `);
+  expect(said).not.toContain("secret");
+  expect(exitCode).toBe(1);
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import axe from "axe-core";
 import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
 import type { Browser, BrowserContext, Locator, Page } from "playwright";
 import { approvalFlow, proposedCall } from "../testing/approval-flow.ts";
 import { serveCard } from "../testing/card-server.ts";
+import { expectAccessible } from "../testing/console-browser.ts";
 import { consoleFixture, hostile } from "../testing/console-fixture.ts";
 import { startCuttingProxy } from "../testing/cutting-proxy.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
@@ -358,16 +358,6 @@ test.each(["light", "dark"] as const)("axe finds nothing to complain about on an
     await expectAccessible(page);
   }
 });
-
-/** The rules of axe for WCAG 2.2 AA, run by the page itself. */
-async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(axe.source);
-  const found = (await page.evaluate(
-    `axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] })`,
-  )) as { violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] };
-  const faults = found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]);
-  expect([page.url(), faults]).toEqual([page.url(), []]);
-}
 
 test("by keys alone a person finds a task, goes to what waits, and begins a new one", async () => {
   await using gateway = await startGateway({ flows: [approvalFlow] });

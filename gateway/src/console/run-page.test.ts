@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import axe from "axe-core";
 import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
-import type { Browser, Page } from "playwright";
+import type { Browser } from "playwright";
+import { expectAccessible } from "../testing/console-browser.ts";
 import { consoleFixture, hostile } from "../testing/console-fixture.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
 
@@ -45,16 +45,6 @@ async function open({ url }: TestGateway, place: string, look: Look = {}) {
       expect(faults).toEqual([]);
     },
   };
-}
-
-async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(axe.source);
-  const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-  const found = (await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(rules)} })`)) as {
-    violations: { id: string; nodes: { html: string }[] }[];
-  };
-  const faults = found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]);
-  expect([page.url(), faults]).toEqual([page.url(), []]);
 }
 
 test("whatever a model or an agent says is shown as text in the run view, and its plan as a graph", async () => {

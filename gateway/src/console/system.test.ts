@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import axe from "axe-core";
 import { callerNamed } from "manyhands/internal/core/caller";
 import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import type { Browser, Page } from "playwright";
 import { serveCard } from "../testing/card-server.ts";
+import { expectAccessible } from "../testing/console-browser.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
 
 const waitMs = 60_000;
@@ -297,16 +297,6 @@ test.each(["light", "dark"] as const)("axe finds nothing to complain about on th
     await look(page, `${place.split("?")[0]?.replace("/", "-")}-${colorScheme}`);
   }
 });
-
-async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(axe.source);
-  const rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-  const found = (await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(rules)} })`)) as {
-    violations: { id: string; nodes: { html: string }[] }[];
-  };
-  const faults = found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]);
-  expect([page.url(), faults]).toEqual([page.url(), []]);
-}
 
 test("on a phone and in Chinese nothing is wider than the screen", async () => {
   const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, locale: "zh-CN" };

@@ -10,7 +10,8 @@ import { freePort } from "manyhands/internal/http/free-port";
 import * as confinement from "manyhands/internal/machine/confinement/create-sandbox";
 import { modelConfigSchema } from "manyhands/internal/models/config";
 import * as opening from "manyhands/internal/server/machine/open-browser";
-import { checkBrowser, checkEngine, checkModel, checkSandbox } from "./checks.ts";
+import { s3Credentials, startS3 } from "manyhands/internal/testing/machine/s3-server";
+import { checkBrowser, checkBucket, checkEngine, checkModel, checkSandbox } from "./checks.ts";
 
 test("the doctor distinguishes a good endpoint from a refused key, a missing model and a dead address", async () => {
   const server = Bun.serve({
@@ -76,6 +77,35 @@ const home = mkdtempSync(join(tmpdir(), "manyhands-browser-check-"));
 afterAll(() => rm(home, { recursive: true }));
 const configured = (env: Record<string, string>) => loadConfig({ cwd: home, env: { MANYHANDS_HOME: home, ...env } });
 
+test("the doctor tries all that a bucket has to allow, leaves nothing there, and says what it may not", async () => {
+  await using s3 = startS3();
+  const check = async (more: object = {}) => {
+    const bucket = { ...s3Credentials, endpoint: s3.endpoint, prefix: "team", workspaceBytes: 1, ...more };
+    return (await checkBucket({ bucket }))[0];
+  };
+  const where = `files at ${new URL(s3.endpoint).host}`;
+  expect(await check()).toEqual({
+    ...{ name: "bucket", state: "ok", text: `${where}, team: can write, list, read and delete` },
+  });
+  expect([await check({ bucket: "none" }), await check({ accessKeyId: "stranger" })]).toMatchObject([
+    { state: "fail", text: expect.stringContaining("cannot write there. The object store failed (NoSuchBucket).") },
+    { state: "fail", text: expect.stringContaining("cannot write there. The object store failed (AccessDenied).") },
+  ]);
+  for (const [method, what] of [
+    ["GET", "list"],
+    ["HEAD", "read"],
+    ["DELETE", "delete"],
+  ] as const) {
+    s3.failNext(method, 403);
+    expect(await check()).toMatchObject({ state: "fail", text: expect.stringContaining(`cannot ${what} there.`) });
+    s3.failNone();
+    if (method === "DELETE") s3.objects.clear();
+    expect([...s3.objects.keys()]).toEqual([]);
+  }
+  expect(await check({ endpoint: `http://127.0.0.1:${freePort()}` })).toMatchObject({ state: "fail" });
+  expect(await checkBucket({ bucket: undefined })).toEqual([]);
+}, 60_000);
+
 test("the doctor says where runs are, and that a database does not answer, without its password", async () => {
   expect(await checkEngine(await configured({}))).toEqual({
     name: "engine",
@@ -94,10 +124,11 @@ test("the doctor says where runs are, and that a database does not answer, witho
     { state: "fail", text: expect.stringContaining("was written by a newer version") },
     { state: "fail", text: expect.stringContaining("it is not a database, or damaged (SQLITE_NOTADB)") },
   ]);
-  const url = `postgres://ann:secret@127.0.0.1:${freePort()}/runs`;
+  const place = `127.0.0.1:${freePort()}/runs`;
+  const url = `postgres://ann:secret@${place}`;
   const dead = await checkEngine(await configured({ MANYHANDS_ENGINE_KIND: "postgres", MANYHANDS_ENGINE_URL: url }));
   expect(dead.state).toBe("fail");
-  expect(dead.text).toMatch(/^PostgreSQL at .*schema manyhands: .*unavailable/);
+  expect(dead.text).toStartWith(`The run store is unavailable: PostgreSQL at ${place}: `);
   expect(dead.text).not.toContain("secret");
 });
 

@@ -13,6 +13,7 @@ import { listModels } from "manyhands/internal/models/list-models";
 import { ModelFailure } from "manyhands/internal/models/model-failure";
 import { openBrowser } from "manyhands/internal/server/machine/open-browser";
 import { probeEngine } from "manyhands/internal/server/storage/open-engine";
+import { probeBucket } from "manyhands/internal/server/storage/probe-bucket";
 import { importName, lookForPython } from "manyhands/internal/tools/python/find-python";
 import { machineFailure } from "../terminal/machine-failure.ts";
 
@@ -85,6 +86,18 @@ function windowCheck(
   return { state: "ok", text: `${where}, a window of ${contextWindow} tokens, ${takes}${limits}` };
 }
 
+/** Whether files can be kept in the bucket that the settings name; nothing if they name none. */
+export async function checkBucket({ bucket }: Pick<Config, "bucket">): Promise<readonly DoctorCheck[]> {
+  if (bucket === undefined) return [];
+  const name = "bucket";
+  try {
+    return [{ name, state: "ok", text: await probeBucket(bucket) }];
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return [{ name, state: "fail", text: `${error.message} Check [artifacts], and what its key may do.` }];
+  }
+}
+
 /** Where runs are stored, and whether that can be reached. */
 export async function checkEngine(config: Pick<Config, "engine" | "home">): Promise<DoctorCheck> {
   const name = "engine";
@@ -92,7 +105,10 @@ export async function checkEngine(config: Pick<Config, "engine" | "home">): Prom
     return { name, state: "ok", text: await probeEngine(config) };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return { name, state: "fail", text: `${engineText(config.engine, config.home)}: ${error.message}` };
+    // What is wrong with a database says where that is.
+    const isNamed = config.engine.kind !== "embedded" && error.code === "storage_unavailable";
+    const where = isNamed ? "" : `${engineText(config.engine, config.home)}: `;
+    return { name, state: "fail", text: `${where}${error.message}` };
   }
 }
 

@@ -23,6 +23,8 @@ import sys, zipfile
 info = "greeting-1.0.dist-info"
 files = {
   "greeting.py": "def hello(): return 'hello from the wheel'",
+  # What Python runs of a package when it starts, whoever starts it.
+  "greeting.pth": "import os; open(" + repr(sys.argv[1] + "/ran") + ", 'w')\\n",
   info + "/METADATA": "Metadata-Version: 2.1\\nName: greeting\\nVersion: 1.0\\n",
   info + "/WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n",
 }
@@ -30,9 +32,9 @@ files[info + "/RECORD"] = "".join(name + ",,\\n" for name in files)
 with zipfile.ZipFile(sys.argv[1] + "/greeting-1.0-py3-none-any.whl", "w") as archive:
   for name, text in files.items(): archive.writestr(name, text)`;
 
-async function prepare(packages: string): Promise<readonly string[]> {
+async function prepare(packages: string, more: Record<string, string> = {}): Promise<readonly string[]> {
   const said: string[] = [];
-  const home = { MANYHANDS_HOME: join(folder, "home"), MANYHANDS_PYTHON_PACKAGES: packages };
+  const home = { MANYHANDS_HOME: join(folder, "home"), MANYHANDS_PYTHON_PACKAGES: packages, ...more };
   // Only what the test made: pip asks no index.
   const pip = { PIP_NO_INDEX: "1", PIP_FIND_LINKS: folder, PIP_CONFIG_FILE: "/dev/null" };
   const line = await preparePython({ cwd: folder, env: { ...home, ...pip } }, (one) => said.push(one));
@@ -46,6 +48,7 @@ test.skipIf(!hasVenv)(
     expect((await prepare("greeting")).at(-1)).toContain("+ libraries    installed greeting");
     const made = await stat(environment);
     expect(await prepare("greeting")).toEqual([expect.stringContaining("✓ libraries    greeting in ")]);
+    expect(await Bun.file(join(folder, "ran")).exists()).toBe(false);
     // Of a package that comes as its sources, code would run here.
     await mkdir(join(folder, "sources-1.0"));
     await Bun.write(join(folder, "sources-1.0/setup.py"), `open(${JSON.stringify(join(folder, "ran"))}, "w")`);
@@ -62,6 +65,27 @@ test.skipIf(!hasVenv)(
     await Bun.write(join(folder, "manyhands.toml"), "[python]\npackages = []\n");
     expect(await prepare("")).toEqual([]);
     await expect(stat(environment)).rejects.toThrow("ENOENT");
+  },
+  120_000,
+);
+
+test.skipIf(!hasVenv)(
+  "a file of requirements installs exactly what its hashes say, again when it changes, and nothing without them",
+  async () => {
+    const more = { MANYHANDS_HOME: join(folder, "pinned"), MANYHANDS_PYTHON_REQUIREMENTS: "pins.txt" };
+    const wheelBytes = await Bun.file(join(folder, "greeting-1.0-py3-none-any.whl")).bytes();
+    const hash = new Bun.CryptoHasher("sha256").update(wheelBytes).digest("hex");
+    const pinned = (text: string) => Bun.write(join(folder, "pins.txt"), text);
+    expect((await prepare("numpy", more)).at(-1)).toMatch(/– libraries +missing: .*pins\.txt cannot be read/);
+    await pinned("greeting==1.0\n");
+    expect((await prepare("numpy", more)).at(-1)).toMatch(/– libraries +missing: ERROR: .*hash/i);
+    await pinned(`greeting==1.0 --hash=sha256:${"0".repeat(64)}\n`);
+    expect((await prepare("numpy", more)).at(-1)).toMatch(/– libraries +missing: ERROR: .*HASH/i);
+    await pinned(`greeting==1.0 --hash=sha256:${hash}\n`);
+    expect((await prepare("numpy", more)).at(-1)).toMatch(/\+ libraries +installed what pins\.txt names in/);
+    expect(await prepare("numpy", more)).toEqual([expect.stringMatching(/✓ libraries +what pins\.txt names in/)]);
+    await pinned(`# again\ngreeting==1.0 --hash=sha256:${hash}\n`);
+    expect((await prepare("numpy", more)).at(-1)).toContain("+ libraries");
   },
   120_000,
 );

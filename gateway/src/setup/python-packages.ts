@@ -1,7 +1,8 @@
 import { mkdir, realpath, rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
+import { sha256Of } from "manyhands/internal/core/text/sha256";
 import { sandboxPath } from "manyhands/internal/machine/process/environment";
 import { type ProgramOutcome, runProgram } from "./command.ts";
 
@@ -14,8 +15,9 @@ const marker = "manyhands.json";
 
 /**
  * Puts the packages of `[python]` into a virtual environment of the home, with the Python that
- * commands see and whatever index its pip is set to; instant if they are there. Wheels only:
- * nothing of a package runs here. Failing is never an error: programs then have what Python has
+ * commands see and whatever index its pip is set to; instant if they are there. A file of
+ * requirements takes their place, each of which has to have its hash. Wheels only: nothing of a
+ * package runs here. Failing is never an error: programs then have what Python has
  * without. Returns a line for people; undefined if there is nothing to say.
  */
 export async function preparePython(
@@ -27,26 +29,34 @@ export async function preparePython(
     throw error;
   });
   if (config instanceof AppError) return row("–", `not looked at: ${config.message}`);
-  const { packages, environment } = config.python;
-  if (packages.length === 0) {
+  const { packages, requirements, environment } = config.python;
+  if (packages.length === 0 && requirements === undefined) {
     await rm(environment, { recursive: true, force: true });
     return undefined;
   }
   const found = Bun.which("python3", { PATH: sandboxPath });
   if (found === null) return undefined;
   const python = await realpath(found);
-  const wanted = `${JSON.stringify({ packages, python })}\n`;
-  if (await isMade(environment, wanted)) return row("✓", `${packages.join(", ")} in ${environment}`);
-  say(`Installing ${packages.join(", ")} for agents' Python …`);
+  const pins =
+    requirements &&
+    (await Bun.file(requirements)
+      .text()
+      .catch(() => undefined));
+  if (requirements !== undefined && pins === undefined) return row("–", `missing: ${requirements} cannot be read.`);
+  const wanted = `${JSON.stringify({ packages, python, ...(pins !== undefined && { pins: sha256Of(pins) }) })}\n`;
+  const named = requirements === undefined ? packages.join(", ") : `what ${basename(requirements)} names`;
+  if (await isMade(environment, wanted)) return row("✓", `${named} in ${environment}`);
+  say(`Installing ${named} for agents' Python …`);
+  const asked = requirements === undefined ? packages : ["--require-hashes", "-r", requirements];
   const arriving = join(dirname(environment), `.python-${crypto.randomUUID()}`);
   try {
     await mkdir(dirname(environment), { recursive: true });
-    const failed = await install(python, packages, arriving, (argv, timeoutMs) => readable(argv, timeoutMs, env));
+    const failed = await install(python, asked, arriving, (argv, timeoutMs) => readable(argv, timeoutMs, env));
     if (failed !== undefined)
       return row("–", `missing: ${failed} Agents' Python has what it has. Again: manyhands setup`);
     await Bun.write(join(arriving, marker), wanted);
     await replace(environment, arriving);
-    return row("+", `installed ${packages.join(", ")} in ${environment}`);
+    return row("+", `installed ${named} in ${environment}`);
   } finally {
     await rm(arriving, { recursive: true, force: true });
   }
@@ -60,8 +70,8 @@ async function isMade(environment: string, wanted: string): Promise<boolean> {
   const made = Bun.file(join(environment, marker));
   if (!(await made.exists()) || (await made.text()) !== wanted) return false;
   const own = join(environment, "bin/python3");
-  // Its Python may be gone, or not be allowed to run.
-  const ran = await runProgram([own, "-I", "-c", ""], { cwd: "/", timeoutMs: venvMs }).catch(() => undefined);
+  // Its Python may be gone, or not be allowed to run. With -S no package's `.pth` runs here.
+  const ran = await runProgram([own, "-I", "-S", "-c", ""], { cwd: "/", timeoutMs: venvMs }).catch(() => undefined);
   return ran?.exitCode === 0;
 }
 
@@ -70,7 +80,7 @@ type Run = (argv: readonly string[], timeoutMs: number) => Promise<ProgramOutcom
 /** Makes the environment in a new folder; returns why it could not. */
 async function install(
   python: string,
-  packages: readonly string[],
+  asked: readonly string[],
   folder: string,
   run: Run,
 ): Promise<string | undefined> {
@@ -85,7 +95,7 @@ async function install(
   }
   const pip = hasPip ? [python, "-m", "pip", "--python", own] : [own, "-m", "pip"];
   const options = ["--quiet", "--no-input", "--disable-pip-version-check", "--only-binary", ":all:", "--retries", "1"];
-  const done = await run([...pip, "install", ...options, ...packages], installMs);
+  const done = await run([...pip, "install", ...options, ...asked], installMs);
   return done.exitCode === 0 ? undefined : `${lastLine(done)}.`.replace("..", ".");
 }
 

@@ -1,7 +1,7 @@
 import { hkdfSync } from "node:crypto";
 import type { AuthStore } from "../auth/auth-store.ts";
 import { AppError } from "../core/errors.ts";
-import type { Log } from "../core/runs/engine.ts";
+import { type Log, silentLog } from "../core/runs/engine.ts";
 import type { KeptText, KeptTexts } from "../core/text/kept-text.ts";
 import { type SealingKeys, sealedText } from "../core/text/sealed-text.ts";
 import { Database } from "../durable/postgres/database.ts";
@@ -97,6 +97,30 @@ export async function openSharedRows(options: SharedRowsOptions): Promise<Shared
     shareLimits: (limits, own) => sharedLimiter(limits, own, { database, log }),
     close: () => database.close(),
   };
+}
+
+/** Profiles may be large, and one key seals them all. */
+const profilesLookedAt = 5;
+
+/**
+ * Rejects with `config_invalid` if what is sealed in the database opens with none of the keys. It
+ * changes nothing.
+ */
+export async function checkSealed(options: Omit<SharedRowsOptions, "log">): Promise<void> {
+  const { url, schema, secretKey, otherSecretKeys = [] } = options;
+  if (secretKey === undefined) return;
+  const database = new Database({ url, schema, connections: 1, log: silentLog });
+  try {
+    const [table] = await database.query<{ isMade: boolean }>(
+      `SELECT to_regclass('kept_texts') IS NOT NULL AS "isMade"`,
+    );
+    if (table?.isMade !== true) return;
+    const profiles = await rowNames(database, profilesPrefix);
+    const sealed = sealer(database, secretKey, otherSecretKeys);
+    for (const name of [...secretTexts, ...profiles.slice(0, profilesLookedAt)]) await sealed(name).read();
+  } finally {
+    await database.close();
+  }
 }
 
 function sealer(database: Database, secretKey: string, others: readonly string[]) {

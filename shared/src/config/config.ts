@@ -17,6 +17,7 @@ import { durationMs } from "./duration.ts";
 import { type ComposedFlow, flowConfig } from "./flow-config.ts";
 import { gitConfig } from "./git-config.ts";
 import { defaultModel, modelFor, namedModels, roleModels } from "./llm/models.ts";
+import { type PythonConfig, pythonConfig } from "./python-config.ts";
 import { quotaConfig } from "./quota-config.ts";
 import { secretConfig } from "./secrets/secret-config.ts";
 import type { Sections } from "./sections.ts";
@@ -127,12 +128,7 @@ export type Config = {
   readonly triggers: TriggersConfig;
   /** What code may type into pages. */
   readonly secrets: readonly NamedSecret[];
-  readonly python: {
-    /** What set-up puts into the virtual environment. */
-    readonly packages: readonly string[];
-    /** The folder of that environment, which may be missing. */
-    readonly environment: string;
-  };
+  readonly python: PythonConfig;
   /** Who has a memory across conversations, and how much of it. */
   readonly memory: MemoryConfig;
   /** The servers of repositories that the settings name. */
@@ -223,7 +219,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     databases: databaseConfig(sections.databases, cwd),
     triggers: triggersConfig(settings),
     secrets: secretConfig(settings, cwd),
-    python: { packages: sections.python.packages, environment: join(resolve(cwd, sections.home), "python") },
+    python: pythonConfig(sections, cwd),
     memory: memoryConfig(sections),
     git: gitConfig(sections.git),
     ...besideSettings(sections, file, cwd),

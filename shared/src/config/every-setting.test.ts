@@ -101,6 +101,7 @@ test("without settings a system is private to this machine, asks before risky ac
         "pypdf",
         "pdfplumber",
       ],
+      requirements: undefined,
       environment: join(cwd, ".manyhands/python"),
     },
     memory: {

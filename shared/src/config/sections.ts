@@ -252,6 +252,7 @@ export const sectionsSchema = z.strictObject({
           "pypdf",
           "pdfplumber",
         ]),
+      requirements: text.optional(),
     })
     .prefault({}),
   peers: z

@@ -120,7 +120,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
     concurrency: 1_000,
     dedicatedPool: true,
   });
-  for (const said of [...(opened?.notes ?? []), ...[note].filter(isSaid)]) logger.warn(said);
+  if (isSaid(note)) logger.warn(note);
   logStart(parts, start, served.url.href);
   if (tools && options.mcpStdio) {
     (await import("../mcp/server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
@@ -236,7 +236,11 @@ async function openParts({ name, source }: AgentServerSpec, start: Start) {
     approval: approvalBy(agentConfig.approve, agent, mounted),
     risky: agentConfig.risky,
   };
-  const tasks = lazily(async () => (await import("./open-tasks.ts")).openTasks(needed));
+  const tasks = lazily(async () => {
+    const opened = await (await import("./open-tasks.ts")).openTasks(needed);
+    for (const said of opened.notes) logger.warn(said);
+    return opened;
+  });
   const stopSweeping = startSweeping(config, { engine, log: logger });
   return {
     ...needed,

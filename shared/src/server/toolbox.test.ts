@@ -189,11 +189,17 @@ env = "SHOP"`;
 
 test("secrets that were typed before a restart are known again before any tool is there", async () => {
   const steps: unknown[] = [];
-  const secrets = { recollect: async (signal: AbortSignal) => void steps.push(signal.aborted) };
+  const recollect = async (signal: AbortSignal) => {
+    steps.push(signal.aborted);
+    return ["The secret shop is gone."];
+  };
+  const secrets = { recollect };
   using making = spyOn(secretsOf, "createSecrets").mockReturnValue(secrets as never);
   using bounding = spyOn(AbortSignal, "timeout");
   const settings = '[secrets.shop]\nsites = ["https://shop.example"]\nenv = "SHOP"';
-  await (await onMachine("off", settings)).close();
+  const toolbox = await onMachine("off", settings);
+  await toolbox.close();
+  expect(toolbox.notes).toContainEqual("The secret shop is gone. Should a page show it, a model would read it.");
   const [[named, typed] = []] = making.mock.calls;
   expect([named?.map(({ name }) => name), typed !== undefined, steps]).toEqual([["shop"], true, [false]]);
   expect(bounding.mock.calls).toContainEqual([5_000]);

@@ -76,7 +76,7 @@ export async function openToolbox(
     config.secrets.length === 0
       ? undefined
       : createSecrets(config.secrets, keptFile(join(config.home, "typed-secrets")));
-  await secrets?.recollect(AbortSignal.timeout(recollectMs));
+  const unread = (await secrets?.recollect(AbortSignal.timeout(recollectMs))) ?? [];
   const loopbacks = createLoopbacks(sandbox);
   const { browsers, missing } = await openBrowser(config, {
     secretIn: secrets?.heldIn,
@@ -90,7 +90,7 @@ export async function openToolbox(
   const { browsing, guarded, live } = openBrowsing(browsers, missing, parts, config.browser, own);
   const python = await machine.python.found;
   const desktop = await openDesktop(config.desktop, sandbox);
-  const notes = desktop.note === undefined ? [] : [desktop.note];
+  const notes = [...unread.map(unhidden), ...(desktop.note === undefined ? [] : [desktop.note])];
   const databases = createDatabases();
   const servers = createDatabaseServers(config.databases);
   const gitHosts = createGitHosts(config.git);
@@ -179,6 +179,11 @@ function openBrowsing(
 }
 
 /** Egress as configured; undefined if the web is switched off. */
+/** What the log says of a secret that could not be read. */
+function unhidden(why: string): string {
+  return `${why} Should a page show it, a model would read it.`;
+}
+
 function openEgress({ search, egress: settings }: Pick<Config, "search" | "egress">): Egress | undefined {
   const { proxy, ...policy } = settings;
   return search.enabled ? createEgress(policy, { proxy }) : undefined;

@@ -1711,7 +1711,7 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "damaged-registry-as-empty",
     file: "gateway/src/registry/registry-file.ts",
-    find: '    throw new AppError("internal", "The file agents.json is damaged.", { cause });',
+    find: '    throw damagedText("agents.json", "registered agents have to be added again then", cause);',
     becomes: "    return [];",
     harm: "Registered agents are lost for good with the next registration.",
     tests: ["gateway/src/registry/registry-file"],
@@ -1775,7 +1775,7 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "damaged-book-is-empty",
     file: "gateway/src/starts/start-book.ts",
-    find: '    throw new AppError("internal", "The file schedules.json is damaged.", { cause });',
+    find: '    throw damagedText("schedules.json", "schedules that are not in the settings are gone then", cause);',
     becomes: "    return { schedules: [], states: {} };",
     harm: "A damaged file of schedules is replaced by an empty one.",
     tests: ["gateway/src/starts/schedules/decide"],

@@ -37,8 +37,8 @@ export const serverFaults: readonly Fault[] = [
   {
     id: "typed-secrets-not-recollected",
     file: "shared/src/server/toolbox.ts",
-    find: `  await secrets?.recollect(AbortSignal.timeout(recollectMs));\n`,
-    becomes: "",
+    find: "(await secrets?.recollect(AbortSignal.timeout(recollectMs))) ?? []",
+    becomes: "[]",
     harm: "After a restart a page that shows a password that was typed before tells it to the model.",
     tests: ["shared/src/server/toolbox"],
   },

@@ -67,7 +67,9 @@ withPostgres((server) => {
         .flat()
         .slice(0, 9),
     );
-    expect(at.database.health()).toEqual({ ok: false, reason: "The run store is unavailable: refused." });
+    const { port } = new URL(server().url);
+    const where = `PostgreSQL at 127.0.0.1:${port}/postgres`;
+    expect(at.database.health()).toEqual({ ok: false, reason: `The run store is unavailable: ${where}: refused.` });
     at.said.splice(0);
     await at.refuse("53300", 2, { keep: true });
     expect(at.database.health()).toEqual({ ok: true });

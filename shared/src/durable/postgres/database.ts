@@ -49,12 +49,14 @@ export type RunStatement = <R>(text: string, values?: readonly unknown[]) => Pro
 export class Database {
   readonly schema: string;
   readonly #connections: Connections;
+  readonly #where: string;
   readonly #log: Log;
   #failure: string | undefined;
   #isClosed = false;
 
   constructor({ url, schema, connections, log, silenceMs = defaultSilenceMs }: DatabaseOptions) {
     this.schema = schema;
+    this.#where = placeOf(url);
     this.#log = log;
     const settings = {
       search_path: `"${schema}"`,
@@ -181,7 +183,7 @@ export class Database {
   }
 
   #failed(error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = this.#inWords(error instanceof Error ? error.message : String(error));
     if (this.#failure === undefined) this.#log.error({ reason, err: error }, "The run store is unavailable.");
     this.#failure = reason;
   }
@@ -199,9 +201,20 @@ export class Database {
   }
 
   #unavailable(cause?: unknown): AppError {
-    const reason = this.#failure ?? (cause instanceof Error ? cause.message : "it failed");
+    const reason = this.#failure ?? this.#inWords(cause instanceof Error ? cause.message : "it failed");
     return new StoreUnavailable(reason, cause);
   }
+
+  /** What is wrong, and where. */
+  #inWords(what: string): string {
+    return `${this.#where}: ${what}`;
+  }
+}
+
+/** Where a server is, without who logs in there. */
+function placeOf(url: string): string {
+  const { hostname, port, pathname } = new URL(url);
+  return `PostgreSQL at ${hostname}:${port || "5432"}${pathname}`;
 }
 
 /** The SQLSTATE of an error that the server reported; undefined if it never answered. */

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { exists, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { errnoOf } from "../../core/errors.ts";
 import { startOf } from "../kernel/process-table.ts";
 import { sweepAbandoned } from "./sweep-abandoned.ts";
 
@@ -17,5 +18,20 @@ test("what killed servers had in a workspace is removed, also one that nobody us
     await mkdir(join(workspace, name), { recursive: true });
   await sweepAbandoned(home);
   expect((await readdir(workspace, { recursive: true })).toSorted()).toEqual(kept.toSorted());
+  await rm(home, { recursive: true });
+});
+
+test("a workspace that cannot be cleaned up is told, once the others have been", async () => {
+  const home = await mkdtemp(join(tmpdir(), "manyhands-swept-"));
+  const ended = Bun.spawn(["true"]);
+  await ended.exited;
+  const left = join(home, "workspaces", "2", `db-${ended.pid}-5-0123abcd`);
+  await mkdir(left, { recursive: true });
+  // Where a workspace's folder should be is a file.
+  await Bun.write(join(home, "workspaces", "1"), "");
+  const failure = await sweepAbandoned(home).catch((error) => error);
+  expect(failure).toBeInstanceOf(AggregateError);
+  expect(failure.errors.map((error: unknown) => errnoOf(error))).toEqual(["ENOTDIR", "ENOTDIR"]);
+  expect(await exists(left)).toBe(false);
   await rm(home, { recursive: true });
 });

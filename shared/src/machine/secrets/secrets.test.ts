@@ -201,7 +201,9 @@ test("after a restart a program's value is hidden again if it was ever typed, an
     expect(await Bun.file(join(folder, "typed-secrets")).text()).toBe("typed");
     await rm(program);
     const locked = start();
-    await locked.recollect(signal);
+    expect(await locked.recollect(signal)).toEqual([
+      expect.stringContaining("The secret typed is read by the program"),
+    ]);
     expect(locked.hasTyped()).toBe(false);
   } finally {
     await rm(folder, { recursive: true });
@@ -262,7 +264,14 @@ test("values at hand are hidden from the start, but no code, none too short and 
     // Which names were typed cannot be read.
     { ...keptFile(join(folder, "typed")), read: () => Promise.reject(new Error("no disk")) },
   );
-  await secrets.recollect(signal);
+  expect((await secrets.recollect(signal)).toSorted()).toEqual(
+    [
+      "The secret four must have 4 to 4096",
+      "The secret gone is to be in the file",
+      "The secret two must have 4 to 4096",
+      "Which programs' secrets were typed",
+    ].map((why) => expect.stringContaining(why)),
+  );
   const held = [...Object.values(values), "in a file", "from a program", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"].map(
     (text) => secrets.heldIn(`<${text}>`),
   );

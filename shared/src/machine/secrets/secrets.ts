@@ -1,5 +1,5 @@
 import { sleep } from "../../core/async/sleep.ts";
-import { AppError } from "../../core/errors.ts";
+import { AppError, errnoOf } from "../../core/errors.ts";
 import type { KeptText } from "../../core/text/kept-text.ts";
 import { readSecret, type SecretSource } from "./secret-source.ts";
 import { oneTimeCode } from "./totp.ts";
@@ -40,9 +40,9 @@ export interface Secrets {
   /**
    * Reads what is at hand without asking anybody (variables and files), and from programs what has
    * been typed before, so that a page that shows what was typed before a restart tells no model.
-   * Never rejects.
+   * Never rejects: resolves with what could not be read, and so cannot be hidden, in sentences.
    */
-  recollect(signal: AbortSignal): Promise<void>;
+  recollect(signal: AbortSignal): Promise<readonly string[]>;
   /** Whether any value was read. */
   hasTyped(): boolean;
   /** The text with every value that was read replaced by its name. */
@@ -91,16 +91,26 @@ export function createSecrets(all: readonly NamedSecret[], typed?: KeptText): Se
       return revealed;
     },
     async recollect(signal) {
-      const names = namesIn(await typed?.read().catch(() => undefined));
+      const unread: string[] = [];
+      const names = namesIn(
+        await typed?.read().catch((error: unknown) => {
+          unread.push(`Which programs' secrets were typed before cannot be read (${errnoOf(error) ?? String(error)}).`);
+          return undefined;
+        }),
+      );
       // A code that was typed before has expired.
       const wanted = all.filter(
         ({ kind, source, name }) => kind !== "totp" && (isAtHand(source) || names.includes(name)),
       );
       const recollected = wanted.map(async (secret) => {
-        const value = await readSecret(secret.name, secret.source, signal).catch(() => undefined);
-        if (value !== undefined && value.length >= shortest && value.length <= longest) remember(secret, value);
+        const value = await readSecret(secret.name, secret.source, signal);
+        checkLength(secret, value);
+        remember(secret, value);
       });
-      await Promise.all(recollected);
+      for (const read of await Promise.allSettled(recollected))
+        if (read.status === "rejected")
+          unread.push(read.reason instanceof AppError ? read.reason.message : String(read.reason));
+      return unread;
     },
     hasTyped: () => known.size > 0,
     redact(text) {

@@ -10,6 +10,7 @@ import * as embedded from "../../durable/sqlite/embedded-engine.ts";
 import { noPostgres, postgresPrograms, startPostgres } from "../../testing/durable/postgres-process.ts";
 import { skipped } from "../../testing/durable/skipped.ts";
 import { openEngine, openStore, probeEngine } from "./open-engine.ts";
+import { openShared } from "./open-shared.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-open-engine-"));
 afterAll(() => rm(folder, { recursive: true }));
@@ -127,6 +128,27 @@ else {
     await Promise.all([store?.close(), engine.close()]);
     expect(await readdir(one.home)).not.toContain("runs.db");
     expect(await probeEngine(one.config)).toMatch(/\(version \d+/);
+  });
+
+  test("a secret key that does not open what the database keeps sealed is told, and looking makes nothing", async () => {
+    const env = { MANYHANDS_ENGINE_KIND: "postgres", MANYHANDS_ENGINE_URL: await server.createDatabase() };
+    const keyed = async (key: string, others = "") =>
+      (await configured({ ...env, MANYHANDS_ENGINE_SECRET_KEY: key, MANYHANDS_ENGINE_OTHER_SECRET_KEYS: others }))
+        .config;
+    const [right, wrong] = ["the key of all of its servers has 32", "another one that has 32 as well as that"];
+    expect(await probeEngine(await keyed(right))).toMatch(/\(version \d+/);
+    await using sql = new Bun.SQL({ url: env.MANYHANDS_ENGINE_URL, max: 1 });
+    expect(await sql`SELECT nspname FROM pg_namespace WHERE nspname = 'manyhands'`).toHaveLength(0);
+    const shared = await openShared(await keyed(right));
+    await shared.agents.change(() => "known");
+    await shared.profiles.text("main").change(() => "cookies");
+    await shared.close();
+    expect(await probeEngine(await keyed(right))).toMatch(/\(version \d+/);
+    expect(await probeEngine(await keyed(wrong, right))).toMatch(/\(version \d+/);
+    await expect(probeEngine(await keyed(wrong))).rejects.toMatchObject({
+      code: "config_invalid",
+      message: expect.stringContaining('as "agents" was sealed with another key than engine.secret_key'),
+    });
   });
 
   test("Restate is there once its admin and every ingress say so, and one that does not is named", async () => {

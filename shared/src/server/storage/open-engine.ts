@@ -64,7 +64,10 @@ function storeOf({ home }: Pick<Config, "home">): string {
   return join(home, "runs.db");
 }
 
-/** Whether what the engine needs can be reached, in one sentence. Rejects if not. */
+/**
+ * Whether what the engine needs can be reached, and what is sealed in it opens, in one sentence.
+ * Rejects if not.
+ */
 export async function probeEngine({ engine, home }: Pick<Config, "engine" | "home">): Promise<string> {
   if (engine.kind === "embedded") {
     const failure = storeFailure(storeOf({ home }));
@@ -73,6 +76,8 @@ export async function probeEngine({ engine, home }: Pick<Config, "engine" | "hom
   }
   const { postgresVersion } = await import("../../durable/postgres/postgres-engine.ts");
   const version = await postgresVersion(engine);
+  const { checkSealed } = await import("../../cluster/shared-rows.ts");
+  await checkSealed(engine);
   if (engine.kind === "restate") {
     const { admin, ingress } = engine.restate;
     const health = [`${admin}/health`, ...ingress.map((url) => `${url}/restate/health`)];
