@@ -35,12 +35,12 @@ test("the doctor distinguishes a good endpoint from a refused key, a missing mod
   const dead = await check("good", "right");
   const none = await checkModel(undefined);
   expect([good, other, refused, dead, none].map(({ state }) => state)).toEqual(["ok", "warn", "fail", "fail", "warn"]);
-  expect(other.text).toEndWith("does not list other. Check MANYHANDS_MODEL.");
+  expect(other.text).toEndWith("does not list other. Check llm.model (MANYHANDS_MODEL).");
   expect(refused.text).toEndWith("refuses the key (HTTP 401). Check llm.api_key (OPENAI_API_KEY).");
   expect(refused.text).not.toContain("wrong-key");
   expect(barred).toMatchObject({ state: "fail", text: expect.stringContaining("refuses the key (HTTP 403)") });
   expect(listless).toMatchObject({ state: "warn", text: expect.stringContaining("lists no models (HTTP 404)") });
-  expect(dead.text).toEndWith("cannot be reached. Check OPENAI_BASE_URL and the network.");
+  expect(dead.text).toEndWith("cannot be reached. Check llm.base_url (OPENAI_BASE_URL) and the network.");
   expect(none.text).toContain("rehearsal");
 });
 

@@ -48,11 +48,15 @@ export async function checkModel(model: ModelConfig | undefined): Promise<Doctor
       return {
         name,
         state: "warn",
-        text: `${where}: the endpoint does not list ${model.name}. Check MANYHANDS_MODEL.`,
+        text: `${where}: the endpoint does not list ${model.name}. Check llm.model (MANYHANDS_MODEL).`,
       };
     return { name, ...windowCheck(where, model, models?.find(({ id }) => id === model.name)?.window) };
   } catch {
-    return { name, state: "fail", text: `${where} cannot be reached. Check OPENAI_BASE_URL and the network.` };
+    return {
+      name,
+      state: "fail",
+      text: `${where} cannot be reached. Check llm.base_url (OPENAI_BASE_URL) and the network.`,
+    };
   }
 }
 
