@@ -729,4 +729,20 @@ export const runsFaults: readonly Fault[] = [
     harm: "A kind whose versions are out of order is taken on, and its runs are replayed by the wrong body.",
     tests: ["shared/src/core/runs/bodies.test"],
   },
+  {
+    id: "output-by-two-ways",
+    file: "shared/src/runs/relayed-output.ts",
+    find: "if (!ofRun.has(callId)) ofRun.set(callId, from);",
+    becomes: "ofRun.set(callId, from);",
+    harm: "Where progress comes by two ways, what a command prints is shown twice.",
+    tests: ["shared/src/runs/relayed-output"],
+  },
+  {
+    id: "output-after-its-call",
+    file: "shared/src/runs/relayed-output.ts",
+    find: "if (after >= (read.get(runId) ?? 0) && tells(",
+    becomes: "if (tells(",
+    harm: "What a command printed last is shown as live output for ever, after the call has ended.",
+    tests: ["shared/src/runs/relayed-output"],
+  },
 ];
