@@ -1093,9 +1093,9 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "change-during-look-lost",
     file: "gateway/src/rest/change-stream.ts",
-    find: "      if (news !== undefined) next = changes.next();\n      const found = news === undefined ? { runs: [] } : await look();",
+    find: "      if (isNews) news = nextNews(changes, signal);\n      const found = isNews ? await look() : { runs: [] };",
     becomes:
-      "      const found = news === undefined ? { runs: [] } : await look();\n      if (news !== undefined) next = changes.next();",
+      "      const found = isNews ? await look() : { runs: [] };\n      if (isNews) news = nextNews(changes, signal);",
     harm: "A run that changes while others are looked at stays as it was on every page.",
     tests: ["gateway/src/rest/change-stream"],
   },
