@@ -288,12 +288,14 @@ test("an agent's failure, or a limit it reaches, is an outcome with its cause", 
     script: [
       { calls: [{ name: "terminate", args: { status: "failure", summary: "No such file." } }] },
       create("part.txt", "half"),
+      // In its last turn an agent may make no more calls.
+      create("rest.txt", "too late"),
     ],
     tools: [terminate, createStrReplaceEditor(createKeyedQueue())],
   });
   await using asker = await askerForTest(async (run, peers) => [
     await askAgent(run, to(helper.url), peers),
-    await askAgent(run, to(helper.url, { budget: { steps: 1 } }), peers),
+    await askAgent(run, to(helper.url, { budget: { steps: 2 } }), peers),
   ]);
   const [gaveUp, bound] = await asker.run<AskOutcome[]>();
   expect([gaveUp, bound].filter((outcome) => outcome?.remembers)).toEqual([]);
