@@ -129,6 +129,36 @@ test.skipIf(missing.length > 0)("more replicas and autoscaling are refused, sayi
   }
 });
 
+test("the schema of the values knows exactly those that there are", async () => {
+  const read = async (name: string) => Bun.YAML.parse(await Bun.file(join(chart, name)).text()) as Manifest;
+  const known = (schema: Manifest): Manifest =>
+    schema === true
+      ? true
+      : Object.fromEntries(Object.entries(schema.properties).map(([name, one]) => [name, known(one)]));
+  const { global, replicas, replicaCount, autoscaling, ...own } = known(await read("values.schema.json"));
+  // Helm's own, and what templates refuse with a reason.
+  expect([global, replicas, replicaCount, autoscaling]).toEqual([true, true, true, true]);
+  const shapeOf = (value: Manifest, schema: Manifest): Manifest =>
+    schema === true
+      ? true
+      : Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shapeOf(one, schema[name])]));
+  expect(own).toEqual(shapeOf(await read("values.yaml"), own));
+});
+
+test.skipIf(missing.length > 0)("a value that there is not is refused by its name", async () => {
+  const values = join(chart, "ci/small-values.yaml");
+  for (const key of ["persistence.enabled=false", "ingress.host=a.example", "networkpolicy.enabled=true"]) {
+    const { exitCode, err } = await ended("helm", "template", "test", chart, "-f", values, "--set", key);
+    expect([key, exitCode]).not.toEqual([key, 0]);
+    expect(err).toContain(
+      key
+        .replace(/=.*/, "")
+        .split(".")
+        .at(key.startsWith("network") ? 0 : 1) ?? "",
+    );
+  }
+});
+
 test.skipIf(missing.length > 0)(
   "a chart without the name of a secret is refused, saying which value to set",
   async () => {

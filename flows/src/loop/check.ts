@@ -56,10 +56,7 @@ export function checkText(check: LoopCheck | undefined): string {
 /** Work to check. */
 type Work = { readonly task: string; readonly worker: string; readonly outcome: AskOutcome };
 
-/**
- * What is wrong with finished work; undefined if nothing is. Rejects with `task_failed` if the
- * check itself cannot be made.
- */
+/** Checks finished work. Rejects with `task_failed` if the check itself cannot be made. */
 export async function checkWork(
   flow: Flow,
   work: Work,

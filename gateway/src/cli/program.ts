@@ -94,7 +94,7 @@ function addSetup(program: Command, { cwd, env, terminal }: CliContext, done: (e
     .command("setup")
     .description("install what is missing: packages, sandbox tools, Python, a browser")
     .option("--quiet", "print nothing if nothing is missing, and download no browser")
-    // Whoever starts this file itself, as an image and a service do, has all the rest.
+    // Images and services run this file directly: they have everything else.
     .action(async ({ quiet }) => {
       const { preparePython } = await import("../setup/python-packages.ts");
       const prepared = quiet ? undefined : await preparePython({ cwd, env }, terminal.say);

@@ -45,8 +45,10 @@ test("a database that is damaged, or a machine that refuses, is one sentence wit
   expect(cli.said()).toContain(`${path} cannot be used: the disk is read-only (open, EROFS). `);
 });
 
-test("a token of a system without authentication is said to have no effect", async () => {
+test("a system without tokens says so, and that one of them would have no effect without authentication", async () => {
   await using cli = await cliForTest({});
+  expect(await cli.run("tokens")).toBe(0);
+  expect(cli.out()).toMatch(/^There are no tokens\. Make one: .* tokens add NAME\n$/);
   expect(await cli.run("tokens", "add", "alice")).toBe(0);
   expect(cli.said()).toContain("no effect yet");
 });
@@ -61,7 +63,7 @@ test("a wrong scope, time, name or principal is a usage error", async () => {
   ])
     expect([wrong, await cli.run("tokens", "add", ...wrong)]).toEqual([wrong, 2]);
   expect(await cli.run("tokens", "list")).toBe(0);
-  expect(cli.out()).toBe("");
+  expect(cli.out()).toStartWith("There are no tokens.");
 });
 
 test("who can still start runs after a token is revoked hears nothing of schedules that no longer do", async () => {

@@ -2,6 +2,7 @@ import type { AuthStore } from "manyhands/internal/auth/auth-store";
 import { tokenName } from "manyhands/internal/auth/token-name";
 import { type Scope, scopes } from "manyhands/internal/core/caller";
 import { AppError } from "manyhands/internal/core/errors";
+import { ownCommand } from "manyhands/internal/core/release";
 import type { CliContext } from "../session/context.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 
@@ -58,6 +59,8 @@ export async function listTokens(options: TokensOptions, context: CliContext): P
       ...(usedAt !== undefined && { usedAt: dated(usedAt) }),
     }));
     if (options.json) return context.terminal.out(`${JSON.stringify(tokens, undefined, 2)}\n`);
+    if (tokens.length === 0)
+      return context.terminal.out(`There are no tokens. Make one: ${ownCommand} tokens add NAME\n`);
     for (const { name, principal, scopes, expiresAt = "never", usedAt = "never" } of tokens)
       context.terminal.out(
         `${name}  ·  ${principal}  ·  ${scopes.join(",")}  ·  expires ${expiresAt}  ·  used ${usedAt}\n`,

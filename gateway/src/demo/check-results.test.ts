@@ -72,7 +72,7 @@ test("a wrong figure, a chart that is not a picture and a report that omits it a
 test("a patch that changes the tests, does not apply or does not fix the bug is found", async () => {
   const fault = (name: string, before: string, after: string) =>
     faultOfPatch(createTwoFilesPatch(`a/${name}`, `b/${name}`, before, after), project, expected.config);
-  expect(await fault("test_shipping.py", project["test_shipping.py"] ?? "", "")).toContain("no file to mend");
+  expect(await fault("test_shipping.py", project["test_shipping.py"] ?? "", "")).toContain("not a file to fix");
   expect(await fault("shipping.py", "one\ntwo\nthree\n", "one\n2\nthree\n")).toContain("does not apply");
   expect(await fault("shipping.py", code, code)).toContain("changes nothing");
   expect(await faultOfPatch("", project, expected.config)).toContain("changes nothing");

@@ -18,7 +18,7 @@ const details = [
 
 const analysis = `Analyse orders.csv: total revenue, orders and average order value per region, the best month, and anything odd in the data. Only completed orders count, each order id once; returns lower the revenue. Check the numbers a second way, and draw the revenue per month as a PNG chart.`;
 
-const repair = `The tests of the Python project in shipping.tar.gz fail. Find the fault, mend it, and show that all tests pass. Do not change the tests.`;
+const repair = `The tests of the Python project in shipping.tar.gz fail. Find the bug, fix it, and show that all tests pass. Do not change the tests.`;
 
 /** The demo's task. */
 export function demoTask({ runsCode, operatesPages }: Abilities, site: string): string {

@@ -32,7 +32,7 @@ export async function faultOfPatch(patch: string, project: ProjectFiles, config:
   for (const change of parsePatch(patch).filter(({ hunks }) => hunks.length > 0)) {
     const name = change.newFileName?.replace(/^b\//, "") ?? "";
     const before = files[name];
-    if (before === undefined || name.startsWith("test_")) return `it changes ${name}, which is no file to mend`;
+    if (before === undefined || name.startsWith("test_")) return `it changes ${name}, which is not a file to fix`;
     const after = applyPatch(before, change);
     if (after === false) return `it does not apply to ${name} as it was`;
     files[name] = after;

@@ -10,7 +10,8 @@ import { freePort } from "manyhands/internal/http/free-port";
 import * as confinement from "manyhands/internal/machine/confinement/create-sandbox";
 import { modelConfigSchema } from "manyhands/internal/models/config";
 import * as opening from "manyhands/internal/server/machine/open-browser";
-import { checkBrowser, checkEngine, checkModel, checkSandbox } from "./checks.ts";
+import { s3Credentials, startS3 } from "manyhands/internal/testing/machine/s3-server";
+import { checkBrowser, checkBucket, checkEngine, checkModel, checkSandbox } from "./checks.ts";
 
 test("the doctor distinguishes a good endpoint from a refused key, a missing model and a dead address", async () => {
   const server = Bun.serve({
@@ -34,12 +35,12 @@ test("the doctor distinguishes a good endpoint from a refused key, a missing mod
   const dead = await check("good", "right");
   const none = await checkModel(undefined);
   expect([good, other, refused, dead, none].map(({ state }) => state)).toEqual(["ok", "warn", "fail", "fail", "warn"]);
-  expect(other.text).toEndWith("does not list other. Check MANYHANDS_MODEL.");
+  expect(other.text).toEndWith("does not list other. Check llm.model (MANYHANDS_MODEL).");
   expect(refused.text).toEndWith("refuses the key (HTTP 401). Check llm.api_key (OPENAI_API_KEY).");
   expect(refused.text).not.toContain("wrong-key");
   expect(barred).toMatchObject({ state: "fail", text: expect.stringContaining("refuses the key (HTTP 403)") });
   expect(listless).toMatchObject({ state: "warn", text: expect.stringContaining("lists no models (HTTP 404)") });
-  expect(dead.text).toEndWith("cannot be reached. Check OPENAI_BASE_URL and the network.");
+  expect(dead.text).toEndWith("cannot be reached. Check llm.base_url (OPENAI_BASE_URL) and the network.");
   expect(none.text).toContain("rehearsal");
 });
 
@@ -75,6 +76,35 @@ test("of a cloud the doctor says who calls, since it lists no models", async () 
 const home = mkdtempSync(join(tmpdir(), "manyhands-browser-check-"));
 afterAll(() => rm(home, { recursive: true }));
 const configured = (env: Record<string, string>) => loadConfig({ cwd: home, env: { MANYHANDS_HOME: home, ...env } });
+
+test("the doctor tries all that a bucket has to allow, leaves nothing there, and says what it may not", async () => {
+  await using s3 = startS3();
+  const check = async (more: object = {}) => {
+    const bucket = { ...s3Credentials, endpoint: s3.endpoint, prefix: "team", workspaceBytes: 1, ...more };
+    return (await checkBucket({ bucket }))[0];
+  };
+  const where = `files at ${new URL(s3.endpoint).host}`;
+  expect(await check()).toEqual({
+    ...{ name: "bucket", state: "ok", text: `${where}, team: can write, list, read and delete` },
+  });
+  expect([await check({ bucket: "none" }), await check({ accessKeyId: "stranger" })]).toMatchObject([
+    { state: "fail", text: expect.stringContaining("cannot write there. The object store failed (NoSuchBucket).") },
+    { state: "fail", text: expect.stringContaining("cannot write there. The object store failed (AccessDenied).") },
+  ]);
+  for (const [method, what] of [
+    ["GET", "list"],
+    ["HEAD", "read"],
+    ["DELETE", "delete"],
+  ] as const) {
+    s3.failNext(method, 403);
+    expect(await check()).toMatchObject({ state: "fail", text: expect.stringContaining(`cannot ${what} there.`) });
+    s3.failNone();
+    if (method === "DELETE") s3.objects.clear();
+    expect([...s3.objects.keys()]).toEqual([]);
+  }
+  expect(await check({ endpoint: `http://127.0.0.1:${freePort()}` })).toMatchObject({ state: "fail" });
+  expect(await checkBucket({ bucket: undefined })).toEqual([]);
+}, 60_000);
 
 test("the doctor says where runs are, and that a database does not answer, without its password", async () => {
   expect(await checkEngine(await configured({}))).toEqual({

@@ -13,6 +13,7 @@ import { listModels } from "manyhands/internal/models/list-models";
 import { ModelFailure } from "manyhands/internal/models/model-failure";
 import { openBrowser } from "manyhands/internal/server/machine/open-browser";
 import { probeEngine } from "manyhands/internal/server/storage/open-engine";
+import { probeBucket } from "manyhands/internal/server/storage/probe-bucket";
 import { importName, lookForPython } from "manyhands/internal/tools/python/find-python";
 import { machineFailure } from "../terminal/machine-failure.ts";
 
@@ -47,11 +48,15 @@ export async function checkModel(model: ModelConfig | undefined): Promise<Doctor
       return {
         name,
         state: "warn",
-        text: `${where}: the endpoint does not list ${model.name}. Check MANYHANDS_MODEL.`,
+        text: `${where}: the endpoint does not list ${model.name}. Check llm.model (MANYHANDS_MODEL).`,
       };
     return { name, ...windowCheck(where, model, models?.find(({ id }) => id === model.name)?.window) };
   } catch {
-    return { name, state: "fail", text: `${where} cannot be reached. Check OPENAI_BASE_URL and the network.` };
+    return {
+      name,
+      state: "fail",
+      text: `${where} cannot be reached. Check llm.base_url (OPENAI_BASE_URL) and the network.`,
+    };
   }
 }
 
@@ -83,6 +88,18 @@ function windowCheck(
   const limits = profile === "full" ? "" : `, so agents work without ${without} (profile ${profile})`;
   const takes = [vision ? "images" : "text only", ...(reasoning ? ["thinks"] : [])].join(", ");
   return { state: "ok", text: `${where}, a window of ${contextWindow} tokens, ${takes}${limits}` };
+}
+
+/** Whether files can be kept in the bucket that the settings name; nothing if they name none. */
+export async function checkBucket({ bucket }: Pick<Config, "bucket">): Promise<readonly DoctorCheck[]> {
+  if (bucket === undefined) return [];
+  const name = "bucket";
+  try {
+    return [{ name, state: "ok", text: await probeBucket(bucket) }];
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return [{ name, state: "fail", text: `${error.message} Check [artifacts], and what its key may do.` }];
+  }
 }
 
 /** Where runs are stored, and whether that can be reached. */

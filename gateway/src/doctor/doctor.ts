@@ -13,7 +13,7 @@ import { exitCodes } from "../terminal/exit-code.ts";
 import { paint } from "../terminal/style.ts";
 import { checkStarts } from "./check-starts.ts";
 import type { DoctorCheck } from "./checks.ts";
-import { checkBrowser, checkEngine, checkModel, checkSandbox } from "./checks.ts";
+import { checkBrowser, checkBucket, checkEngine, checkModel, checkSandbox } from "./checks.ts";
 
 /**
  * Checks everything the system needs and says how to fix what is missing. Exit code 1 when
@@ -28,6 +28,7 @@ export async function doctorCommand(
     checkBun(),
     await checkModel(config.model),
     await checkEngine(config),
+    ...(await checkBucket(config)),
     ...(await checkSandbox(config)),
     await checkBrowser(config),
     ...checkPrograms(config),

@@ -26,7 +26,10 @@ test.each(["", "{", "[]", "null", '{"agents":{}}', '{"agents":[{"name":"x"}]}', 
   "a damaged file is an error, and what is in it is not replaced: %j",
   async (text) => {
     const { file, kept } = fileWith(text);
-    await expect(file.read()).rejects.toMatchObject({ code: "internal", message: "The file agents.json is damaged." });
+    const message = expect.stringMatching(
+      /^agents\.json .* is damaged\. Put the one of a backup in its place, or remove it: /,
+    );
+    await expect(file.read()).rejects.toMatchObject({ code: "internal", message });
     await expect(file.update(() => [agent])).rejects.toMatchObject({ code: "internal" });
     expect(kept.text).toBe(text);
   },

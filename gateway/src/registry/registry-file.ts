@@ -1,5 +1,4 @@
-import { AppError } from "manyhands/internal/core/errors";
-import type { KeptText } from "manyhands/internal/core/text/kept-text";
+import { damagedText, type KeptText } from "manyhands/internal/core/text/kept-text";
 import * as z from "zod";
 
 const kept = z.strictObject({
@@ -30,6 +29,6 @@ function agentsIn(text: string | undefined): readonly KeptAgent[] {
   try {
     return kept.parse(JSON.parse(text)).agents;
   } catch (cause) {
-    throw new AppError("internal", "The file agents.json is damaged.", { cause });
+    throw damagedText("agents.json", "registered agents have to be added again then", cause);
   }
 }

@@ -4,6 +4,7 @@ import * as z from "zod";
 import type { KnownAgentState } from "../registry/known-agent.ts";
 import type { Registry } from "../registry/registry.ts";
 import { endpoint, type RestEndpoint } from "./endpoint.ts";
+import { httpUrl } from "./http-url.ts";
 
 const agentSchema = z
   .object({
@@ -46,10 +47,7 @@ function listAgents(registry: Registry): RestEndpoint {
 
 function addAgent(registry: Registry): RestEndpoint {
   const body = z.strictObject({
-    url: z
-      .url({ protocol: /^https?$/ })
-      .max(2000)
-      .describe("The URL of the agent or its card."),
+    url: httpUrl.max(2000).describe("The URL of the agent or its card."),
     name: z
       .string()
       .regex(/^[a-z0-9][a-z0-9-]{0,59}$/)

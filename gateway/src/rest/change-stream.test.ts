@@ -1,3 +1,4 @@
+import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { RunView } from "manyhands/internal/runs/run-view";
@@ -16,6 +17,7 @@ function changesForTest({ gapMs = 0, most = 100 } = {}) {
   const world = {
     runs: [] as Stored[],
     agents: [] as KnownAgentState[],
+    looks: 0,
     released: false,
     onLook: (): void => undefined,
   };
@@ -50,7 +52,12 @@ function changesForTest({ gapMs = 0, most = 100 } = {}) {
     },
     view: async (run: RunRecord) => ({ ...run, contextId: "c" }) as unknown as RunView,
   };
-  const registry = { list: () => world.agents };
+  const registry = {
+    list() {
+      world.looks++;
+      return world.agents;
+    },
+  };
   const engine = { changes } as Pick<Engine, "changes">;
   const pace = { gapMs, agentsEveryMs: 1, signal: stop.signal };
   const frames = changeFrames({ engine, runs, registry }, "ann", pace);
@@ -177,4 +184,19 @@ test("what changes while it is looked is told with the next look, the first one 
   world.onLook = after("during the second");
   const ids = async () => (await next())?.runs.map(({ id }) => id);
   expect([await ids(), await ids()]).toEqual([["during the first"], ["during the second"]]);
+});
+
+test("a reader for whom nothing changes costs no memory, however long it listens", async () => {
+  const { world, next, stop } = changesForTest();
+  await next();
+  const change = next();
+  const objectsAfter = async (looks: number) => {
+    while (world.looks < looks) await Bun.sleep(5);
+    Bun.gc(true);
+    return heapStats().objectCount;
+  };
+  const [before, after] = [await objectsAfter(300), await objectsAfter(1_300)];
+  expect(after - before).toBeLessThan(1_000);
+  stop();
+  expect(await change).toBeUndefined();
 });

@@ -40,18 +40,20 @@ export async function* changeFrames(
   { gapMs, agentsEveryMs, signal }: ChangePace & { readonly signal: AbortSignal },
 ): AsyncGenerator<readonly SseFrame[], void, undefined> {
   const changes = deps.engine.changes(signal)[Symbol.asyncIterator]();
-  let next = changes.next();
+  let news = nextNews(changes, signal);
   const look = createLook(deps, principal);
   let agents = agentsNow(deps.registry);
   try {
     await look();
     yield [frameOf({ runs: [] })];
     for (let sentAt = Number.NEGATIVE_INFINITY; !signal.aborted; ) {
-      const news = await Promise.race([next, pause(agentsEveryMs, signal)]);
-      if (news?.done === true || signal.aborted) return;
+      await pause(agentsEveryMs, news.arrived);
+      if (signal.aborted) return;
+      const isNews = news.arrived.aborted;
+      if (isNews && (await news.next).done === true) return;
       await pause(sentAt + gapMs - performance.now(), signal);
-      if (news !== undefined) next = changes.next();
-      const found = news === undefined ? { runs: [] } : await look();
+      if (isNews) news = nextNews(changes, signal);
+      const found = isNews ? await look() : { runs: [] };
       const before = agents;
       agents = agentsNow(deps.registry);
       if (found.runs.length === 0 && agents === before) continue;
@@ -61,6 +63,18 @@ export async function* changeFrames(
   } finally {
     await changes.return?.();
   }
+}
+
+/**
+ * The next news, and a signal that ends every pause until then: a race with it in each pause would
+ * leave something behind at the news, which may take days.
+ */
+function nextNews(changes: AsyncIterator<void>, signal: AbortSignal) {
+  const heard = new AbortController();
+  const next = changes.next();
+  const hear = () => heard.abort();
+  next.then(hear, hear);
+  return { next, arrived: AbortSignal.any([signal, heard.signal]) };
 }
 
 function frameOf(change: Change): SseFrame {

@@ -80,7 +80,7 @@ export function endpoint<Given extends Parts>(
   };
 }
 
-/** The parameters of the schema. Throws `invalid_input` if one that is no list is repeated. */
+/** The parameters of the schema. Throws `invalid_input` if one that is not a list is repeated. */
 function queryOf(c: Context<RestEnv>, { shape }: z.ZodObject, lists: readonly string[] = []) {
   return Object.fromEntries(
     Object.keys(shape).flatMap((name) => {

@@ -4,7 +4,8 @@ const longestSeconds = 300;
 
 /**
  * Milliseconds that `Prefer: wait=SECONDS` (RFC 7240 section 4.3) asks to wait, at most five
- * minutes; undefined when it asks nothing. Throws `invalid_input` for a time that is none.
+ * minutes; undefined when it asks nothing. Throws `invalid_input` for anything but a whole number
+ * of seconds.
  */
 export function preferredWait(header: string | undefined): number | undefined {
   const asked = header?.split(/[,;]/).map((preference) => /^\s*wait\s*=\s*"?([^"\s]*)"?\s*$/i.exec(preference)?.[1]);

@@ -69,7 +69,7 @@ export function sandboxSettings(
       if (tier === "off")
         throw new AppError(
           "forbidden",
-          `Without a sandbox, commands may do all that the servers' user may. Whoever wants that writes it to ${file.path}: tier = "off" in [sandbox].`,
+          `Without a sandbox, commands may do all that the servers' user may. To allow that, write it to ${file.path} yourself: tier = "off" in [sandbox].`,
         );
       const settings = await file.read();
       refuseOverridden(settings, "sandbox.tier", tier !== settings.sections.sandbox.tier);

@@ -1,5 +1,5 @@
 import { AppError } from "manyhands/internal/core/errors";
-import type { KeptText } from "manyhands/internal/core/text/kept-text";
+import { damagedText, type KeptText } from "manyhands/internal/core/text/kept-text";
 import * as z from "zod";
 
 const kept = z.strictObject({
@@ -83,7 +83,7 @@ function sharesIn(stored: string | undefined): z.output<typeof kept>["shares"] {
   try {
     return kept.parse(JSON.parse(stored)).shares;
   } catch (cause) {
-    throw new AppError("internal", "The file shares.json is damaged.", { cause });
+    throw damagedText("shares.json", "all links to runs stop working then", cause);
   }
 }
 

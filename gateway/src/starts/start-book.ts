@@ -1,5 +1,4 @@
-import { AppError } from "manyhands/internal/core/errors";
-import type { KeptText } from "manyhands/internal/core/text/kept-text";
+import { damagedText, type KeptText } from "manyhands/internal/core/text/kept-text";
 import * as z from "zod";
 
 const budget = z.strictObject({
@@ -114,6 +113,6 @@ function bookIn(text: string | undefined): StartBook {
   try {
     return kept.parse(JSON.parse(text));
   } catch (cause) {
-    throw new AppError("internal", "The file schedules.json is damaged.", { cause });
+    throw damagedText("schedules.json", "schedules that are not in the settings are gone then", cause);
   }
 }

@@ -22,7 +22,7 @@ const gateway = "gateway";
 
 /**
  * The agents that this system starts, in the order of the settings. Throws `config_invalid` for an
- * entry that is none.
+ * entry that is neither a file nor a package.
  */
 export function agentEntries({ agents }: Pick<Config, "agents">): readonly ServerEntry[] {
   return Object.entries(agents).flatMap(([name, { entry }]) =>
@@ -34,10 +34,7 @@ export function agentEntries({ agents }: Pick<Config, "agents">): readonly Serve
 export function agentEntry(name: string, config: Pick<Config, "agents">): ServerEntry {
   const { url, entry } = agentNamed(config, name);
   if (entry === undefined)
-    throw new AppError(
-      "not_found",
-      `None answers at ${url} for the agent ${name}, which has no entry to be started from.`,
-    );
+    throw new AppError("not_found", `The agent ${name} does not answer at ${url}, and has no entry to start it from.`);
   return { name, entry: entryPath(entry), portEnv: variableFor(["agents", name, "port"]) };
 }
 

@@ -14,7 +14,7 @@ function bare(mediaType: string): string {
 }
 
 /**
- * Throws ContentTypeNotSupportedError for a part whose media type is none or does not fit its
+ * Throws ContentTypeNotSupportedError for a part whose media type is malformed or does not fit its
  * content. Files and links may have any type: an agent works on them as files.
  */
 export function checkMediaTypes(parts: readonly WirePart[]): void {

@@ -1,7 +1,8 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { chown, link, open, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
+import { FilesUnavailable } from "../core/errors.ts";
 import type { ReadEvent } from "../core/events/events.ts";
 import { sha256Of } from "../core/text/sha256.ts";
 import { defineTool } from "../core/tools/define-tool.ts";
@@ -75,6 +76,23 @@ test("a file that cannot be returned affects neither the answer nor the other fi
   const { record, events } = await agent.run("Write.");
   expect(record).toMatchObject({ status: "completed", output: { answer: "Done." } });
   expect(artifacts(events).map(({ name }) => name)).toContain("good.txt");
+});
+
+test("a task does not end without its files while they cannot be kept: it waits", async () => {
+  await using agent = await agentForTest({
+    script: [call("write", { files: { "a.txt": "a" } }), { text: "Done." }],
+    tools: [write],
+  });
+  let away = 2;
+  const put = agent.artifacts.put.bind(agent.artifacts);
+  using _ = spyOn(agent.artifacts, "put").mockImplementation(async (...file) => {
+    if (away-- > 0) throw new FilesUnavailable("The object store does not answer.");
+    return put(...file);
+  });
+  const { record, events } = await agent.run("Write.");
+  expect(record.status).toBe("completed");
+  expect(artifacts(events).map(({ name }) => name)).toEqual(["a.txt", "answer"]);
+  expect(away).toBe(-1);
 });
 
 test("a copy of a file the user sent is returned, the file itself is not, even if it came with an answer", async () => {

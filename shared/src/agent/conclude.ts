@@ -94,7 +94,8 @@ async function finished(
 /**
  * Stores the files made or changed since `before`, up to the limits. Leaves out files that would
  * take effect where they are copied to, files that arrived from elsewhere and were not changed,
- * what git ignores in a project unless the answer names it, and files that cannot be read.
+ * what git ignores in a project unless the answer names it, and files that cannot be read. Rejects
+ * with `storage_unavailable` if they cannot be kept.
  */
 async function collect(
   workspace: Workspace,
@@ -111,7 +112,7 @@ async function collect(
     if (stored.length === maxFiles) break;
     if ((isIgnored(path) && !names(answer, path)) || (await isUnchanged(path))) continue;
     const file = await storeFile(workspace, artifacts, path).catch((error: unknown) => {
-      if (error instanceof AppError) return undefined;
+      if (error instanceof AppError && error.code !== "storage_unavailable") return undefined;
       throw error;
     });
     if (file !== undefined && task.received.get(path) !== file.sha256) stored.push({ ...file, name: path });

@@ -67,6 +67,13 @@ export class AppError extends Error {
   }
 }
 
+/** What keeps files is away or full: what needs it may succeed later, and is tried again. */
+export class FilesUnavailable extends AppError {
+  constructor(message: string, cause?: unknown) {
+    super("storage_unavailable", message, { cause });
+  }
+}
+
 /**
  * The code and sentence that callers may see of any thrown value: an AppError's own, otherwise
  * `internal` with a fixed sentence.

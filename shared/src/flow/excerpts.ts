@@ -4,15 +4,16 @@ import type { Run } from "../core/runs/run.ts";
 import { sanitize } from "../core/text/sanitize.ts";
 import type { ArtifactStore, StoredFile } from "../core/workspace.ts";
 
-/** How many files are opened. */
+/** Files after the first eight are only named. */
 const maxFiles = 8;
 /**
- * How many bytes of texts or characters of documents are read of all together, and of one at least
- * and at most; of a longer text so many of its end.
+ * The files share this much: bytes of texts, characters of documents. Each gets at least
+ * `leastOfOne` and at most `maxOfOne`.
  */
 const maxOfAll = 24_000;
 const leastOfOne = 4_000;
 const maxOfOne = 8_000;
+/** The part of that which shows the end of a text that is longer. */
 const bytesOfEnd = 1_000;
 /** A document that is larger or takes longer to read is only named. */
 const maxBytes = 20 * 2 ** 20;

@@ -1,6 +1,6 @@
 /**
  * The request with a whole address. HTTP/1.0 needs no Host, and Bun then gives only the path: such
- * a request is one to `own`. A Host that is none, or several, is refused with 400 (RFC 9112 3.2).
+ * a request is one to `own`. An invalid Host, or several, are refused with 400 (RFC 9112 3.2).
  */
 export function addressed(request: Request, own: URL): Request | Response {
   const host = request.headers.get("Host") ?? "";

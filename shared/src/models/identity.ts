@@ -101,7 +101,8 @@ function refused(what: string, error: unknown, advice: string): never {
 const shortestBedrockKey = 20;
 
 /**
- * The Bedrock API key of a configuration, if it has one; OpenAI's key in the environment is none.
+ * The Bedrock API key of a configuration, if it has one; OpenAI's key in the environment does not
+ * count.
  */
 export function bedrockKey({ apiKey = "" }: Pick<ModelConfig, "apiKey">): string | undefined {
   const isBedrocks = apiKey.length >= shortestBedrockKey && !apiKey.startsWith("sk-");

@@ -35,7 +35,9 @@ const googleList = z
 /** A model that an endpoint lists, and the window it keeps, if it says so. */
 export type ListedModel = { readonly id: string; readonly window: number | undefined };
 
-/** What an endpoint answers when asked for its models; a list that cannot be read is none. */
+/**
+ * What an endpoint answers when asked for its models; a list that cannot be read counts as missing.
+ */
 export type ModelList = { readonly status: number; readonly models?: readonly ListedModel[] };
 
 /**

@@ -1,3 +1,4 @@
+import { heapStats } from "bun:jsc";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Engine, FollowItem, RunRecord } from "../core/runs/engine.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
@@ -221,4 +222,25 @@ test("a family has at most five hundred runs, each once, also if they asked for 
   const children = await Promise.all(Array.from({ length: 500 }, () => run([])));
   const root = await run(children.map(({ id }, n) => accepted(`${n}`, id)));
   expect(await familyOf(engine, root)).toHaveLength(500);
+});
+
+test("a run that is quiet beside a talkative one costs nothing for each of its pages", async () => {
+  const root = await run([asked("a"), accepted("a", "far")], { open: true });
+  const pages = 20_000;
+  async function* elsewhere(): AsyncGenerator<FollowItem> {
+    for (let n = 0; n < pages; n++) yield { kind: "progress", event: told(n) };
+  }
+  const objects = () => {
+    Bun.gc(true);
+    return heapStats().objectCount;
+  };
+  let read = 0;
+  let before = 0;
+  for await (const page of followFamily({ engine, elsewhere }, root, { after: new Map(), signal: patience() })) {
+    read += page.filter(({ kind }) => kind === "progress").length;
+    if (read === pages / 2) before = objects();
+    if (read === pages) break;
+  }
+  expect(before).toBeGreaterThan(0);
+  expect(objects() - before).toBeLessThan(pages / 2);
 });

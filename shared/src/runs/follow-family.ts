@@ -93,19 +93,31 @@ type Sources = ReturnType<typeof createSources>;
 type Relayed = ReturnType<typeof createRelayedOutput>;
 type Pages = AsyncIterator<readonly FollowItem[]>;
 
-/** Streams of pages, of which the next page of any is taken. */
+type Arrival = { readonly id: string } & (
+  | { readonly page: IteratorResult<readonly FollowItem[]> }
+  | { readonly error: unknown }
+);
+
+/**
+ * Streams of pages, which are taken as they arrive. One that is quiet costs nothing for what the
+ * others say, as it would in a race of them all for each page.
+ */
 function createSources(rootId: string) {
   const sources = new Map<string, Pages>();
-  const pending = new Map<string, Promise<{ id: string; page: IteratorResult<readonly FollowItem[]> }>>();
+  const arrived: Arrival[] = [];
+  let awaited = 0;
+  let wake = (): void => undefined;
+  const arrive = (arrival: Arrival) => {
+    arrived.push(arrival);
+    wake();
+  };
   const pull = (id: string, source: Pages) => {
-    const page = source.next().then(
-      (taken) => ({ id, page: taken }),
+    awaited++;
+    source.next().then(
+      (page) => arrive({ id, page }),
       // What is elsewhere may be out of reach; of the run itself a failure is the reader's.
-      (error) => (id === rootId ? Promise.reject(error) : { id, page: { done: true as const, value: undefined } }),
+      (error) => arrive(id === rootId ? { id, error } : { id, page: { done: true, value: undefined } }),
     );
-    // It may fail while nobody waits for it: then whoever reads on hears of it, if anybody does.
-    page.catch(() => undefined);
-    pending.set(id, page);
   };
   return {
     has: (id: string) => sources.has(id),
@@ -116,9 +128,17 @@ function createSources(rootId: string) {
       pull(id, source);
     },
     async next(): Promise<{ readonly id: string; readonly page: readonly FollowItem[] } | undefined> {
-      while (pending.size > 0) {
-        const { id, page } = await Promise.race(pending.values());
-        pending.delete(id);
+      while (awaited > 0) {
+        const arrival = arrived.shift();
+        if (arrival === undefined) {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+          continue;
+        }
+        awaited--;
+        if ("error" in arrival) throw arrival.error;
+        const { id, page } = arrival;
         const source = sources.get(id);
         if (page.done === true || source === undefined) continue;
         pull(id, source);

@@ -341,8 +341,8 @@ export const gatewayCommandsFaults: readonly Fault[] = [
   {
     id: "suggests-another-agent",
     file: "gateway/src/cli/runs/what-next.ts",
-    find: 'agent === undefined || agent === firstAgent(settings) || byGateway === true ? "" :',
-    becomes: 'agent === undefined || agent !== firstAgent(settings) || byGateway === true ? "" :',
+    find: "agent === undefined || agent === firstAgent(settings) || byGateway === true;",
+    becomes: "agent === undefined || agent !== firstAgent(settings) || byGateway === true;",
     harm: "The command that is suggested goes on with another agent.",
     tests: ["gateway/src/cli/runs/what-next"],
   },

@@ -1093,9 +1093,9 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "change-during-look-lost",
     file: "gateway/src/rest/change-stream.ts",
-    find: "      if (news !== undefined) next = changes.next();\n      const found = news === undefined ? { runs: [] } : await look();",
+    find: "      if (isNews) news = nextNews(changes, signal);\n      const found = isNews ? await look() : { runs: [] };",
     becomes:
-      "      const found = news === undefined ? { runs: [] } : await look();\n      if (news !== undefined) next = changes.next();",
+      "      const found = isNews ? await look() : { runs: [] };\n      if (isNews) news = nextNews(changes, signal);",
     harm: "A run that changes while others are looked at stays as it was on every page.",
     tests: ["gateway/src/rest/change-stream"],
   },
@@ -1711,7 +1711,7 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "damaged-registry-as-empty",
     file: "gateway/src/registry/registry-file.ts",
-    find: '    throw new AppError("internal", "The file agents.json is damaged.", { cause });',
+    find: '    throw damagedText("agents.json", "registered agents have to be added again then", cause);',
     becomes: "    return [];",
     harm: "Registered agents are lost for good with the next registration.",
     tests: ["gateway/src/registry/registry-file"],
@@ -1775,7 +1775,7 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "damaged-book-is-empty",
     file: "gateway/src/starts/start-book.ts",
-    find: '    throw new AppError("internal", "The file schedules.json is damaged.", { cause });',
+    find: '    throw damagedText("schedules.json", "schedules that are not in the settings are gone then", cause);',
     becomes: "    return { schedules: [], states: {} };",
     harm: "A damaged file of schedules is replaced by an empty one.",
     tests: ["gateway/src/starts/schedules/decide"],

@@ -35,6 +35,14 @@ export const mcpFaults: readonly Fault[] = [
     tests: ["shared/src/mcp/client/connection/connection"],
   },
   {
+    id: "waiting-call-counts-as-asking",
+    file: "shared/src/mcp/client/connection/questions.ts",
+    find: "const free = [...listeners].filter((one) => !waiting.has(one));",
+    becomes: "const free = [...listeners];",
+    harm: "While a person thinks about the question of one call, those of all others are cancelled.",
+    tests: ["test/mcp/installed-servers"],
+  },
+  {
     id: "giving-up-waits-for-the-probe",
     file: "shared/src/mcp/client/connection/connect.ts",
     find: '  signal.addEventListener("abort", abort, { once: true });\n',

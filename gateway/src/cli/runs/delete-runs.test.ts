@@ -78,7 +78,7 @@ test("prune says what retention lets go, and deletes it", async () => {
   const { ended, open } = await withRuns(cli.cwd);
   expect(await cli.run("prune", "--dry-run")).toBe(0);
   expect(cli.out()).toStartWith(
-    "Would delete 2 runs with what they asked for here, the journals of 0, 0 workspaces, 0 files.\n",
+    "Would delete 2 runs with what they asked for here, 0 journals, 0 workspaces and 0 files.\n",
   );
   for (const id of ended) expect(cli.out()).toContain(`  run ${id}\n`);
   const before = await readFile(join(cli.cwd, ".manyhands/runs.db"));
@@ -98,8 +98,8 @@ test("a dry run says that the runs that others asked for go with them, and what 
   const waits =
     "Runs are kept until 24 h after they were accepted, as a message sent again is the same run ([a2a] dedupe).";
   for (const [options, said] of [
-    [["--dry-run"], `Would delete 0 runs with what they asked for here, the journals of 0, 0 workspaces, 0 files.\n`],
-    [[], "Deleted 0 runs, the journals of 0, 0 workspaces, 0 files.\n"],
+    [["--dry-run"], "There is nothing to delete.\n"],
+    [[], "There is nothing to delete.\n"],
   ] as const) {
     expect(await cli.run("prune", ...options)).toBe(0);
     expect(cli.out()).toEndWith(said);
@@ -134,7 +134,7 @@ test("prune goes on until nothing is left to delete, and then rewrites the store
   using _ = spyOn(engines, "openStore").mockResolvedValue(engine as never);
   await using cli = await cliForTest({ env: { MANYHANDS_A2A_DEDUPE: "3h", MANYHANDS_RETENTION_RUNS: "2d" } });
   expect(await cli.run("prune", "--compact")).toBe(0);
-  expect(cli.out()).toBe("Deleted 4 runs, the journals of 4, 4 workspaces, 4 files.\n");
+  expect(cli.out()).toBe("Deleted 4 runs, 4 journals, 4 workspaces and 4 files.\n");
   expect([sweep.mock.calls.length, scrubbed]).toEqual([4, [{ evenLarge: true }]]);
   expect([await cli.run("prune", "--compact", "--dry-run"), scrubbed.length]).toEqual([0, 1]);
   isFree = false;

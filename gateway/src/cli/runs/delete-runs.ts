@@ -79,8 +79,10 @@ export async function prune(
       const more = swept.more ? " at least" : "";
       // A dry run finds the runs that nothing here asked for; what these asked for goes with them.
       const asked = dryRun ? " with what they asked for here" : "";
-      const counts = `${counted(total.runs.length, "run")}${asked}, the journals of ${total.journals}, ${counted(total.workspaces.length, "workspace")}, ${counted(artifacts.length, "file")}`;
-      terminal.out(`${dryRun ? `Would delete${more}` : "Deleted"} ${counts}.\n`);
+      const counts = `${counted(total.runs.length, "run")}${asked}, ${counted(total.journals, "journal")}, ${counted(total.workspaces.length, "workspace")} and ${counted(artifacts.length, "file")}`;
+      const isNothing = total.runs.length + total.journals + total.workspaces.length + artifacts.length === 0;
+      if (isNothing) terminal.out("There is nothing to delete.\n");
+      else terminal.out(`${dryRun ? `Would delete${more}` : "Deleted"} ${counts}.\n`);
       if (dryRun) for (const id of total.runs) terminal.out(`  run ${id}\n`);
       if (dryRun) for (const name of total.workspaces) terminal.out(`  workspaces/${name}\n`);
     }

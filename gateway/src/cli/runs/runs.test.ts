@@ -30,15 +30,15 @@ test("the runs of a home are listed after one was cancelled, each with its agent
   const rows = cli.out().trimEnd().split("\n");
   expect(rows.length).toBe(3);
   expect(cli.out()).toMatch(/^\S+ {2}manus +canceled .*$/m);
-  expect(cli.out()).toMatch(/^\S+ {2}swe +submitted .*$/m);
-  expect(cli.out()).toMatch(/^\S+ {2}planning +submitted .*$/m);
+  expect(cli.out()).toMatch(/^\S+ {2}swe +queued .*$/m);
+  expect(cli.out()).toMatch(/^\S+ {2}planning +queued .*$/m);
 });
 
 test("the runs of a status are those of the store, whatever servers are up", async () => {
   await using cli = await cliForTest({});
   const [ended = "", swe = ""] = await withRuns(cli.cwd, ["manus", "swe", "manus/recall"]);
   expect(await cli.run("runs", "list", "--status", "queued")).toBe(0);
-  expect(cli.out()).toMatch(new RegExp(`^${swe} .*\n$`));
+  expect(cli.out()).toMatch(new RegExp(`^${swe} +swe +queued .*\n$`));
   expect(await cli.run("runs", "list", "--status", "canceled", "--agent", "manus")).toBe(0);
   expect(cli.out().trimEnd().split("\n").at(-1)).toStartWith(ended);
   expect(await cli.run("runs", "list", "--status", "paused")).toBe(0);

@@ -204,6 +204,12 @@ function openStore(
 function rowOf({ id, of, state, updatedAt, title }: TaskSummary, columns: number): string {
   const when = new Date(updatedAt).toISOString().replace("T", " ").slice(0, 19);
   const name = of === undefined ? "" : `${safeLine(of, 40).padEnd(13)}  `;
-  const facts = `${safeLine(id, 80)}  ${name}${state.padEnd(14)}  ${when}  `;
+  const facts = `${safeLine(id, 80)}  ${name}${statusIn(state).padEnd(14)}  ${when}  `;
   return facts + safeLine(title, Math.max(20, columns - facts.length));
+}
+
+/** What `--status` and the gateway call a state that A2A names otherwise. */
+function statusIn(state: TaskSummary["state"]): string {
+  if (state === "submitted") return "queued";
+  return state === "working" ? "running" : state;
 }

@@ -36,6 +36,7 @@ test.each<[TaskOutcome["state"], Spoken, string | undefined]>([
   ["input-required", { flow: "debate" }, 'Answer it with: runs answer --flow debate t1 "…"'],
   ["working", { agent: "swe" }, `${follow}runs watch --agent swe t1`],
   ["submitted", {}, `${follow}runs watch t1`],
+  ["working", { flow: "debate" }, `${follow}runs watch --flow debate t1`],
 ])("after a task that is %s, of %j, the next command is told", (state, spoken, line) => {
   expect(suggested(state, spoken)).toEqual(line === undefined ? [] : [line]);
 });

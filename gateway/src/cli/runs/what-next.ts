@@ -28,40 +28,42 @@ export function tellWhatNext(
   settings: Agents,
   { terminal }: Pick<CliContext, "terminal">,
 ): void {
-  const { flow, config } = spoken;
-  const file = config === undefined ? "" : ` --config ${quoted(config)}`;
+  const place = placed(spoken, settings);
   if (state === "paused")
-    terminal.say(`Once the cause is fixed, resume it with: ${ownCommand} runs resume${file} ${taskId}`);
+    terminal.say(`Once the cause is fixed, resume it with: ${ownCommand} runs resume${inFile(spoken)} ${taskId}`);
   else if (state === "input-required") {
-    const whose = flow === undefined ? named(spoken, settings) : ` --flow ${flow}`;
     if (spoken.passing)
       terminal.say(`Pages and logins that it has open close now; under \`${ownCommand} start\` they stay open.`);
-    terminal.say(`Answer it with: ${ownCommand} runs answer${whose}${file} ${taskId} "…"`);
+    terminal.say(`Answer it with: ${ownCommand} runs answer${place} ${taskId} "…"`);
   } else if (state === "submitted" || state === "working")
-    terminal.say(
-      `The run continues; follow it with: ${ownCommand} runs watch${named(spoken, settings)}${file} ${taskId}`,
-    );
+    terminal.say(`The run continues; follow it with: ${ownCommand} runs watch${place} ${taskId}`);
   else if (contextId !== "" && hadItsTurn.has(state) && hasConversation(spoken, settings))
     terminal.say(continueText(contextId, spoken, settings));
 }
 
 /** The command that continues a conversation. */
 function continueText(contextId: string, spoken: Spoken, settings: Agents): string {
-  const { agent, flow, config } = spoken;
-  const file = config === undefined ? "" : ` --config ${quoted(config)}`;
-  const command = flow === undefined ? `run${named({ agent }, settings)}${file}` : `flow ${flow}${file}`;
+  const { byGateway: _, ...named } = spoken;
+  const { flow } = named;
+  const command = flow === undefined ? `run${placed(named, settings)}` : `flow ${flow}${inFile(named)}`;
   return `Continue this conversation with: ${ownCommand} ${command} --context ${contextId} "…"`;
 }
 
 /** The command that continues a chat. */
-export function chatOn(contextId: string, { agent, flow, config }: Spoken, settings: Agents): string {
-  const file = config === undefined ? "" : ` --config ${quoted(config)}`;
-  const whose = flow === undefined ? named({ agent }, settings) : ` --flow ${flow}`;
-  return `Continue this conversation with: ${ownCommand} chat${whose}${file} --context ${contextId}`;
+export function chatOn(contextId: string, spoken: Spoken, settings: Agents): string {
+  return `Continue this conversation with: ${ownCommand} chat${placed(spoken, settings)} --context ${contextId}`;
 }
 
-function named({ agent, byGateway }: Spoken, settings: Agents): string {
-  return agent === undefined || agent === firstAgent(settings) || byGateway === true ? "" : ` --agent ${agent}`;
+/** The options that lead a command to the same agent or flow, by the same settings. */
+function placed(spoken: Spoken, settings: Agents): string {
+  const { agent, flow, byGateway } = spoken;
+  const isDefault = agent === undefined || agent === firstAgent(settings) || byGateway === true;
+  const whose = flow !== undefined ? ` --flow ${flow}` : isDefault ? "" : ` --agent ${agent}`;
+  return whose + inFile(spoken);
+}
+
+function inFile({ config }: Spoken): string {
+  return config === undefined ? "" : ` --config ${quoted(config)}`;
 }
 
 /**

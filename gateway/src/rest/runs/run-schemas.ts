@@ -1,6 +1,7 @@
 import { errorCodes } from "manyhands/internal/core/errors";
 import { runStates } from "manyhands/internal/runs/run-view";
 import * as z from "zod";
+import { httpUrl } from "../http-url.ts";
 
 const fileSchema = z
   .object({ name: z.string(), mediaType: z.string(), size: z.int(), sha256: z.string(), url: z.string() })
@@ -90,7 +91,7 @@ const incomingFile = z
       mediaType: z.string().max(255).exactOptional(),
       bytes: z.base64().describe("The content in base64."),
     }),
-    z.strictObject({ url: z.url({ protocol: /^https?$/ }), name: z.string().min(1).max(255).exactOptional() }),
+    z.strictObject({ url: httpUrl, name: z.string().min(1).max(255).exactOptional() }),
   ])
   .meta({ id: "IncomingFile", description: "An attached file: its content or its URL." });
 

@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { ModelSettings } from "../../settings/model-settings.ts";
 import { tryModel } from "../../settings/try-model.ts";
 import type { RestEndpoint } from "../endpoint.ts";
+import { httpUrl } from "../http-url.ts";
 import { operatorEndpoint } from "./operator-endpoint.ts";
 
 const sourced = z.object({ value: z.string(), source: z.string().describe("A variable, or a line of the file.") });
@@ -18,11 +19,7 @@ const modelSettingsSchema = z
 
 const changeSchema = z.strictObject({
   model: z.string().trim().min(1).max(200).exactOptional().describe("The model's name at its provider."),
-  baseUrl: z
-    .url({ protocol: /^https?$/ })
-    .max(2000)
-    .exactOptional()
-    .describe("The endpoint, up to and including `/v1` or its equivalent."),
+  baseUrl: httpUrl.max(2000).exactOptional().describe("The endpoint, up to and including `/v1` or its equivalent."),
   apiKey: z
     .string()
     .trim()

@@ -132,7 +132,12 @@ test("a book that cannot be read is an error, and what is in it is not replaced"
   await using one = await startsForTest({}, noon);
   await one.kept.change(() => '{"schedules":[');
   for (const use of [() => one.schedules.list("local"), () => one.schedules.add(daily, "local"), one.schedules.tick])
-    await expect(use()).rejects.toMatchObject({ code: "internal", message: "The file schedules.json is damaged." });
+    await expect(use()).rejects.toMatchObject({
+      code: "internal",
+      message: expect.stringMatching(
+        /^schedules\.json .* is damaged\. Put the one of a backup in its place, or remove it: /,
+      ),
+    });
   expect(await one.kept.read()).toBe('{"schedules":[');
 });
 

@@ -79,7 +79,9 @@ function factsOf(event: ReadEvent): ProgressFacts {
   return event.type === "notice-given" ? { notice: event.kind } : {};
 }
 
-/** What an agent says and its calls print, as progress of the step: so much of it, and no more. */
+/**
+ * What an agent says and its calls print, as progress of the step, up to `maxOutput` characters.
+ */
 function liveOutput(askId: string, agent: string, step: StepContext) {
   let shown = 0;
   const fits = (text: string) => {

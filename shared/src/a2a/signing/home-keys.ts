@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
 import { jsonOf } from "../../core/json.ts";
-import { type KeptText, madeOnce } from "../../core/text/kept-text.ts";
+import { damagedText, type KeptText, madeOnce } from "../../core/text/kept-text.ts";
 import { keptFile } from "../../machine/workspace/own-files/kept-file.ts";
 import type { KeyAlgorithm } from "./key-algorithms.ts";
 import { isValidNow, type PublicKey } from "./public-key.ts";
@@ -115,7 +115,7 @@ async function readRing(texts: KeyTexts, now: number): Promise<KeyRing> {
 function formerKeys(text: string | undefined, now: number) {
   if (text === undefined) return [];
   const { success, data } = formerText.safeParse(jsonOf(text));
-  if (!success) throw new AppError("internal", "The record of replaced keys in former-card-keys.json is damaged.");
+  if (!success) throw damagedText("former-card-keys.json", "what former keys signed is no longer accepted then");
   return data.keys.filter(({ until }) => until > now);
 }
 

@@ -1,6 +1,6 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import * as z from "zod";
-import { AppError } from "../../core/errors.ts";
+import { AppError, FilesUnavailable } from "../../core/errors.ts";
 import type { EventOf } from "../../core/events/events.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tools/tool.ts";
@@ -43,6 +43,33 @@ test("the event of a call holds its text, its sources and its images, so that th
   for (const { body } of agent.model.requests.slice(1))
     expect(JSON.stringify(body.messages)).toContain("data:image/png;base64,aGk=");
 });
+
+test.each(["once", "pure"] as const)(
+  "what a call did is told, and not done again, while its pictures cannot be kept: %s",
+  async (effect) => {
+    let calls = 0;
+    const act = doing(
+      async () => {
+        calls++;
+        return { text: "Clicked.", isError: false, images: [png] };
+      },
+      { effect: () => effect },
+    );
+    await using agent = await agentForTest({ script, tools: [act], model: { capabilities: { vision: true } } });
+    const put = agent.artifacts.put.bind(agent.artifacts);
+    using _ = spyOn(agent.artifacts, "put").mockImplementation(async (content, about) => {
+      if (about.mediaType === "image/png") throw new FilesUnavailable("The object store does not answer.");
+      return put(content, about);
+    });
+    const { events } = await agent.run("Go.");
+    const event = events.find((one): one is EventOf<"tool-ended"> => one.type === "tool-ended");
+    expect(event).toMatchObject({
+      text: "Clicked.\n[1 picture could not be kept and cannot be shown now.]",
+      isError: false,
+    });
+    expect([event?.images, calls]).toEqual([undefined, 1]);
+  },
+);
 
 test("a result shows the whole of a file only if the model read the whole of it", async () => {
   for (const [length, shown] of [

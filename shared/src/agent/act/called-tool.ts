@@ -1,6 +1,8 @@
+import { FilesUnavailable } from "../../core/errors.ts";
 import type { ToolCall, Usage } from "../../core/model.ts";
 import type { RecordedRequest } from "../../core/runs/asked-request.ts";
 import type { Run } from "../../core/runs/run.ts";
+import { counted } from "../../core/text/counted.ts";
 import type { ToolResult } from "../../core/tools/tool.ts";
 import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
 import type { AgentState } from "../task/agent-state.ts";
@@ -33,7 +35,10 @@ type Bounds = {
   readonly turn: { readonly task: AgentState; readonly calls: number };
 };
 
-/** The result with its text cut to size and its images stored. */
+/**
+ * The result with its text cut to size and its images stored. What the call did is told also while
+ * its images cannot be kept: to wait for that would be to make the call again.
+ */
 export async function bounded(result: ToolResult, { callId, name, workspace, turn, artifacts }: Bounds) {
   if (result.asks !== undefined) return { callId, name, text: "", isError: false, asks: result.asks };
   const { limits, contextWindow } = turn.task;
@@ -41,12 +46,18 @@ export async function bounded(result: ToolResult, { callId, name, workspace, tur
   const read = result.text.slice(0, limits.resultCharacters);
   const limit = Math.min(limits.resultCharacters, charactersOf(read, contextWindow, turn.calls));
   const spill = (whole: string) => workspace.spill(`${name}.txt`, whole);
-  const text = await boundText(result.text, limit, result.keptAt === undefined ? spill : undefined);
-  const images = await Promise.all(
-    (result.images ?? []).map((image, index) =>
-      artifacts.put(Buffer.from(image.data, "base64"), { name: `${name}-${index + 1}`, mediaType: image.mediaType }),
+  const cut = await boundText(result.text, limit, result.keptAt === undefined ? spill : undefined);
+  const given = result.images ?? [];
+  const stored = await Promise.all(
+    given.map((image, index) =>
+      artifacts
+        .put(Buffer.from(image.data, "base64"), { name: `${name}-${index + 1}`, mediaType: image.mediaType })
+        .catch(unlessAway),
     ),
   );
+  const images = stored.filter((image) => image !== undefined);
+  const lost = given.length - images.length;
+  const text = lost === 0 ? cut : `${cut}\n[${counted(lost, "picture")} could not be kept and cannot be shown now.]`;
   return {
     callId,
     name,
@@ -57,6 +68,10 @@ export async function bounded(result: ToolResult, { callId, name, workspace, tur
     ...(result.shows && text === result.text && { shows: result.shows }),
     ...(result.end && { end: result.end }),
   };
+}
+
+function unlessAway(error: unknown): undefined {
+  if (!(error instanceof FilesUnavailable)) throw error;
 }
 
 /** The event that tells how a call ended. */

@@ -41,7 +41,8 @@ function isAllowed({ forTask }: PlannedCall, { allowed }: AgentState): boolean {
   return forTask !== undefined && allowed.has(forTask);
 }
 
-function denial({ risk }: PlannedCall): string {
+function denial({ risk, unwanted }: PlannedCall): string {
+  if (unwanted === true) return "Not made: no call of this tool was to be made in this turn.";
   const denied = "Not allowed by the configuration of this agent";
   return risk === undefined ? `${denied}.` : `${denied}, which allows no risky calls. It would:\n${quotedRisk(risk)}`;
 }

@@ -30,6 +30,8 @@ export type PlannedCall = ToolCall & {
   /** Its parsed arguments; left out by earlier versions. */
   readonly input?: ParsedArguments;
   readonly approval: "allow" | "ask" | "deny";
+  /** Denied because the model was told to make no call, or another one. */
+  readonly unwanted?: true;
   /** What the call would do that a person should decide about, in words written by code. */
   readonly risk?: string;
   /**

@@ -14,7 +14,7 @@ import { addMessage } from "../task/add-message.ts";
 import type { AgentState, SeenObservation } from "../task/agent-state.ts";
 import type { PlannedCall, Think } from "../task/loop.ts";
 import { answerDoubts, doubtsAbout } from "./doubts.ts";
-import { endingTool, toolChoiceNow, turnNotice } from "./last-turn.ts";
+import { endingTool, toolChoiceNow, turnNotice, withinChoice } from "./last-turn.ts";
 import { observe } from "./observe.ts";
 import { promptOf } from "./prompt.ts";
 import { extendModelMessages, toModelMessages } from "./to-model-messages.ts";
@@ -80,7 +80,7 @@ export function askModel(agent: AgentDefinition, deps: ThinkDeps): Think {
         ...(doubts && { doubts }),
         sightTokens: tailTokens,
         ...(fixed !== task.fixedTokens && { fixedTokens: fixed }),
-        toolCalls: await planCalls(reply.toolCalls, callable, task, deps, step.signal),
+        toolCalls: withinChoice(await planCalls(reply.toolCalls, callable, task, deps, step.signal), toolChoice),
       };
     });
     task.hints = [];
@@ -216,7 +216,11 @@ function unended(agent: AgentDefinition): string | undefined {
   return `Text alone does not end this task. Call a tool${end}.`;
 }
 
-function takeReply(reply: RecordedReply, task: AgentState, ifTextAlone: string | undefined): void {
+function takeReply(
+  reply: RecordedReply & { readonly toolCalls: readonly PlannedCall[] },
+  task: AgentState,
+  ifTextAlone: string | undefined,
+): void {
   const { text, toolCalls, usage, observation, images, carried, asked } = reply;
   // Runs of earlier versions recorded no requests.
   task.asked = asked && marksAfter(asked, task.asked);

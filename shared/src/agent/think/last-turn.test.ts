@@ -67,6 +67,30 @@ test("an agent without a tool to end its task ends it with text", async () => {
   });
 });
 
+test.each([
+  ["none", [echo]],
+  ["the one that ends the task", [echo, terminate]],
+] as const)("a model that makes another call in the last turn than %s has it not made", async (_, tools) => {
+  const made: string[] = [];
+  const counting = {
+    ...echo,
+    call(...given: Parameters<typeof echo.call>) {
+      made.push("echo");
+      return echo.call(...given);
+    },
+  };
+  await using agent = await agentForTest({
+    script: (_request, n) => ({ text: `thought ${n}`, calls: [{ name: "echo", args: { text: String(n) } }] }),
+    tools: tools.map((tool) => (tool === echo ? counting : tool)),
+    agent: { limits: { steps: 3 } },
+  });
+  const { record, events } = await agent.run("Never end.");
+  expect(record).toMatchObject({ status: "failed", error: { code: "step_limit" } });
+  expect(made).toHaveLength(2);
+  const results = events.flatMap((event) => (event.type === "tool-ended" ? [event.text] : []));
+  expect(results.at(-1)).toBe("Not made: no call of this tool was to be made in this turn.");
+});
+
 test("a task that requires a schema ends with an answer in that schema", async () => {
   await using agent = await agentForTest({
     script: restless,

@@ -1,6 +1,7 @@
 import type { AgentDefinition } from "../../core/agent.ts";
 import type { ToolChoice } from "../../core/model.ts";
 import type { AgentState } from "../task/agent-state.ts";
+import type { PlannedCall } from "../task/loop.ts";
 
 /** From this share of a task's turns on, the model is told the number of the turn. */
 const noticeAt = 0.8;
@@ -38,4 +39,14 @@ export function turnNotice(
  */
 export function endingTool({ tools }: AgentDefinition): string | undefined {
   return tools.findLast((tool) => tool.endsTask === true)?.name;
+}
+
+/**
+ * The calls, those denied that this turn's tool choice did not leave to the model: not every server
+ * can forbid calls, or force one, and nobody would read what a call of the last turn returns.
+ */
+export function withinChoice(calls: readonly PlannedCall[], choice: ToolChoice): PlannedCall[] {
+  if (choice === "auto" || choice === "required") return [...calls];
+  const name = choice === "none" ? undefined : choice.name;
+  return calls.map((call) => (call.name === name ? call : { ...call, approval: "deny", unwanted: true }));
 }

@@ -88,6 +88,14 @@ test.each(["image/png", "image/jpeg", "image/gif", "image/webp"])(
   },
 );
 
+test("an image that came under two names is shown once, and both are named", async () => {
+  const file = (name: string) => ({ type: "file", name, mediaType: "image/png", size: 1, sha256: "same" }) as const;
+  const sent: TaskMessage = { role: "user", parts: [file("chart.png"), file("visualization/chart.png")] };
+  const [message] = await toModelMessages([sent], { vision: true, artifacts });
+  const parts = message?.role === "user" ? message.parts : [];
+  expect(parts.map(({ type }) => type)).toEqual(["text", "image", "text"]);
+});
+
 test("files that are no image a model takes, or are no longer stored, are named", async () => {
   for (const file of [picture("one", "image/svg+xml"), picture("one", "text/plain"), picture("lost")]) {
     const [message] = await toModelMessages([{ role: "user", parts: [{ type: "file", ...file }] }], seeing);

@@ -81,7 +81,7 @@ async function convert(
       };
     }
     case "user":
-      return { role: "user", parts: (await Promise.all(message.parts.map((part) => userParts(part, options)))).flat() };
+      return { role: "user", parts: await partsOf(message.parts, options) };
   }
 }
 
@@ -91,6 +91,17 @@ async function convert(
  */
 function withValidName({ id, name, arguments: text }: ToolCall): ToolCall {
   return { id, name: name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unnamed", arguments: text };
+}
+
+/** The parts of a message; an image that is in it under several names is shown once. */
+async function partsOf(parts: readonly Part[], options: ConversionOptions): Promise<(TextPart | ImagePart)[]> {
+  const shown = new Set<string>();
+  const converted = parts.map((part) => {
+    const isAgain = part.type === "file" && shown.has(part.sha256);
+    if (part.type === "file") shown.add(part.sha256);
+    return userParts(part, isAgain ? { ...options, vision: false } : options);
+  });
+  return (await Promise.all(converted)).flat();
 }
 
 /** An image the model sees is also named, since tools can open it only by name. */

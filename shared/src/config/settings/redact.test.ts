@@ -16,6 +16,8 @@ test("an address is shown complete except for user and password, in lists too", 
 
 test("only the length of a secret is shown", () => {
   expect(redacted(["llm", "api_key"], "sk-0123456789")).toBe("(secret, 13 characters)");
+  expect(redacted(["engine", "other_secret_keys"], ["0123", "4567"])).toBe("(secret, 9 characters)");
+  expect(redacted(["engine", "other_secret_keys"], [])).toBe("[]");
 });
 
 test.each([

@@ -22,7 +22,8 @@ export function isSecret(path: readonly string[]): boolean {
 
 /** A value as it may be shown: secrets only by their length, and URLs without user and password. */
 export function redacted(path: readonly string[], value: unknown): string {
-  if (isSecret(path)) return `(secret, ${String(value).length} characters)`;
+  const isNone = Array.isArray(value) && value.length === 0;
+  if (isSecret(path) && !isNone) return `(secret, ${String(value).length} characters)`;
   return withoutLogins(typeof value === "string" ? value : JSON.stringify(value));
 }
 

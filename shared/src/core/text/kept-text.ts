@@ -1,3 +1,5 @@
+import { AppError } from "../errors.ts";
+
 /**
  * A text that several processes read and change: a file of a home, or a row that replicas share.
  */
@@ -34,4 +36,12 @@ export async function madeOnce(kept: KeptText, make: () => string): Promise<stri
   let text = "";
   await kept.change((now) => (text = now ?? make()));
   return text;
+}
+
+/**
+ * Why a kept text cannot be used, and the ways out: a backup, or to do without, which means `lost`.
+ */
+export function damagedText(file: string, lost: string, cause?: unknown): AppError {
+  const what = `${file} in the home, or its row in the database, is damaged.`;
+  return new AppError("internal", `${what} Put the one of a backup in its place, or remove it: ${lost}.`, { cause });
 }

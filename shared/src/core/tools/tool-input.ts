@@ -34,7 +34,8 @@ const checkedAnyway = [
 /**
  * Checks what a model wrote. Models write `null` for fields they mean to leave out, numbers and
  * booleans as texts, and one text for a list of texts; if nothing else is wrong, the input is
- * accepted as meant. `problem` tells the model how to fix its call, without what is no fault.
+ * accepted as meant. `problem` tells the model how to fix its call, and leaves out what is not
+ * wrong.
  */
 export function parseInput<Input extends z.ZodObject>(
   tool: string,

@@ -14,7 +14,7 @@ export type ConnectionsOptions = {
 /** What is listened to on a channel. */
 export type Listening = {
   readonly channel: string;
-  /** A text that says nothing, by which one hears that one still hears. */
+  /** A text without meaning: hearing it shows that the connection still works. */
   readonly beat: string;
   readonly hear: (text: string) => void;
   /** Whenever listening has begun, perhaps again. */
@@ -35,7 +35,7 @@ const looksPerBeat = 5;
 const lastAnswerMs = 1_000;
 
 /**
- * The connections of a process. What is silent is given up and made anew: a server that hangs or a
+ * The connections of a process. A silent one is given up and replaced: a server that hangs or a
  * network that drops packets ends no connection, and TCP gives one up after many minutes. A
  * statement that waits for its turn does not count, only one that no earlier one keeps waiting.
  */
@@ -81,7 +81,10 @@ export class Connections {
     return () => void this.#unanswered.delete(one);
   }
 
-  /** A connection that is given up with nothing else. Whoever has it sees to it that it answers. */
+  /**
+   * A connection of its own: not given up with the others. Its owner must notice when it goes
+   * silent.
+   */
   async session(): Promise<Session> {
     const own = this.#open(1);
     const close = () => own.close({ timeout: 0 }).catch(() => undefined);
@@ -140,7 +143,7 @@ export class Connections {
     this.#beat();
   }
 
-  /** Begins to listen anew if what was told since the last time was not heard. */
+  /** Listens on a new connection if the last beat was sent but not heard. */
   #beat(): void {
     if ([...this.#listeners].some(({ isTold, isHeard }) => isTold && !isHeard)) {
       void this.#ears.close({ timeout: 0 }).catch(() => undefined);

@@ -1,4 +1,4 @@
-import { AppError, errnoOf } from "../../core/errors.ts";
+import { AppError, errnoOf, FilesUnavailable } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Effect, RunEvent, StepContext } from "../../core/runs/run.ts";
 import { never } from "./aborts.ts";
@@ -9,7 +9,7 @@ import type { BranchScope } from "./scope.ts";
 /** How long a step is tried again, and how often, while what it needs is away. */
 type Patience = { readonly withinMs: number; readonly againMs: number };
 const withStore: Patience = { withinMs: 60_000, againMs: 100 };
-/** Somebody has to make room. */
+/** Somebody has to make room, or to bring a service back. */
 const withDisk: Patience = { withinMs: 15 * 60_000, againMs: 1_000 };
 
 /** What the system refuses while it lacks something, of whoever asks. */
@@ -60,9 +60,9 @@ export async function runStep(
 }
 
 /**
- * Runs the function again while it fails because the store of the runs is away, or because the
- * machine lacks room. The first could not be recorded before the store is back either, and both
- * would end a run that nothing is wrong with.
+ * Runs the function again while it fails because the store of the runs or that of files is away, or
+ * because the machine lacks room. The first could not be recorded before the store is back either,
+ * and both would end a run that nothing is wrong with.
  */
 async function attemptWithStore(
   execution: ExecutionContext,
@@ -82,7 +82,7 @@ async function attemptWithStore(
 
 function patienceWith(cause: unknown): Patience | undefined {
   if (cause instanceof StoreUnavailable) return withStore;
-  return lackOf(cause) === undefined ? undefined : withDisk;
+  return cause instanceof FilesUnavailable || lackOf(cause) !== undefined ? withDisk : undefined;
 }
 
 function lackOf(error: unknown): string | undefined {

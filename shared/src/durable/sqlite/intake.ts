@@ -139,7 +139,7 @@ async function store(
   } catch (error) {
     acceptance?.settle(false);
     if (error instanceof AppError || acceptance === undefined || isEmpty(acceptance.beginning())) throw error;
-    // What it has made of it cannot be stored, which is no reason to refuse the run.
+    // What it has made of it cannot be stored, but that is no reason to refuse the run.
     return offer(undefined, () => undefined);
   }
 }

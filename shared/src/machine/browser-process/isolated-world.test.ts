@@ -7,7 +7,7 @@ const program = { id: "reader", source: "({ read: () => 1 })" };
 /** A document that answers as a test says, and what it was asked, with its time limit. */
 function frameThat(answer: (call: { readonly source?: string }) => string | Error) {
   const asked: unknown[] = [];
-  const callIn = (selector: string) => JSON.parse(selector.replace(/^isolated=/, ""));
+  const callIn = (selector: string) => JSON.parse(selector.replace(/^isolated\d*=/, ""));
   const frame = {
     async textContent(selector: string, { timeout }: { readonly timeout: number }) {
       const call = callIn(selector);

@@ -10,13 +10,16 @@ export type IsolatedProgram = { readonly id: string; readonly source: string };
 /** A call of one of a program's functions. */
 type Call = { readonly id: string; readonly source?: string; readonly name: string; readonly arg?: unknown };
 
-const engine = "isolated";
+let engine = "isolated";
+let opened = 0;
 const unknown = "unknown program";
-const registered = lazily(async () => {
+const registered = lazily(() => register(engine));
+
+async function register(name: string): Promise<void> {
   const { selectors } = await import("playwright");
   const content = `(${isolatedEngine})(${JSON.stringify(unknown)})`;
-  await selectors.register(engine, { content }, { contentScript: true });
-});
+  await selectors.register(name, { content }, { contentScript: true });
+}
 
 /**
  * Lets programs run in the pages of browsers that are opened after this: in an isolated world,
@@ -26,6 +29,16 @@ const registered = lazily(async () => {
  */
 export function letProgramsRun(): Promise<void> {
   return registered.get();
+}
+
+/**
+ * Lets them run also in contexts that are open already: those that a browser had before the
+ * connection to it know no engine that was registered before, but each one that is now.
+ */
+export async function letProgramsRunInOpened(): Promise<void> {
+  const name = `isolated${++opened}`;
+  await register(name);
+  engine = name;
 }
 
 /** The result of a program's function in a frame's document. Rejects as Playwright's calls do. */

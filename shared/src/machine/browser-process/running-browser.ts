@@ -5,7 +5,7 @@ import { AppError } from "../../core/errors.ts";
 import type { EgressProxy } from "../egress/proxy.ts";
 import type { TellRequest } from "../egress/proxy-access.ts";
 import { findChromium } from "./find-chromium.ts";
-import { letProgramsRun } from "./isolated-world.ts";
+import { letProgramsRun, letProgramsRunInOpened } from "./isolated-world.ts";
 import { launchChromium } from "./launch-chromium.ts";
 import { leaveDialogs, type OwnContext, type OwnStart } from "./own-browser.ts";
 import { playwrightChromium } from "./playwright.ts";
@@ -66,6 +66,7 @@ async function remote(
 ): Promise<RunningBrowser> {
   const browser = await connectRemote(kind, url, ownContext);
   const own = ownContext ? ownContextOf(browser) : undefined;
+  if (own !== undefined) await letProgramsRunInOpened();
   const folder = async (name: string) => {
     const path = join(await serverFolder(), name);
     await mkdir(path);

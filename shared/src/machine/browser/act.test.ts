@@ -43,6 +43,7 @@ function scene(changes: Partial<ActDeps> = {}) {
     patience: {
       maxMs: 30,
       loading: () => (state.loading ? { url: "http://slow.example/", seconds: 9 } : undefined),
+      isAsking: () => false,
       leavesOpen: () => ++silences === 1,
       answered: () => {
         done.push("answered");

@@ -55,6 +55,8 @@ export interface Browsing {
   dialog(): OpenDialog | undefined;
   /** The page that the active tab is about to show, while its server takes its time. */
   loading(): LoadingPage | undefined;
+  /** Whether scripts of the active page asked for something a moment ago that has not come yet. */
+  isAsking(): boolean;
   /** What loading the active page anew would send once more; undefined if it would only read. */
   resends(how: LoadingAnew): Promise<SentDocument | undefined>;
   /**

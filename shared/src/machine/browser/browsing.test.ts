@@ -51,6 +51,7 @@ function surroundingsForTest(name: string) {
       maxMs: 1,
       loading: () => undefined,
       answered: () => undefined,
+      isAsking: () => false,
       leavesOpen: () => !silent.has(page) && silent.add(page) !== undefined,
     },
     sent: { anew: async (of: Page, how: string) => ({ method: how, url: `https://${name}.example/${of === page}` }) },

@@ -61,7 +61,6 @@ function createLookouts(present: () => Surroundings) {
  * does not respond.
  */
 export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing> {
-  const { notices } = deps;
   let now = await answered(contextMs, openSurroundings(deps));
   let lost: string | undefined;
   let acts = 0;
@@ -118,10 +117,11 @@ export async function openBrowsing(deps: SurroundingsDeps): Promise<KeptBrowsing
     closeTab: async (id) => await answered(tabMs, present().tabs.close(id)),
     act,
     dialog: () => present().dialogs.open(present().tabs.active().page),
+    isAsking: () => present().patience.isAsking(present().tabs.active().page),
     loading: () => present().patience.loading(present().tabs.active().page),
     resends: async (how) => await answered(tabMs, present().sent.anew(present().tabs.active().page, how)),
-    notices: () => notices.take(),
-    tell: notices.add,
+    notices: () => deps.notices.take(),
+    tell: deps.notices.add,
     // Any site may know the browser's user: a log-in is not in cookies alone.
     hasKept: (url) => usesOwnContext(deps) || deps.profile?.hasSomethingOf(url) === true,
     route: lookouts.route,

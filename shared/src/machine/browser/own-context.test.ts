@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, chown, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type BrowserContext, chromium, type Dialog } from "playwright";
+import { type BrowserContext, chromium, type Dialog, type Page } from "playwright";
 import { type BrowsersForTest, browsersForTest } from "../../testing/browser/browsers.ts";
 import { leanChromium } from "../../testing/browser/lean-chromium.ts";
 import { until } from "../../testing/durable/until.ts";
 import { startSite } from "../../testing/web/site.ts";
 import { findChromium } from "../browser-process/find-chromium.ts";
+import { callIsolated } from "../browser-process/isolated-world.ts";
 import type { BrowserSettings } from "../browser-process/settings.ts";
 import { openWorkspace } from "../workspace/open-workspace.ts";
 import type { Browsing } from "./browser.ts";
@@ -102,6 +103,21 @@ test("a running browser's own context is used with its log-ins, and the tabs of 
   // The user's side hears a moment later that a tab was closed.
   await until(() => usersPages().join() === "/in,/dialog");
   await second.close();
+});
+
+test("pages of a running browser's own context are looked at as all others, also after a new connection", async () => {
+  const two = { id: "two", source: "({ two: () => document.readyState.length > 0 ? 2 : 0 })" };
+  for (const contextId of ["one", "two"]) {
+    const lab = await startLab({ cdpUrl });
+    const browsing = await openAs(lab, "local", contextId);
+    await read(browsing);
+    const ask = (page: Page) => callIsolated<number>(page.mainFrame(), two, { name: "two", timeoutMs: 5_000 });
+    expect(await browsing.act(ask, limits)).toBe(2);
+    const other = await openAs(lab, "ann", contextId);
+    await read(other);
+    expect(await other.act(ask, limits)).toBe(2);
+    await lab.browsers.close();
+  }
 });
 
 test("what the agent's tabs of a running browser ask for is judged, and a download's place is told", async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, jest, test } from "bun:test";
 import { EventEmitter } from "node:events";
 import type { Page } from "playwright";
 import { createPatience, stillLoading } from "./patience.ts";
@@ -9,7 +9,8 @@ function scene() {
   const page = Object.assign(new EventEmitter(), { mainFrame: () => main }) as unknown as Page & EventEmitter;
   const patience = createPatience(9_000);
   patience.watch(page);
-  const request = (url: string, { frame = main as unknown, navigates = true } = {}) => ({
+  const request = (url: string, { frame = main as unknown, navigates = true, type = "document" } = {}) => ({
+    resourceType: () => type,
     url: () => url,
     isNavigationRequest: () => navigates,
     frame: () => {
@@ -87,4 +88,29 @@ test("a page that does not answer is left open once, and once more after it has 
     false,
   ]);
   expect(patience.maxMs).toBe(9_000);
+});
+
+test("scripts are asking for something until it has come or failed, and not of what is kept open", () => {
+  const { page, patience, request, ask } = scene();
+  const at = jest.spyOn(performance, "now");
+  try {
+    at.mockReturnValue(1_000);
+    ask(request("http://a.example/picture", { navigates: false, type: "image" }));
+    expect(patience.isAsking(page)).toBe(false);
+    for (const [type, ends] of [
+      ["fetch", "requestfinished"],
+      ["xhr", "requestfailed"],
+    ] as const) {
+      const one = request("http://a.example/rows", { navigates: false, type });
+      ask(one);
+      expect(patience.isAsking(page)).toBe(true);
+      page.emit(ends, one);
+      expect(patience.isAsking(page)).toBe(false);
+    }
+    ask(request("http://a.example/poll", { navigates: false, type: "fetch" }));
+    at.mockReturnValue(4_000);
+    expect(patience.isAsking(page)).toBe(false);
+  } finally {
+    at.mockRestore();
+  }
 });

@@ -24,7 +24,10 @@ export function endAbandonedStarts(home: string): void {
   }
 }
 
-/** The folder that a bwrap was told to show writable and to begin in; undefined if it is none. */
+/**
+ * The folder that a bwrap was told to show writable and to begin in; undefined if the process is
+ * not a bwrap.
+ */
 function workspaceOf(pid: number): string | undefined {
   const [program = "", ...given] = commandLineOf(pid).split("\0");
   if (basename(program) !== "bwrap") return undefined;

@@ -8,9 +8,11 @@ test("the environment has the base variables and the named ones, and nothing of 
     const environment = sandboxEnvironment("/ws", "/ws/.tmp", { NAMED: "yes", TERM: "xterm" });
     expect(Object.keys(environment).sort()).toEqual(
       [
+        "ASAN_OPTIONS",
         "GIT_CONFIG_NOSYSTEM",
         "HOME",
         "LANG",
+        "LSAN_OPTIONS",
         "NAMED",
         "PATH",
         "PYTHONDONTWRITEBYTECODE",
@@ -37,6 +39,8 @@ test("programs are found in the system's folders, run no start-up files and leav
     TERM: "dumb",
     PYTHONDONTWRITEBYTECODE: "1",
     GIT_CONFIG_NOSYSTEM: "1",
+    ASAN_OPTIONS: "detect_leaks=0:print_legend=0",
+    LSAN_OPTIONS: "detect_leaks=0",
     SHLVL: "1",
   });
 });

@@ -143,6 +143,11 @@ test("the cause of a failed connection is told, without the key", () => {
   expect(classify(new Error("fetch failed", { cause: new Error("") }), undefined, now).message).toBe("fetch failed");
 });
 
+test("an endpoint that listens to nobody is told in plain words", async () => {
+  const cause = await fetch("http://127.0.0.1:9/").catch((error: unknown) => error);
+  expect(classify(new Error("Connection error.", { cause }), undefined, now).message).toBe("Connection refused");
+});
+
 test("a key of eight characters is hidden, a shorter one is an ordinary word", () => {
   expect([redactKeys("a 12345678", "12345678"), redactKeys("a 1234567", "1234567")]).toEqual(["a [key]", "a 1234567"]);
 });

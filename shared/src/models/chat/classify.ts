@@ -1,4 +1,5 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai/error";
+import { errnoOf } from "../../core/errors.ts";
 import { type FailureKind, ModelFailure } from "../model-failure.ts";
 import { saysOverflow, windowNamed } from "./overflow.ts";
 
@@ -99,6 +100,7 @@ function codeOf(error: unknown): string {
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
+  if (errnoOf(cause) === "ECONNREFUSED") return "Connection refused";
   return cause instanceof Error && cause.message !== "" ? `${error.message} (${cause.message})` : error.message;
 }
 

@@ -105,7 +105,7 @@ test("the demo task ends in a report with figures that were computed twice and r
   ]);
   expect(end.status).toBe("success");
   expect(end.summary).toContain("76,704.20 from 215 orders; the best month is 2026-04");
-  expect(end.summary).toContain("no language model");
+  expect(end.summary).toContain("not a language model");
   const text = await report();
   expect(text).toContain("| East | 21,317.35 | 58 | 367.54 |");
   expect(text).toContain("**Best month:** 2026-04, with 18,428.15.");

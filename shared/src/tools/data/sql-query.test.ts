@@ -46,6 +46,16 @@ test("a PIVOT's output is counted in rows, and of several statements the last on
   ).toContain("\n3\n");
 });
 
+test("rows of data are shown whatever is written after them, and of several SELECTs it is said which are not", async () => {
+  const written = await sql("SELECT 41 + 1 AS n; COPY (SELECT 1 AS a) TO 'one.csv'");
+  expect(written.text).toBe("n\nINTEGER\n42\n[1 row]");
+  expect(await scene.read("one.csv")).toBe("a\n1\n");
+  const twice = await sql("SELECT 1 AS a; SELECT 2 AS b; SELECT 3 AS c");
+  expect(twice.text).toBe(
+    "c\nINTEGER\n3\n[1 row]\n[The results of 2 earlier SELECTs are not shown: one SELECT a call.]",
+  );
+});
+
 const wide = Array.from({ length: 43 }, (_, at) => `c${at} INT`).join(", ");
 test.each<[string, string]>([
   ["CREATE TABLE Items (a INT, b TEXT)", "Done. The table Items has 0 rows and the columns a INTEGER, b VARCHAR."],

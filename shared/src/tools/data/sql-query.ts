@@ -77,11 +77,21 @@ async function queryFiles({ databases, told }: FilesDeps, { sql, timeout }: Aske
   const { rows, total, instead } = result;
   const known = told.get(workspace) ?? new Set();
   told.set(workspace, known);
-  if (instead === undefined)
-    return withNews(await shown(result, workspace, total, "use COPY … TO for all"), result, known);
+  if (instead === undefined) {
+    const table = await shown(result, workspace, total, "use COPY … TO for all");
+    return withNews(`${table}${unshownText(result.unshown)}`, result, known);
+  }
   const done = instead === "count" ? doneText(rows[0]?.[0]) : "Done.";
   const created = await createdText(sql, (more) => databases.query(workspace, more, bounds));
   return withNews([done, ...created].join(" "), result, known);
+}
+
+/** Says that earlier statements had rows too. */
+function unshownText(unshown = 0): string {
+  if (unshown === 0) return "";
+  const results =
+    unshown === 1 ? "The result of an earlier SELECT is" : `The results of ${unshown} earlier SELECTs are`;
+  return `\n[${results} not shown: one SELECT a call.]`;
 }
 
 function doneText(rows: unknown): string {

@@ -81,7 +81,7 @@ test.each<[string, () => Promise<Uint8Array> | Uint8Array | string, string, read
   [
     "a.pptx",
     () => slidesOf([shape("Plan", "title") + shape("Go on"), shape("Second")], "Say it slowly"),
-    "PowerPoint presentation, 2 slides. Shown: slide 1 to slide 2.",
+    "PowerPoint presentation, 2 slides as text; how they look is not drawn here. Shown: slide 1 to slide 2.",
     ["[slide 1]\n## Plan\n\nGo on\n\nNotes: Say it slowly", "[slide 2]\nSecond"],
   ],
   [

@@ -136,7 +136,7 @@ async function workbook(
   return { ...withLook(text, look), ...(!isOwn && { takenIn: ["file"] }) };
 }
 
-/** The text of a CSV file, of which so many bytes are left to be read. */
+/** The text of a CSV file, which may have at most `left` bytes. */
 async function csvText(workspace: Workspace, path: string, left: number): Promise<string> {
   await using file = await openFile(workspace, path);
   const content = await file.read(left);

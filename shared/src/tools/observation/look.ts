@@ -116,6 +116,8 @@ export function heldUp(browsing: Browsing): AppError {
 const quiet: QuietPage = { quietMs: 80, maxMs: 1_000 };
 const loadMs = 5_000;
 const pollMs = 100;
+/** What the scripts of a page asked for is waited for as long, so that a list is seen loaded. */
+const answerMs = 2_000;
 
 /** Waits for the page that another one is about to become, for some seconds at most. */
 export async function untilLoaded(browsing: Browsing, signal: AbortSignal): Promise<void> {
@@ -140,7 +142,19 @@ export async function settle(browsing: Browsing, looks: SnapshotState, signal: A
     async (page) => {
       await page.waitForLoadState("domcontentloaded", { timeout: loadMs }).catch(() => undefined);
       await page.evaluate(waitForQuiet, quiet).catch(() => undefined);
+      if (!(await untilAnswered(browsing, signal))) return;
+      await page.evaluate(waitForQuiet, quiet).catch(() => undefined);
     },
     { signal, timeoutMs: 2 * loadMs },
   );
+}
+
+/** Whether it was waited for what scripts of the page had just asked for. */
+async function untilAnswered(browsing: Browsing, signal: AbortSignal): Promise<boolean> {
+  const isWaiting = browsing.isAsking();
+  for (const until = performance.now() + answerMs; browsing.isAsking() && performance.now() < until; ) {
+    signal.throwIfAborted();
+    await Bun.sleep(pollMs / 4);
+  }
+  return isWaiting;
 }

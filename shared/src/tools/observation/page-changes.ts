@@ -115,7 +115,10 @@ export function changesText(
   const before = new Map(gone.flatMap((text) => (refIn(text) === undefined ? [] : [[refIn(text), text] as const])));
   const changed = new Set(fresh.map((at) => before.get(refIn(lines[at]?.text ?? ""))));
   const again = new Set(fresh.map((at) => withoutRefs(lines[at]?.text ?? "")));
-  const left = gone.filter((text) => !changed.has(text) && !again.has(withoutRefs(text)));
+  const left = outermost(
+    gone.filter((text) => !changed.has(text) && !again.has(withoutRefs(text))),
+    base,
+  );
   const isFresh = new Set(fresh);
   const isOld = (at: number) => !isFresh.has(at);
   // A single one has no order: it stands in its new part instead.
@@ -140,6 +143,15 @@ export function changesText(
   const focus = focusIn(lines);
   const focused = focus === undefined || focus === base.focus ? [] : [`The focus is on ${focus}.`];
   return [...above, ...focused].join("\n");
+}
+
+/**
+ * Of lines that are gone, those that were in none of the others: a closed dialog, not its buttons.
+ */
+function outermost(gone: readonly string[], { placed }: ToldPage): readonly string[] {
+  const refs = new Set(gone.map(refIn));
+  const parents = new Map(placed.map(({ text, parent }) => [text, parent]));
+  return gone.filter((text) => !refs.has(parents.get(text) ?? ""));
 }
 
 const nameWithin = 8;

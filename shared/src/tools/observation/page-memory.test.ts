@@ -54,6 +54,11 @@ test("new, changed and gone lines are told apart, each below what it belongs to"
   expect([known.document, known.title, known.above]).toEqual(["1 7", "T", 0]);
 });
 
+test("of a part that is gone, what was in it is not named too", () => {
+  const dialog = item("dialog", { name: "Assign", ref: "e5", children: [words("Who?"), button("Mia", "e6")] });
+  expect(next(look([words("a"), dialog]), look([words("a")])).text).toBe(data('gone: dialog "Assign" [e5]'));
+});
+
 test("of an element that can be used now, that is said", () => {
   const go = (states: readonly string[]) => look([button("Go", "e1", { states })]);
   expect(next(go(["disabled"]), go([])).text).toBe(data('~ button "Go" [e1] (enabled now)'));

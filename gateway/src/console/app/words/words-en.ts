@@ -287,7 +287,7 @@ export const english = {
     ["+, −, 0", "Zoom in, zoom out, fit, in a run"],
     ["Esc", "Close"],
     ["?", "This list"],
-  ],
+  ] satisfies [key: string, does: string][],
 
   // Signing in.
   tokenTitle: "This gateway requires a token",

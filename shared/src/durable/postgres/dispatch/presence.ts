@@ -49,7 +49,7 @@ export class Presence {
   /** The name it had before others declared it dead. */
   #former: string | undefined;
   #isSeeing = false;
-  /** When it began to look, while it does. */
+  /** When the look in progress began; undefined between looks. */
   #lookingSince: number | undefined;
   /** Whether it was overdue already: an answer may have come while the process stood still. */
   #isOverdue = false;

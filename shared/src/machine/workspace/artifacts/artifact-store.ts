@@ -1,6 +1,6 @@
 import { link, lstat, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { AppError, errnoOf, unlessMissing } from "../../../core/errors.ts";
+import { AppError, errnoOf, FilesUnavailable, unlessMissing } from "../../../core/errors.ts";
 import { sha256Of } from "../../../core/text/sha256.ts";
 import type { ArtifactStore, KeptArtifacts, StoredFile, Workspace } from "../../../core/workspace.ts";
 import { mediaTypeOf } from "../media-type.ts";
@@ -37,9 +37,7 @@ export function createArtifactStore(
         await keep(arriving, pathIn(folder, sha256));
         return { sha256, ...described(about), size };
       } catch (error) {
-        throw isStorageFault(error)
-          ? new AppError("storage_unavailable", "The file store cannot be written.", { cause: error })
-          : error;
+        throw isStorageFault(error) ? new FilesUnavailable("The file store cannot be written.", error) : error;
       } finally {
         await rm(arriving, { force: true });
       }

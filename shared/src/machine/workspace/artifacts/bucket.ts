@@ -1,6 +1,6 @@
 import { S3Client } from "bun";
 import { abortable } from "../../../core/async/within.ts";
-import { AppError } from "../../../core/errors.ts";
+import { FilesUnavailable } from "../../../core/errors.ts";
 import type { BucketOptions } from "../../../core/workspace.ts";
 
 /** Objects by their keys. Everything rejects with `storage_unavailable` if the service fails. */
@@ -106,8 +106,8 @@ function bounded(body: ReadableStream<Uint8Array>, ms: number): ReadableStream<U
   });
 }
 
-function unavailable(cause: unknown): AppError {
+function unavailable(cause: unknown): FilesUnavailable {
   const code = codeOf(cause);
   const why = code === undefined ? "does not answer" : `failed (${code})`;
-  return new AppError("storage_unavailable", `The object store ${why}.`, { cause });
+  return new FilesUnavailable(`The object store ${why}.`, cause);
 }

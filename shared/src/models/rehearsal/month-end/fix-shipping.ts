@@ -3,7 +3,7 @@ import { type Acting, excerpt, finish, type Script } from "../script.ts";
 import { monthEndSteps } from "./month-end-steps.ts";
 
 const fault = "if weight < heaviest:";
-const mended = "if weight <= heaviest:";
+const fixed = "if weight <= heaviest:";
 const runTests = { name: "run_tests", args: { path: "shipping" } };
 
 /** SWE's part of the demo: inspect, run the tests, fix, run them again, inspect the patch. */
@@ -31,9 +31,9 @@ export const fixShipping: Script = {
     };
     if (!code.includes(fault))
       return finish(scene, "failure", `The tests fail, but not by the fault I know. ${firstLine(before)}`);
-    const edit = { command: "str_replace", path: "shipping/shipping.py", old_str: fault, new_str: mended };
+    const edit = { command: "str_replace", path: "shipping/shipping.py", old_str: fault, new_str: fixed };
     yield {
-      say: "A weight equal to a limit belongs to that rate: the comparison leaves it out. I mend that one comparison.",
+      say: "A weight equal to a limit belongs to that rate: the comparison leaves it out. I fix that one comparison.",
       calls: [{ name: "str_replace_editor", args: edit }],
     };
     const after = yield* tests("I run the tests again.");
@@ -46,7 +46,7 @@ export const fixShipping: Script = {
 function summaryOf(before: string, after: string): string {
   return [
     "The fault was in shipping_cost (shipping/shipping.py): a parcel that weighs exactly as much as a rate allows was charged at the next rate, and one of 20 kg was refused.",
-    `Changed: \`${fault}\` to \`${mended}\`, nothing else.`,
+    `Changed: \`${fault}\` to \`${fixed}\`, nothing else.`,
     `Tests before: ${firstLine(before)} Tests after: ${firstLine(after)}`,
   ].join("\n");
 }

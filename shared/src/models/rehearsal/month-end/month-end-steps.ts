@@ -4,7 +4,7 @@ export const monthEndGoal = "Prepare the shop's month-end handover.";
 /** The steps of the plan for it. Scripts are found by these texts. */
 export const monthEndSteps = {
   analyse: "Analyse orders.csv, check the figures a second way and chart the revenue per month",
-  repair: "Find and mend the fault in shipping.tar.gz, so that its tests pass",
+  repair: "Find and fix the bug in shipping.tar.gz, so that its tests pass",
   register: "Make the registration that the task describes and note its number",
   report: "Write report.md from the results and files of the other steps",
 } as const;

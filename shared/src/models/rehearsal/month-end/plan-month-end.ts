@@ -113,6 +113,6 @@ export const answerMonthEnd: Script = {
     });
     const done = reports.every(({ outcome }) => outcome === "completed");
     const head = done ? "Everything that was planned is done." : "Not everything is done.";
-    return words(`${head} This was the rehearsal model, a script and no language model.\n${lines.join("\n")}`);
+    return words(`${head} This was the rehearsal model, a script, not a language model.\n${lines.join("\n")}`);
   },
 };

@@ -100,7 +100,7 @@ function chartSection(reports: readonly StepReport[]): string {
 }
 
 function repairSection(repair: StepReport | undefined, patch: string): string {
-  if (repair === undefined) return "## Shipping costs\n\nNot mended: no agent here could run the tests.\n";
+  if (repair === undefined) return "## Shipping costs\n\nNot fixed: no agent here could run the tests.\n";
   const lines = patch.split("\n").map((line) => line.replace(/^\s*\d+\t/, ""));
   const changed = lines.filter((line) => /^[-+](?![-+])/.test(line));
   return `## Shipping costs\n\n${repair.text}\n\n\`\`\`diff\n${changed.join("\n")}\n\`\`\`\n`;

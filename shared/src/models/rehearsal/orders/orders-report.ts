@@ -62,7 +62,7 @@ function summaryOf(figures: Figures, ways: readonly string[]): string {
   return [
     `report.md is written and verified. ${tellingOf(figures)}`,
     ...tellingMore(figures),
-    `Computed with ${ways.join(" and checked with ")}; both agree exactly. This was the rehearsal model, a script and no language model.`,
+    `Computed with ${ways.join(" and checked with ")}; both agree exactly. This was the rehearsal model, a script, not a language model.`,
   ].join("\n");
 }
 

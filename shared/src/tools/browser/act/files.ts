@@ -89,8 +89,8 @@ async function readFiles(workspace: Workspace, paths: readonly string[]): Promis
 }
 
 /**
- * Opens an address and makes the browser treat the response as a file, whatever its headers say. A
- * response that is an error is none: the page stays, and the error says what the server answered.
+ * Opens an address and makes the browser treat the response as a file, whatever its headers say. An
+ * error response is not a file: the page stays, and the error says what the server answered.
  */
 async function asDownload(page: Page, url: string): Promise<void> {
   const session = await page.context().newCDPSession(page);

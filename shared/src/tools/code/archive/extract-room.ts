@@ -59,7 +59,7 @@ const headerBytes = 8 * 1024;
 
 /**
  * An archive's decompressed bytes, as far as these limits let them go: headers without an entry,
- * and content of what is no file, are counted nowhere else.
+ * and content of anything but files, are counted nowhere else.
  */
 export async function* withinLimits(
   stream: AsyncIterable<Uint8Array>,

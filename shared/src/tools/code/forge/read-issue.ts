@@ -35,7 +35,7 @@ export function readIssueTool({ egress, hosts }: Omit<ForgeDeps, "sandbox">): To
 
 const issuePath = /^(.+?)(?:\/-)?\/issues\/(\d{1,9})\/?$/;
 
-/** The address of an issue's repository; that of the issue where it is none. */
+/** The address of an issue's repository; the address itself if it is not an issue's. */
 function repositoryOf(address: string): string {
   const url = URL.parse(address.trim());
   const [, path] = issuePath.exec(url?.pathname ?? "") ?? [];

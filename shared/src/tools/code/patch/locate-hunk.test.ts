@@ -59,6 +59,13 @@ test("lines that are only added follow the line the patch names, up to the file'
   expect(place([], ["+n"])).toEqual([0]);
 });
 
+test("a single wanted line that is only a part of one is answered with that whole line", () => {
+  expect(place(["fn a() {}", "fn b() { 1 }"], ["fn b()"])).toBe(
+    'Hunk 1 does not fit: "fn b()" is only a part of line 2, and a patch takes whole lines: "fn b() { 1 }". Nothing was changed.',
+  );
+  expect(place(["fn b() {}", "fn b() { 1 }"], ["fn b()"])).toContain("The closest place in the file:");
+});
+
 test("what does not fit is answered with the differing line and what stands at the closest place", () => {
   const lines = ["zero", "one", "two", "  three", "four", "five", "six"];
   expect(place(lines, ["two", "three", "FOUR"], 0)).toBe(

@@ -87,6 +87,8 @@ function whatStandsThere(
   name: string,
 ): string {
   if (lines.length === 0) return `${name} does not fit: the file is empty. Nothing was changed.`;
+  const part = partOf(lines, wanted);
+  if (part !== undefined) return `${name} does not fit: ${part} Nothing was changed.`;
   const near = closest(lines, wanted, expected ?? 0);
   const differing = wanted.findIndex((line, offset) => lines[near + offset]?.trim() !== line.trim());
   const from = Math.max(0, near - 1);
@@ -96,6 +98,15 @@ function whatStandsThere(
     `${name} does not fit: its line ${JSON.stringify((wanted[differing] ?? wanted[0] ?? "").slice(0, 200))} is not where it should be. Nothing was changed. The closest place in the file:`,
     ...numbered,
   ].join("\n");
+}
+
+/** Where the wanted text is there as parts of lines: at the end of one, or the beginning. */
+function partOf(lines: readonly string[], wanted: readonly string[]): string | undefined {
+  const [only = "", ...more] = wanted;
+  if (more.length > 0 || only.trim() === "") return undefined;
+  const [found, ...others] = lines.flatMap((line, at) => (line.includes(only.trim()) ? [at + 1] : []));
+  if (found === undefined || others.length > 0) return undefined;
+  return `${JSON.stringify(only.slice(0, 200))} is only a part of line ${found}, and a patch takes whole lines: ${JSON.stringify((lines[found - 1] ?? "").slice(0, 400))}.`;
 }
 
 /**

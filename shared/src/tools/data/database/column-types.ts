@@ -1,7 +1,9 @@
 const number = /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL(?:\([\d,\s]+\))?)$/;
 const time = /^(?:DATE|TIMESTAMP(?:_\w+)?(?: WITH TIME ZONE)?)$/;
 
-/** Whether a column of this type of the database holds numbers; a list of numbers is none. */
+/**
+ * Whether a column of this type of the database holds numbers; a list of numbers does not count.
+ */
 export function isNumberType(type: string): boolean {
   return number.test(type);
 }

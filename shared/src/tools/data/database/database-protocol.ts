@@ -37,6 +37,8 @@ const rows = z.strictObject({
    * that says anything.
    */
   instead: z.enum(["count", "nothing"]).optional(),
+  /** Of how many statements the rows of data are not shown, since a later one had some. */
+  unshown: z.number().exactOptional(),
   /** What a reader of the files that the statement names has to know of them, a sentence each. */
   notes: z.array(z.string()),
   /** How the files with delimiters are read that the statement names. */

@@ -100,7 +100,7 @@ async function query(
   { sql, maxCharacters }: DatabaseRequest,
   timedOut: () => boolean,
 ): Promise<Omit<AnsweredRows, "notes" | "files">> {
-  const result = await run(connection, sql);
+  const { result, unshown } = await run(connection, sql);
   const types = result.columnTypes();
   const columns: Column[] = result.columnNames().map((name, index) => ({ name, type: String(types[index]) }));
   const rows: AnsweredRows["rows"] = [];
@@ -115,7 +115,7 @@ async function query(
       if (characters > maxCharacters) break;
     }
   }
-  return { ok: true, columns, rows, total, ...insteadOfRows(result) };
+  return { ok: true, columns, rows, total, ...insteadOfRows(result), ...(unshown > 0 && { unshown }) };
 }
 
 function insteadOfRows({ returnType }: DuckDBResult): Pick<AnsweredRows, "instead"> {
@@ -124,18 +124,23 @@ function insteadOfRows({ returnType }: DuckDBResult): Pick<AnsweredRows, "instea
 }
 
 /**
- * The result of the SQL: with several statements, that of the last which has one. A PIVOT also
- * counts as several, and its last one only cleans up.
+ * The result of the SQL: with several statements, that of the last with rows of data, or else of
+ * the last which has one; `unshown` others had rows of data. A PIVOT also counts as several, and
+ * its last one only cleans up.
  */
-async function run(connection: DuckDBConnection, sql: string): Promise<DuckDBResult> {
+async function run(connection: DuckDBConnection, sql: string) {
   const statements = await connection.extractStatements(sql);
   // Preparing a statement scans each CSV file twice, and streaming would do so too; this result
   // counts towards the memory limit.
-  if (statements.count <= 1) return connection.run(sql);
+  if (statements.count <= 1) return { result: await connection.run(sql), unshown: 0 };
   let shown: DuckDBResult | undefined;
+  let withRows = 0;
   for (let index = 0; index < statements.count; index++) {
     const result = await (await statements.prepare(index)).run();
-    if (result.returnType !== ResultReturnType.NOTHING || shown === undefined) shown = result;
+    const hasRows = result.returnType === ResultReturnType.QUERY_RESULT;
+    const saysMore = withRows === 0 && (result.returnType !== ResultReturnType.NOTHING || shown === undefined);
+    if (hasRows || saysMore) shown = result;
+    if (hasRows) withRows++;
   }
-  return shown ?? connection.run(sql);
+  return { result: shown ?? (await connection.run(sql)), unshown: Math.max(0, withRows - 1) };
 }

@@ -110,7 +110,7 @@ export function createDecodedFiles(places: { readonly folder: string; readonly s
   };
 }
 
-/** The decoder's own name for an encoding; `latin_1` and `cp-1250` are none for it. */
+/** The decoder's own name for an encoding; it does not know `latin_1` and `cp-1250`. */
 function labelOf(name: string): Bun.Encoding | "unknown" {
   const written = name.toLowerCase().replaceAll("_", "-");
   for (const label of [written, written.replaceAll("-", ""), written.replace("cp", "windows")]) {

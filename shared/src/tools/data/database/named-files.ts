@@ -20,7 +20,7 @@ const reader = /^(?:read_(?:csv|text|json|ndjson)\w*|sniff_csv)$/;
 /** A level of parentheses: what a name in it may be, and the files and the encoding of a call. */
 type Level = { names: "files" | "values"; readonly isCall: boolean; readonly files: Place[]; encoding?: Place };
 
-/** The files that SQL reads by their names; a text that is compared or written to is none. */
+/** The files that SQL reads by their names; a text that is compared or written to is not one. */
 export function namedFiles(sql: string): readonly NamedFile[] {
   return (sqlStatements(sql) ?? []).flatMap((tokens) => {
     const found: NamedFile[] = [];

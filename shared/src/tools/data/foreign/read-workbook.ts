@@ -70,7 +70,7 @@ function oneRowNames(row: Row, places: readonly number[]): Names | undefined {
 
 /**
  * The names of columns under merged cells: a row of groups with gaps, and one of texts that fills
- * them, above a row which shows by its numbers that the texts are none of the table's.
+ * them, above a row which shows by its numbers that the texts are not part of the table.
  */
 function twoRowNames(
   [groups = [], names = [], values = []]: readonly Row[],

@@ -114,7 +114,7 @@ test("slides are in the order in which they are shown, with what is hidden, note
     "Say it",
   );
   const { about, text } = await read(slides);
-  expect(about).toBe("PowerPoint presentation, 3 slides");
+  expect(about).toBe("PowerPoint presentation, 3 slides as text; how they look is not drawn here");
   expect(text).toBe(
     "[slide 1]\n## Plan\n\nNotes: Say it\n\n[slide 2]\nTop\n  - Under\nit\n\n[picture: A\u00a0&lt; B]\n\n[picture]\n\n| A | B |\n| --- | --- |\n| 1 | 2\\|3 |\n\n[slide 3]\nLast\n",
   );
@@ -129,7 +129,7 @@ test("slides are in the order in which they are shown, with what is hidden, note
     ["ppt/slides/1.xml", `<p:sld show="0">${shape("Secret")}</p:sld>`],
   ]);
   expect(await read(hidden)).toMatchObject({
-    about: "PowerPoint presentation, 1 slide",
+    about: "PowerPoint presentation, 1 slide as text; how they look is not drawn here",
     text: "[slide 1]\n(hidden slide)\n\nSecret\n",
   });
 });

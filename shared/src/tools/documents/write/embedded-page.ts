@@ -25,7 +25,7 @@ export type ComposeContext = { readonly workspace: Workspace; readonly signal: A
  * The body of a document as HTML: HTML in its Markdown is shown as text, pictures of the workspace
  * and charts (blocks of code named `vega-lite`) are embedded, only links to web pages are kept;
  * `withLayout` ends pages and sizes pictures.
- * Rejects with `unsupported` for a picture that is none, `too_large`, and with `rejected` or
+ * Rejects with `unsupported` for a file that is not a picture, `too_large`, and with `rejected` or
  * `forbidden` for a chart that cannot be drawn.
  */
 export async function embeddedBody(

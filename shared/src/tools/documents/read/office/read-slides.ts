@@ -26,7 +26,7 @@ export async function readSlides({ zip }: OfficeFile, part: string | undefined):
     }
   }
   const outline = async () => outlineText(await firstHeadings(pieces()));
-  const about = `PowerPoint presentation, ${counted(slides.length, "slide")}`;
+  const about = `PowerPoint presentation, ${counted(slides.length, "slide")} as text; how they look is not drawn here`;
   return { about, pieces: pieces(), extent: { pieces: last - first + 1, outline } };
 }
 

@@ -61,7 +61,7 @@ export function withoutFirst(range: ChartRange): ChartRange {
   return { ...range, cells: isRow ? { ...cells, left: cells.left + 1 } : { ...cells, top: cells.top + 1 } };
 }
 
-/** What stands above a column, or left of a row: undefined where that is no heading. */
+/** What stands above a column, or left of a row: undefined if that is not a heading. */
 export function headingOf({ sheet, cells: { left, top }, isRow }: ChartRange): string | undefined {
   const [row, column] = isRow ? [top, left - 1] : [top - 1, left];
   const value = row < 0 || column < 0 ? null : valueAt(sheet, row, column);
