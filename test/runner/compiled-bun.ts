@@ -18,8 +18,8 @@ const programs = [
 ];
 
 /**
- * Packages that are plain modules, which most starts load, or each chart. All others stay where they
- * are, since they may look for files beside themselves.
+ * Packages that are plain modules, which most starts load, or each chart. All others stay where
+ * they are, since they may look for files beside themselves.
  */
 const packages = [
   "@a2a-js/sdk",
