@@ -88,7 +88,18 @@ const ofEveryHome: readonly Difference[] = [
       return isWaiting ? { ...view, questionEvent: asking(recorded[`${key}/events`]) } : view;
     },
   },
+  {
+    why: "A list of runs names a status as `--status` does",
+    now(view, key) {
+      if (!/^(?:\w+: )?manyhands runs list\b(?!.*--json)/.test(key)) return view;
+      return view.map((line: string) =>
+        line.replace(/ (?:submitted|working) {2}/, (word) => statusWords[word] ?? word),
+      );
+    },
+  },
 ];
+
+const statusWords: Readonly<Record<string, string>> = { " submitted  ": " queued     ", " working  ": " running  " };
 
 /** A call in words, where its name was followed by JSON; those of these homes have no arguments. */
 function callInWords(one: Wire): Wire {

@@ -20,9 +20,13 @@ test.each(cases)(
     const mark = `5${Math.floor(Math.random() * 1e9)}`;
     const within = await mkdtemp(join(tmpdir(), "manyhands-parent-"));
     await chmod(within, parent);
+    const temporary = await mkdtemp(join(tmpdir(), "manyhands-temporary-"));
+    await chmod(temporary, 0o711);
     const { sandbox, workspace, close } = await openTier(mode === "srt" ? "bwrap" : mode, { within });
     const script = join(import.meta.dir, "../../testing/sandbox/sandbox-process.ts");
     const server = Bun.spawn([process.execPath, script, mode, join(workspace, ".."), workspace, mark], {
+      // The sandbox runtime's own socket lies there.
+      env: { ...process.env, TMPDIR: temporary },
       stdout: "pipe",
       stderr: "inherit",
     });
@@ -31,10 +35,11 @@ test.each(cases)(
     server.kill("SIGKILL");
     await server.exited;
     await eventually("everything is gone", async () => (await processesNamed(mark)).length === 0);
+    await eventually("also what relays to a proxy", async () => (await processesNamed(temporary)).length === 0);
 
     await runCommand(sandbox, { argv: ["true"], workspace }, { signal: AbortSignal.timeout(60_000) });
     expect(await readdir(workspace)).toEqual([]);
     await close();
-    await rm(within, { recursive: true });
+    await Promise.all([within, temporary].map((path) => rm(path, { recursive: true })));
   },
 );

@@ -1,6 +1,10 @@
 import { chownSync } from "node:fs";
+import { access, constants, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { AppError } from "../../core/errors.ts";
 import { findProgram } from "../process/find-program.ts";
+import { makeOwnedFolder } from "../process/owned-folder.ts";
 import { unprivilegedUser } from "../process/step-down.ts";
 import type { SandboxProfile } from "../sandbox/sandbox.ts";
 import { createBwrap, viewSummary } from "./bwrap.ts";
@@ -22,20 +26,28 @@ export async function createSrt(view: SandboxProfile, allow: readonly string[]):
   for (const program of ["bwrap", "socat", "rg"]) findProgram(program);
   // Loaded here, because most servers never need it and it would take a tenth of their start time.
   const { SandboxManager } = await import("@anthropic-ai/sandbox-runtime");
-  const lacking = SandboxManager.checkDependencies().errors;
-  if (lacking.length > 0) throw new AppError("sandbox_unavailable", lacking.join("; "));
-  await SandboxManager.initialize({
-    network: {
-      allowedDomains: [...allow],
-      deniedDomains: ["localhost", "*.localhost"],
-      deniedResolvedAddresses: privateRanges,
-    },
-    filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
-  });
-  const proxySocket = SandboxManager.getLinuxHttpSocketPath();
-  if (proxySocket === undefined) {
+  const folder = await makeOwnedFolder(tmpdir(), "manyhands-srt");
+  const socatPath = await socatThatEndsWithUs(folder);
+  const reset = async () => {
     await SandboxManager.reset();
-    throw new AppError("sandbox_unavailable", "the runtime's proxy did not start");
+    await rm(folder, { recursive: true, force: true });
+  };
+  let proxySocket: string | undefined;
+  try {
+    await SandboxManager.initialize({
+      ...(socatPath !== undefined && { socatPath }),
+      network: {
+        allowedDomains: [...allow],
+        deniedDomains: ["localhost", "*.localhost"],
+        deniedResolvedAddresses: privateRanges,
+      },
+      filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
+    });
+    proxySocket = SandboxManager.getLinuxHttpSocketPath();
+    if (proxySocket === undefined) throw new AppError("sandbox_unavailable", "the runtime's proxy did not start");
+  } catch (error) {
+    await reset();
+    throw error;
   }
   const user = unprivilegedUser();
   if (user) chownSync(proxySocket, user.uid, user.gid);
@@ -50,7 +62,21 @@ export async function createSrt(view: SandboxProfile, allow: readonly string[]):
     summary: `${viewSummary(view)}, network only to ${allow.join(", ") || "nothing"}`,
     async close() {
       await bwrap.close();
-      await SandboxManager.reset();
+      await reset();
     },
   };
+}
+
+/**
+ * A program for the runtime's relay between its proxy and a socket, which would outlive a server
+ * that is killed. Undefined where programs in temporary folders may not be executed.
+ */
+async function socatThatEndsWithUs(folder: string): Promise<string | undefined> {
+  const path = join(folder, "socat");
+  const script = `#!/bin/sh\nexec ${findProgram("setpriv")} --pdeathsig TERM ${findProgram("socat")} "$@"\n`;
+  await writeFile(path, script, { mode: 0o700 });
+  return await access(path, constants.X_OK).then(
+    () => path,
+    () => undefined,
+  );
 }
