@@ -110,7 +110,7 @@ packaged(
     await writeFile(join(project, "concierge.ts"), concierge);
     await writeFile(join(project, "entries.ts"), entries);
     const compiler = [process.execPath, join(project, "node_modules/typescript/bin/tsc"), "--ignoreConfig"];
-    const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "esnext"];
+    const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "esnext", "--checkers", "1"];
     const checked = ["preserve bundler true", "nodenext nodenext false"].map((how) => {
       const [modules = "", resolution = "", skipping = ""] = how.split(" ");
       const kinds = ["--module", modules, "--moduleResolution", resolution, "--skipLibCheck", skipping];

@@ -18,16 +18,18 @@ const programs = [
 ];
 
 /**
- * Packages that are plain modules, which most starts load. All others stay where they are, since
- * they may look for files beside themselves.
+ * Packages that are plain modules, which most starts load, or each chart. All others stay where
+ * they are, since they may look for files beside themselves.
  */
 const packages = [
   "@a2a-js/sdk",
   "@decimalturn/toml-patch",
   "croner",
+  "d3-[a-z-]+",
   "eventsource-parser",
   "hono",
   "image-size",
+  "internmap",
   "jose",
   "jsonrepair",
   "openai",
@@ -35,6 +37,9 @@ const packages = [
   "re2js",
   "smol-toml",
   "tokenx",
+  "topojson-client",
+  "vega",
+  "vega-(?!canvas)[a-z-]+",
   "zod",
 ];
 

@@ -1,13 +1,23 @@
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import * as z from "zod";
 import { startConformanceServer } from "./conformance-server.ts";
-import { type Check, checkClient, checkServer, revisions } from "./suite.ts";
+import { type Check, checkClient, checkServer, closeSuite, revisions, startClient } from "./suite.ts";
 
 const list = z.array(z.string()).nullish();
 const expected = z
   .strictObject({ server: list, client: list })
   .parse(Bun.YAML.parse(await Bun.file(join(import.meta.dir, "expected-failures.yml")).text()));
+
+/** Each scenario is used in a home of its own. */
+let client: Awaited<ReturnType<typeof startClient>>;
+beforeAll(async () => {
+  client = await startClient();
+});
+afterAll(async () => {
+  await client?.stop();
+  await closeSuite();
+});
 
 const nameOf = ({ scenario, check }: Check) => `${scenario}:${check}`;
 
@@ -36,7 +46,7 @@ for (const side of ["client", "server"] as const) {
 }
 
 async function run(side: "client" | "server", revision: (typeof revisions)[number]): Promise<Check[]> {
-  if (side === "client") return checkClient(revision);
+  if (side === "client") return checkClient(client.url, revision);
   await using server = await startConformanceServer();
   return await checkServer(server.url, revision);
 }

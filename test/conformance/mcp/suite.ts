@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { compiled } from "manyhands/internal/testing/bundled";
 import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
 import * as z from "zod";
 import { startReady } from "../../servers/ready-process.ts";
@@ -17,9 +18,8 @@ export type Check = {
   readonly message: string;
 };
 
-const cli = join(
-  dirname(Bun.resolveSync("@modelcontextprotocol/conformance/package.json", import.meta.dir)),
-  "dist/index.js",
+const cli = await compiled(
+  join(dirname(Bun.resolveSync("@modelcontextprotocol/conformance/package.json", import.meta.dir)), "dist/index.js"),
 );
 const command = `${process.execPath} ${join(import.meta.dir, "client.fixture.ts")}`;
 const scenarioMs = 150_000;
@@ -33,20 +33,25 @@ export function checkServer(url: string, revision: Revision): Promise<Check[]> {
 }
 
 /**
- * The suite's results for our client, in a revision. One program uses the servers of all scenarios:
- * a client started for each would take most of what the suite takes.
+ * Starts our client. One program uses the servers of all scenarios: a client started for each would
+ * take most of what the suite takes.
  */
-export function checkClient(revision: Revision): Promise<Check[]> {
+export function startClient(): ReturnType<typeof startReady> {
+  return startReady([process.execPath, join(import.meta.dir, "client-server.fixture.ts")]);
+}
+
+/** The suite's results for our client at an address, in a revision. */
+export function checkClient(url: string, revision: Revision): Promise<Check[]> {
   return inFolder(async (folder) => {
-    const client = await startReady([process.execPath, join(import.meta.dir, "client-server.fixture.ts")]);
-    try {
-      const of = ["--suite", "all", "--spec-version", revision, "--timeout", String(scenarioMs), "-o", folder];
-      const said = await suite("client", "--command", `${command} ${client.url}`, ...of);
-      return checksIn(folder, said, await scenarios("--client", revision));
-    } finally {
-      await client.stop();
-    }
+    const of = ["--suite", "all", "--spec-version", revision, "--timeout", String(scenarioMs), "-o", folder];
+    const said = await suite("client", "--command", `${command} ${url}`, ...of);
+    return checksIn(folder, said, await scenarios("--client", revision));
   });
+}
+
+/** Removes the suite, which no check can be asked of afterwards. */
+export async function closeSuite(): Promise<void> {
+  await cli[Symbol.asyncDispose]();
 }
 
 /** All scenarios except those of extensions. */
@@ -90,7 +95,7 @@ async function checksIn(folder: string, said: string, wanted: readonly string[])
 }
 
 async function suite(...args: readonly string[]): Promise<string> {
-  const child = Bun.spawn([process.execPath, cli, ...args], {
+  const child = Bun.spawn([cli.path, ...args], {
     env: { ...bareEnvironment(), NO_COLOR: "1" },
     stdin: "ignore",
     stdout: "pipe",
