@@ -129,7 +129,16 @@ test("a path in or to a document leads nowhere else", async () => {
     const { text, isError } = await readDocument.call(asked, contextForTest(workspace));
     expect([path, isError, text.includes(secret)]).toEqual([path, true, false]);
   }
-  const listed = await read("paths.zip", zipOf([["../../../escaped.txt", "x"]]));
-  expect(listed.isError).toBe(true);
+  // What an archive has inside is told by its name, and taken from the archive alone.
+  const leading = zipOf([
+    ["../../../escaped.txt", "x"],
+    ["../../secret.txt", "inside"],
+  ]);
+  const listed = await read("paths.zip", leading);
+  expect([listed.isError, listed.text.includes("- ../../secret.txt (6 bytes)")]).toEqual([false, true]);
+  for (const part of ["../../../escaped.txt", "../../secret.txt"]) {
+    const { text } = await read("paths.zip", leading, { part });
+    expect([part, text.includes(secret)]).toEqual([part, false]);
+  }
   expect(await Bun.file(join(place.home, "escaped.txt")).exists()).toBe(false);
 });

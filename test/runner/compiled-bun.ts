@@ -18,24 +18,48 @@ const programs = [
 ];
 
 /**
- * Packages that are plain modules, which most starts load, or each chart. All others stay where
- * they are, since they may look for files beside themselves.
+ * Packages that are plain modules, which most starts, first tasks or charts load. All others stay
+ * where they are, since they may look for files beside themselves.
  */
 const packages = [
   "@a2a-js/sdk",
   "@decimalturn/toml-patch",
+  "@pinojs/redact",
+  "atomic-sleep",
   "croner",
   "d3-[a-z-]+",
+  "diacritics",
+  "diff",
+  "dom-serializer",
+  "domelementtype",
+  "domhandler",
+  "domutils",
+  "entities",
   "eventsource-parser",
+  "fast-fifo",
   "hono",
+  "htmlparser2",
+  "hucre",
   "image-size",
   "internmap",
   "jose",
   "jsonrepair",
+  "jstat",
+  "ml-matrix",
+  "on-exit-leak-free",
   "openai",
   "pino",
+  "pino-std-serializers",
+  "quick-format-unescaped",
   "re2js",
+  "robots-parser",
+  "safe-stable-stringify",
   "smol-toml",
+  "sonic-boom",
+  "streamx",
+  "tar-stream",
+  "text-decoder",
+  "thread-stream",
   "tokenx",
   "topojson-client",
   "vega",

@@ -40,8 +40,10 @@ for (const [way, start] of Object.entries(ways)) {
     const kept = [];
     for (const told of [trace, {}, malformed]) {
       await start(told);
-      const { runs } = await gateway.engine.list({ limit: 1 });
-      kept.push((runs[0]?.input as AgentInput | undefined)?.trace);
+      const { runs } = await gateway.engine.list({ limit: 50 });
+      // The one before may have ended after this one began, and is listed first then.
+      const [newest] = runs.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+      kept.push((newest?.input as AgentInput | undefined)?.trace);
     }
     expect(kept).toEqual([trace, undefined, undefined]);
   });
