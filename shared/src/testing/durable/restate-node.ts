@@ -52,15 +52,21 @@ function nodeOf(command: readonly string[], cwd: string, ports: Ports): RestateN
     admin,
     pid: () => server?.pid ?? 0,
     async start() {
-      server = Bun.spawn([...command], {
-        cwd,
-        // It reads every variable RESTATE_* as its configuration.
-        env: { PATH: process.env.PATH },
-        stdout: "ignore",
-        stderr: "ignore",
-      });
-      await answering(`${admin}/health`);
-      await answering(`${ingress}/restate/health`);
+      const spawn = () =>
+        Bun.spawn([...command], {
+          cwd,
+          // It reads every variable RESTATE_* as its configuration.
+          env: { PATH: process.env.PATH },
+          stdout: "ignore",
+          stderr: "ignore",
+        });
+      server = spawn();
+      // It ends at once while another program has one of its ports.
+      const again = () => {
+        if (server?.exitCode !== null && server?.signalCode === null) server = spawn();
+      };
+      await answering(`${admin}/health`, again);
+      await answering(`${ingress}/restate/health`, again);
     },
     async stop() {
       server?.kill("SIGKILL");
@@ -91,8 +97,10 @@ bind-port = ${ports.admin}
 `;
 }
 
-async function answering(url: string): Promise<void> {
+/** Waits for an answer; `again` is called before each try. */
+async function answering(url: string, again: () => void): Promise<void> {
   for (const deadline = performance.now() + startedWithinMs; ; await Bun.sleep(50)) {
+    again();
     const response = await fetch(url, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
     if (response?.ok) return;
     if (performance.now() > deadline) throw new Error(`${url} does not answer: ${response?.status}`);
