@@ -1,7 +1,8 @@
 import { expect, spyOn, test } from "bun:test";
 import * as z from "zod";
 import { defineTool } from "../core/tools/define-tool.ts";
-import type { RiskContext, SubBudget, Tool } from "../core/tools/tool.ts";
+import type { SubBudget } from "../core/tools/durable-context.ts";
+import type { RiskContext, Tool } from "../core/tools/tool.ts";
 import { agentForTest } from "../testing/agent/agent.ts";
 import { createChatCompletion } from "../tools/human/create-chat-completion.ts";
 

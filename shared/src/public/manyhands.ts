@@ -17,15 +17,14 @@ export type { ImagePart, JsonSchema } from "../core/model.ts";
 export type { Effect, Run, RunEvent, StepContext } from "../core/runs/run.ts";
 export type { TakenIn } from "../core/taken-in.ts";
 export { defineTool } from "../core/tools/define-tool.ts";
+export type { DurableContext, SubBudget } from "../core/tools/durable-context.ts";
 export type { Reach } from "../core/tools/reach.ts";
 export type {
-  DurableContext,
   Inquiry,
   Observation,
   PersonAnswer,
   RiskContext,
   Shown,
-  SubBudget,
   Tool,
   ToolContext,
   ToolRequest,

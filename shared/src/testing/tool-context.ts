@@ -1,4 +1,5 @@
-import type { DurableContext, RiskContext, ToolContext } from "../core/tools/tool.ts";
+import type { DurableContext } from "../core/tools/durable-context.ts";
+import type { RiskContext, ToolContext } from "../core/tools/tool.ts";
 import type { Workspace } from "../core/workspace.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { expect, spyOn, test } from "bun:test";
 import { AppError } from "../../core/errors.ts";
 import type { Run } from "../../core/runs/run.ts";
-import type { DurableContext } from "../../core/tools/tool.ts";
+import type { DurableContext } from "../../core/tools/durable-context.ts";
 import * as asks from "../ask/ask-agent.ts";
 import type { Peers } from "../ask/peers.ts";
 import { delegateTool } from "./delegate.ts";

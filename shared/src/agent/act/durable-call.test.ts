@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import * as z from "zod";
 import type { Part } from "../../core/message.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
-import type { DurableContext, Tool, ToolResult } from "../../core/tools/tool.ts";
+import type { DurableContext } from "../../core/tools/durable-context.ts";
+import type { Tool, ToolResult } from "../../core/tools/tool.ts";
 import { agentForTest } from "../../testing/agent/agent.ts";
 
 /** A tool that waits durably, and notes what it may use of its task. */

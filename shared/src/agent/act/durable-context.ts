@@ -1,7 +1,7 @@
 import type { Part } from "../../core/message.ts";
 import type { Run } from "../../core/runs/run.ts";
 import { sourcesIn } from "../../core/taken-in.ts";
-import type { DurableContext } from "../../core/tools/tool.ts";
+import type { DurableContext } from "../../core/tools/durable-context.ts";
 import { storeFile } from "../../machine/workspace/artifacts/artifact-store.ts";
 import { heldSources } from "../../machine/workspace/held-sources.ts";
 import { openSubBudget } from "../model-call/spending.ts";

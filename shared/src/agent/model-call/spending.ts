@@ -1,7 +1,7 @@
 import type { Limits } from "../../core/agent.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Model, Usage } from "../../core/model.ts";
-import type { SubBudget } from "../../core/tools/tool.ts";
+import type { SubBudget } from "../../core/tools/durable-context.ts";
 import { usageOfAnswers } from "../../core/usage.ts";
 import type { AgentState, Spending } from "../task/agent-state.ts";
 import type { Think } from "../task/loop.ts";

@@ -1,15 +1,9 @@
 import type * as z from "zod";
 import type { Effect, Run } from "../runs/run.ts";
 import { refuseSpec } from "../spec.ts";
+import type { DurableContext } from "./durable-context.ts";
 import { type Reach, reachOfAny } from "./reach.ts";
-import {
-  type DurableContext,
-  failure,
-  type RiskContext,
-  type Tool,
-  type ToolContext,
-  type ToolResult,
-} from "./tool.ts";
+import { failure, type RiskContext, type Tool, type ToolContext, type ToolResult } from "./tool.ts";
 import { inputSchemaOf, onInput, parseInput } from "./tool-input.ts";
 
 /**

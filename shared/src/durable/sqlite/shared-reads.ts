@@ -6,23 +6,29 @@ type Shared<T> = { readonly value: T } | undefined;
 
 type Waiting = { readonly run: (tables: Tables) => unknown; readonly resolve: (read: Shared<never>) => void };
 
+type ReadAlone = <T>(run: (tables: Tables) => T) => Promise<T>;
+
 /**
  * Reads of one turn of the event loop, which share a transaction: beginning and ending one takes
  * several times as long as most of them.
  */
 export class SharedReads {
   readonly #open: () => StoreConnection;
+  readonly #readAlone: ReadAlone;
   #waiting: Waiting[] = [];
 
-  constructor(open: () => StoreConnection) {
+  /** `readAlone` makes a read that no other shares a turn with, or that failed among others. */
+  constructor(open: () => StoreConnection, readAlone: ReadAlone) {
     this.#open = open;
+    this.#readAlone = readAlone;
   }
 
-  /** Undefined for one that is alone in its turn, or that failed: who asked makes it then. */
-  add<T>(run: (tables: Tables) => T): Promise<Shared<T>> {
-    return new Promise((resolve) => {
+  /** Reads at the end of this turn, together with the others of it. */
+  async read<T>(run: (tables: Tables) => T): Promise<T> {
+    const shared = await new Promise<Shared<T>>((resolve) => {
       if (this.#waiting.push({ run, resolve }) === 1) setImmediate(() => this.#readAll());
     });
+    return shared === undefined ? await this.#readAlone(run) : shared.value;
   }
 
   #readAll(): void {

@@ -177,23 +177,23 @@ test("reads that share a turn see one moment, also if another process writes mea
   await writer.write(insert("before"));
   using other = new Database(store.path);
   const ids = (tables: Tables) => tables.workers.all().map(({ id }) => id);
-  const first = writer.readShared((tables) => {
+  const first = writer.shared.read((tables) => {
     const seen = ids(tables);
     other.run("INSERT INTO workers (id, host, pid, process_start) VALUES ('meanwhile', 'h', 2, '')");
     return seen;
   });
-  const second = writer.readShared(ids);
+  const second = writer.shared.read(ids);
   expect(await Promise.all([first, second])).toEqual([["before"], ["before"]]);
-  const alone = writer.readShared(ids);
+  const alone = writer.shared.read(ids);
   expect(await alone).toEqual(["before", "meanwhile"]);
   const refusing = () => {
     throw new AppError("conflict", "no");
   };
-  const [refused, beside] = await Promise.allSettled([writer.readShared(refusing), writer.readShared(ids)]);
+  const [refused, beside] = await Promise.allSettled([writer.shared.read(refusing), writer.shared.read(ids)]);
   expect(refused).toMatchObject({ status: "rejected", reason: { code: "conflict" } });
   expect(beside).toMatchObject({ status: "fulfilled", value: ["before", "meanwhile"] });
   await writer.close(100);
-  const closed = await Promise.allSettled([writer.readShared(ids), writer.readShared(ids)]);
+  const closed = await Promise.allSettled([writer.shared.read(ids), writer.shared.read(ids)]);
   expect(closed.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
 });
 

@@ -36,13 +36,17 @@ export type WriterOptions = {
  * uncommitted writes are kept and retried until it works; nothing new is accepted meanwhile.
  */
 export class Writer {
+  /** Early reads, which share a transaction. */
+  readonly shared = new SharedReads(
+    () => this.#open(),
+    (run) => this.read(run, { early: true }),
+  );
   readonly #options: WriterOptions;
   #connection: StoreConnection | undefined;
   readonly #queue = new WriteQueue({
     isPausing: () => this.#storage.isPausing || this.#rewriting !== undefined,
     commit: () => this.#flush(),
   });
-  readonly #reads = new SharedReads(() => this.#open());
   #closed = false;
   readonly #disk = new DiskSync(
     async () => {
@@ -124,12 +128,6 @@ export class Writer {
       }
       await Bun.sleep(firstRetryMs);
     }
-  }
-
-  /** An early read at the end of this turn of the event loop, together with the others of it. */
-  async readShared<T>(run: (tables: Tables) => T): Promise<T> {
-    const shared = await this.#reads.add(run);
-    return shared === undefined ? await this.read(run, { early: true }) : shared.value;
   }
 
   /**

@@ -61,7 +61,7 @@ export function leasedRun(options: LeasedRunOptions): RunStore {
     async leaseState() {
       // Nobody else can know of a run that is still being accepted.
       if (acceptance !== undefined && acceptance.outcome === undefined) return "held";
-      const held = await writer.readShared((tables) => tables.states.held(lease));
+      const held = await writer.shared.read((tables) => tables.states.held(lease));
       if (held === null) return "lost";
       return held.cancel_requested === 1 ? "canceled" : "held";
     },
