@@ -62,3 +62,20 @@ test("a .gitignore outside of a project says nothing of files", async () => {
   const isIgnored = await ignoredInProjects(place.workspace, await listFiles(place.workspace));
   expect(isIgnored("a.log")).toBe(false);
 });
+
+test("a project with many files of rules has no more of them tried for each path than one with one", async () => {
+  await using place = await workspaceForTest();
+  const { root } = place.workspace;
+  await mkdir(join(root, "proj/deep/er"), { recursive: true });
+  await writeFile(join(root, "proj/.gitignore"), Array.from({ length: 1_500 }, (_, n) => `outer-${n}\n`).join(""));
+  await writeFile(join(root, "proj/deep/.gitignore"), Array.from({ length: 1_500 }, (_, n) => `inner-${n}\n`).join(""));
+  await writeFile(join(root, "proj/deep/er/.gitignore"), "last\n");
+  await recordBaseline(
+    place.workspace,
+    { root: "proj", files: [{ path: "proj/.gitignore", sha256: "0".repeat(64) }] },
+    () => new Blob(["x"]),
+  );
+  const isIgnored = await ignoredInProjects(place.workspace, await listFiles(place.workspace));
+  const named = ["proj/outer-1499", "proj/deep/inner-499", "proj/deep/inner-500", "proj/deep/er/last"];
+  expect(named.map(isIgnored)).toEqual([true, true, false, false]);
+});

@@ -6,6 +6,7 @@ import { openFile } from "./workspace-file.ts";
 
 const fileName = ".gitignore";
 const largest = 256 * 1024;
+/** Of all files together: each is tried for each path, by whoever wrote the project. */
 const mostRules = 2_000;
 
 /** A line of a `.gitignore`; `folder` is where the file is, empty for the workspace. */
@@ -28,7 +29,8 @@ export async function ignoredInProjects(workspace: Workspace, { files }: Listing
   // The outer ones first: of several that match, the last decides.
   const sources = files.map(({ path }) => path).filter((path) => `/${path}`.endsWith(`/${fileName}`));
   for (const path of sources.toSorted((one, other) => one.length - other.length))
-    if (roots.some((root) => path.startsWith(`${root}/`))) rules.push(...(await rulesOf(workspace, path)));
+    if (rules.length < mostRules && roots.some((root) => path.startsWith(`${root}/`)))
+      rules.push(...(await rulesOf(workspace, path)).slice(0, mostRules - rules.length));
   const known = new Map<string, boolean>();
   const isIgnored = (path: string, isFolder: boolean): boolean => {
     const answer =
@@ -46,10 +48,7 @@ async function rulesOf(workspace: Workspace, path: string): Promise<Rule[]> {
     await using file = await openFile(workspace, path);
     const text = (await file.read(largest))?.toString("utf8") ?? "";
     const folder = path.slice(0, -fileName.length);
-    return text
-      .split(/\r?\n/)
-      .slice(0, mostRules)
-      .flatMap((line) => ruleOf(line, folder) ?? []);
+    return text.split(/\r?\n/, mostRules).flatMap((line) => ruleOf(line, folder) ?? []);
   } catch (error) {
     if (error instanceof AppError) return [];
     throw error;
