@@ -58,9 +58,16 @@ test("a test that passes alone counts as passed, except where one in a hundred i
   expect(await run(both)).toEqual({ exitCode: 1, lastLine: "2 passed, 1 failed" });
 });
 
-test("what failed in the end is named above the counts, and what passed alone is not", async () => {
-  const { lines } = await shown(`${onlyLater}\ntest("wrong", () => expect(1).toBe(2));`);
-  expect(lines.slice(-4)).toEqual(["Failed:", "  a.test.ts: wrong", "", "2 passed, 1 failed"]);
+test("what failed in the end is told with its error above the counts, and what passed alone is not", async () => {
+  const { lines } = await shown(`${onlyLater}\ntest("wrong", () => expect('1 < "2"').toBe("&"));`);
+  const told = lines.slice(lines.indexOf("Failed:")).filter((line) => line !== "");
+  expect(told.slice(1, 5).map((line) => line.trim())).toEqual([
+    "a.test.ts: wrong",
+    "AssertionError: expect(received).toBe(expected)",
+    'Expected: "&"',
+    'Received: "1 < "2""',
+  ]);
+  expect(told.at(-1)).toBe("2 passed, 1 failed");
 });
 
 test("the slowest files start first, and are written anew on request", async () => {

@@ -1,7 +1,7 @@
 /**
  * Runs every test below the working directory with `bun test`, passing arguments on, shows its
  * output, and ends with one plain line `N passed, N failed` that any reader of test runs
- * understands, below the names of the tests that failed. Exit code 0 only if all passed.
+ * understands, below the names and errors of the tests that failed. Exit code 0 only if all passed.
  *
  * The files of a few failed tests run once more, alone: on a machine that others use too, a test
  * that waits for a browser or a process can miss its time. What passes then is named and counts as
@@ -30,6 +30,7 @@ const testMs = 180_000;
 const workers = 6;
 /** More failed files than these are no accident. */
 const maxAgain = 6;
+const errorLines = 30;
 const onlyOnce = /crash|\bkills?\b|killed|attacks\/|faults\/|conformance\/|planted\/|principals\//;
 
 const folder = await mkdtemp(join(tmpdir(), "manyhands-tests-"));
@@ -52,7 +53,7 @@ if (hasTimings && process.argv.includes("--update-timings")) await keepTimings(t
 const { passed, failed, tests } = await secondTry(all);
 await rm(folder, { recursive: true });
 // Last, since a long output is often kept without its beginning.
-if (tests.length > 0) process.stdout.write(`\nFailed:\n${listed(tests)}`);
+if (tests.length > 0) process.stdout.write(`\nFailed:\n${tests.map(withError).join("")}`);
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exit(failed === 0 ? 0 : 1);
 
@@ -105,4 +106,10 @@ async function secondTry(first: Outcome): Promise<Outcome> {
 
 function listed(tests: readonly FailedTest[]): string {
   return tests.map(({ file, name }) => `  ${file}: ${name}\n`).join("");
+}
+
+/** A failed test with the beginning of its error: a reader of only the end sees what happened. */
+function withError(test: FailedTest): string {
+  const error = test.error.split("\n").slice(0, errorLines);
+  return listed([test]) + error.map((line) => (line === "" ? "\n" : `    ${line.slice(0, 300)}\n`)).join("");
 }

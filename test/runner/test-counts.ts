@@ -18,17 +18,24 @@ function lastCount(output: string, what: string): number | undefined {
   return count === undefined ? undefined : Number(count);
 }
 
-/** A failed test and the file it is in, from the working directory. */
-export type FailedTest = { readonly file: string; readonly name: string };
+/** A failed test, the file it is in, from the working directory, and what its error said. */
+export type FailedTest = { readonly file: string; readonly name: string; readonly error: string };
 
 /** The failed tests of a JUnit report as `bun test` writes it. */
 export function failedTests(junit: string): FailedTest[] {
-  const failed = /<testcase name="([^"]*)"[^>]* file="([^"]*)"[^>]*>\s*<(?:failure|error)\b/g;
-  return [...junit.matchAll(failed)].map(([, name = "", file = ""]) => ({ file, name: unescaped(name) }));
+  const failed =
+    /<testcase name="([^"]*)"[^>]* file="([^"]*)"[^>]*>\s*<(?:failure|error)\b(?:[^>]* message="([^"]*)")?[^>]*>([^<]*)/g;
+  return [...junit.matchAll(failed)].map(([, name = "", file = "", message = "", whole = ""]) => ({
+    file,
+    name: unescaped(name),
+    error: unescaped(whole.trim() || message),
+  }));
 }
 
 const escapes: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
 
 function unescaped(text: string): string {
-  return text.replaceAll(/&(\w+);/g, (whole, name: string) => escapes[name] ?? whole);
+  return text.replaceAll(/&(?:#(\d+)|(\w+));/g, (whole, code?: string, name?: string) =>
+    code === undefined ? (escapes[name ?? ""] ?? whole) : String.fromCodePoint(Number(code)),
+  );
 }

@@ -14,3 +14,8 @@ test("a free port can be listened on, and the kernel gives it to nobody else", (
   expect(Math.min(...ours.map(({ port }) => port))).toBeGreaterThanOrEqual(10_000);
   for (const listener of [...kernel, ...ours]) listener.stop(true);
 });
+
+test("a port that was given out is not given out again before it is listened on", () => {
+  const ports = Array.from({ length: 5_000 }, () => freePort());
+  expect(new Set(ports).size).toBe(ports.length);
+});

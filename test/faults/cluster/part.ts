@@ -1,4 +1,4 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { bareEnvironment } from "manyhands/internal/testing/machine/bare-environment";
 
 /** A part of a cluster that can be ended and started again. */
@@ -56,7 +56,8 @@ export function processPart(
     async start() {
       // As whoever supervises it does: a server ends if its database is away when it starts.
       for (const deadline = performance.now() + startedWithinMs; !(await answers(health, spawn(), deadline)); )
-        if (performance.now() > deadline) throw new Error(`${name} does not answer at ${health}: see ${log}`);
+        if (performance.now() > deadline)
+          throw new Error(`${name} does not answer at ${health}. ${readFileSync(log, "utf8").slice(-4_000)}`);
     },
     async stop() {
       child?.kill("SIGKILL");

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../http/free-port.ts";
 
@@ -52,21 +52,29 @@ function nodeOf(command: readonly string[], cwd: string, ports: Ports): RestateN
     admin,
     pid: () => server?.pid ?? 0,
     async start() {
-      const spawn = () =>
-        Bun.spawn([...command], {
-          cwd,
+      const log = join(cwd, "log");
+      const spawn = () => {
+        const output = openSync(log, "a");
+        try {
           // It reads every variable RESTATE_* as its configuration.
-          env: { PATH: process.env.PATH },
-          stdout: "ignore",
-          stderr: "ignore",
-        });
+          return Bun.spawn([...command], { cwd, env: { PATH: process.env.PATH }, stdout: output, stderr: output });
+        } finally {
+          closeSync(output);
+        }
+      };
       server = spawn();
       // It ends at once while another program has one of its ports.
       const again = () => {
         if (server?.exitCode !== null && server?.signalCode === null) server = spawn();
       };
-      await answering(`${admin}/health`, again);
-      await answering(`${ingress}/restate/health`, again);
+      try {
+        await answering(`${admin}/health`, again);
+        await answering(`${ingress}/restate/health`, again);
+      } catch (error) {
+        throw new Error(`A node of Restate did not start. ${readFileSync(log, "utf8").slice(-4_000)}`, {
+          cause: error,
+        });
+      }
     },
     async stop() {
       server?.kill("SIGKILL");
