@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { Hono } from "hono";
 import { KnownPathsRouter } from "./known-paths.ts";
 
-/** An app with patterns that Hono's faster half does not support, and the requests it is asked for. */
+/**
+ * An app with patterns that Hono's faster half does not support, and the requests it is asked for.
+ */
 function appOn(options: ConstructorParameters<typeof Hono>[0]): Hono {
   const app = new Hono(options);
   const say = (text: string) => (c: { req: { param(): object }; text(body: string): Response }) =>

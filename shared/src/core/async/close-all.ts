@@ -1,4 +1,6 @@
-/** What closes one part, or what closes several together; undefined if there is nothing to close. */
+/**
+ * What closes one part, or what closes several together; undefined if there is nothing to close.
+ */
 export type Closing = (() => unknown) | undefined | readonly Closing[];
 
 /**
