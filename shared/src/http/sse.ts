@@ -57,8 +57,8 @@ export async function sseResponse(frames: SseFrames, options: SseOptions): Promi
   }
   // If it fails before the reader asks for it, it fails for the reader.
   next.catch(() => undefined);
-  const left = Promise.withResolvers<undefined>();
   let isLeft = false;
+  let leave: (() => void) | undefined;
   /** The newest batch of frames, of which `sent` are sent; nothing follows it if `isOver`. */
   let batch: readonly SseFrame[] = [];
   let sent = 0;
@@ -100,9 +100,11 @@ export async function sseResponse(frames: SseFrames, options: SseOptions): Promi
         }
         if (sent === batch.length) {
           next ??= frames.next();
-          const coming = Promise.race([next.catch(options.failure), left.promise]);
-          const first = await orHeartbeat(coming, options.heartbeatMs);
-          if (first === undefined) return;
+          const onLeave = (stop: () => void) => {
+            leave = stop;
+          };
+          const first = await orHeartbeat(next, options.heartbeatMs, onLeave).catch(options.failure);
+          if (isLeft) return;
           if (first === "heartbeat") return controller.enqueue(Buffer.from(": keep-alive\n\n"));
           take(first);
         }
@@ -115,7 +117,7 @@ export async function sseResponse(frames: SseFrames, options: SseOptions): Promi
       },
       async cancel() {
         isLeft = true;
-        left.resolve(undefined);
+        leave?.();
         options.release();
         // A source blocked at a frame nobody takes does not notice an abort, and would keep its
         // resources.
@@ -164,10 +166,17 @@ function frameText({ data, id, error, plain }: SseFrame): string {
   return id === undefined ? text : `id: ${id}\n${text}`;
 }
 
-async function orHeartbeat<Value>(value: Promise<Value>, heartbeatMs: number): Promise<Value | "heartbeat"> {
+/** The value, or after so long a heartbeat, which what `onLeave` is given brings at once. */
+async function orHeartbeat<Value>(
+  value: Promise<Value>,
+  heartbeatMs: number,
+  onLeave?: (stop: () => void) => void,
+): Promise<Value | "heartbeat"> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const beat = new Promise<"heartbeat">((resolve) => {
-    timer = setTimeout(() => resolve("heartbeat"), heartbeatMs);
+    const stop = () => resolve("heartbeat");
+    timer = setTimeout(stop, heartbeatMs);
+    onLeave?.(stop);
   });
   try {
     return await Promise.race([value, beat]);

@@ -21,7 +21,7 @@ export const serverFaults: readonly Fault[] = [
   {
     id: "left-source-stands",
     file: "shared/src/http/sse.ts",
-    find: "        await frames.return?.();\n",
+    find: "        await ended(frames);\n",
     becomes: "",
     harm: "A stream whose reader has left keeps its resources until the process ends.",
     tests: ["shared/src/http", ...a2a],
@@ -514,8 +514,8 @@ export const serverFaults: readonly Fault[] = [
   {
     id: "left-in-silence",
     file: "shared/src/http/sse.ts",
-    find: "      async cancel() {\n        options.release();\n",
-    becomes: "      async cancel() {\n",
+    find: "        leave?.();\n        options.release();\n",
+    becomes: "        leave?.();\n",
     harm: "A reader that leaves a silent stream stays subscribed until the run ends.",
     tests: ["shared/src/http", ...a2a],
   },
