@@ -14,6 +14,7 @@ import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { auditRefusals, protectedResource, type ReportRefusal } from "manyhands/internal/http/challenge";
 import { crossOrigin } from "manyhands/internal/http/cross-origin";
 import { headRequests } from "manyhands/internal/http/head-requests";
+import { KnownPathsRouter } from "manyhands/internal/http/known-paths";
 import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guard";
 import { createMetrics, routeOf } from "manyhands/internal/http/metrics";
 import { otherMethods } from "manyhands/internal/http/other-methods";
@@ -145,7 +146,7 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
   const own = [...routesOf(deps), ...deliveryRoutes(deliveries)];
   const shared = sharedRoutes(own, deps);
   const endpoints = [...own, ...shared];
-  const app = new Hono({ strict: false });
+  const app = new Hono({ strict: false, router: new KnownPathsRouter() });
   app.onError((error) => problem(error, report));
   app.notFound((c) => {
     const allowed = otherMethods(c, app);

@@ -1207,8 +1207,8 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "tokens-left-open",
     file: "gateway/src/server/open-gateway.ts",
-    find: ".finally(authentication.close)",
-    becomes: "",
+    find: ", authentication.close)",
+    becomes: ")",
     harm: "A gateway that ends leaves the store of its tokens open.",
     tests: ["gateway/src/server/serve-gateway-parts"],
   },

@@ -1,4 +1,5 @@
 import { rm } from "node:fs/promises";
+import { closeAll } from "../../core/async/close-all.ts";
 import { lazily } from "../../core/async/lazy.ts";
 import { type RunningBrowser, startBrowser } from "../browser-process/running-browser.ts";
 import { makeServerFolder } from "../browser-process/server-folder.ts";
@@ -36,8 +37,7 @@ export function shareBrowser(settings: BrowserSettings, onLost: (why: string) =>
   const end = async (pending: Promise<BrowserAndProxy>): Promise<void> => {
     if (current === pending) current = undefined;
     const both = await pending.catch(() => undefined);
-    await both?.running.close();
-    await both?.proxy.close();
+    await closeAll(both?.running.close, both?.proxy.close);
   };
   const start = async (): Promise<BrowserAndProxy> => {
     const { policy, upstream, resolve, onRequest } = settings;
@@ -83,9 +83,8 @@ export function shareBrowser(settings: BrowserSettings, onLost: (why: string) =>
     rest,
     describe: () => description,
     async close() {
-      await rest();
       const path = await folder.made()?.catch(() => undefined);
-      if (path !== undefined) await rm(path, { recursive: true, force: true });
+      await closeAll(rest, async () => path && rm(path, { recursive: true, force: true }));
     },
   };
 }
