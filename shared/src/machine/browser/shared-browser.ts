@@ -4,7 +4,7 @@ import { lazily } from "../../core/async/lazy.ts";
 import { type RunningBrowser, startBrowser } from "../browser-process/running-browser.ts";
 import { makeServerFolder } from "../browser-process/server-folder.ts";
 import type { BrowserSettings } from "../browser-process/settings.ts";
-import { type EgressProxy, startEgressProxy } from "../egress/proxy.ts";
+import type { EgressProxy } from "../egress/proxy.ts";
 import type { BrowserDescription } from "./browser.ts";
 
 /** A browser and the proxy it uses, while both are alive. */
@@ -41,6 +41,7 @@ export function shareBrowser(settings: BrowserSettings, onLost: (why: string) =>
   };
   const start = async (): Promise<BrowserAndProxy> => {
     const { policy, upstream, resolve, onRequest } = settings;
+    const { startEgressProxy } = await import("../egress/proxy.ts");
     const proxy = await startEgressProxy({
       policy,
       upstream,
