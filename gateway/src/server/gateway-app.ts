@@ -23,6 +23,7 @@ import { takingTurns } from "manyhands/internal/http/turns";
 import type { ProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import type { ReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
 import { createDeletions, type Deletions } from "manyhands/internal/runs/deletions";
+import { createFamilies, type Families } from "manyhands/internal/runs/family";
 import type { Quotas } from "manyhands/internal/runs/quotas";
 import { kindsOf, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
@@ -134,14 +135,15 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
     const runs = options.runnables.all().map(({ kind }) => kind);
     return { runs, deliveries: deliveryKinds(runs) };
   };
-  const families = () => [...agentMetrics(options.registry), ...(options.metrics?.() ?? [])];
-  const metrics = createMetrics("gateway", engine, kinds, { families });
+  const counts = () => [...agentMetrics(options.registry), ...(options.metrics?.() ?? [])];
+  const metrics = createMetrics("gateway", engine, kinds, { families: counts });
   const report = (bug: unknown) => {
     metrics.failed();
     options.report(bug);
   };
   const deletions = options.deletions ?? createDeletions({ engine });
-  const deps = { ...options, deletions, report, heartbeatMs: options.heartbeatMs ?? 8_000 };
+  const families = createFamilies(engine);
+  const deps = { ...options, deletions, families, report, heartbeatMs: options.heartbeatMs ?? 8_000 };
   const deliveries = createDeliveries(engine, () => deliveryKinds(options.runnables.all().flatMap(kindsOf)));
   const own = [...routesOf(deps), ...deliveryRoutes(deliveries)];
   const shared = sharedRoutes(own, deps);
@@ -218,6 +220,7 @@ function routesOf(deps: RoutesDeps): RestEndpoint[] {
 
 type RoutesDeps = GatewayAppDeps & {
   readonly deletions: Deletions;
+  readonly families: Families;
   readonly heartbeatMs: number;
 };
 
