@@ -58,7 +58,7 @@ export async function lookAt(
     ]);
     const { frame, measure } = document;
     const loadedOver = tellsChanges ? followLoaded(looks, document) : undefined;
-    for (const one of allDocuments(document)) followRedrawn(looks, one, { looked: !isGlance });
+    for (const one of allDocuments(document)) followRedrawn(looks, one, { looked: !isGlance, told: tellsChanges });
     const give = (element: Omit<SeenElement, "tab">) => looks.refs.give({ ...element, tab: tab.id });
     const drawn = drawnItems(document.drawn, (element) =>
       give({ ...element, frame, origin: measure.origin, name: "", mark: "" }),
