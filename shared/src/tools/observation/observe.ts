@@ -116,7 +116,7 @@ function seenOf(
     return isOld ? undefined : sinceSnapshot(looks, { ...page, lines: shown }, { base: known, since: base && since });
   }
   if (base !== undefined && continues(look, base)) {
-    const shown = lines(base.detail);
+    const shown = lines(base.detail, { known: new Set(base.lines) });
     const isDrawnAlike = image !== undefined && isSame(base.picture, told.picture);
     const most = isDrawnAlike ? maxBesidePicture : base.document === documentOf(look) ? maxChanged : maxLoaded;
     const room = most * estimateText(whole(lines(base.detail, { behind: true })));

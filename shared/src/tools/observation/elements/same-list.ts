@@ -1,6 +1,6 @@
 import { type OutlineBranch, ownSays, saysWithout } from "./outline-tree.ts";
 
-/** So many rows that hold something tell by themselves which list they are. */
+/** So many rows that hold something, most of them as before, tell by themselves which list it is. */
 const fewestTold = 3;
 
 /** The rows of a list before and now, and whether the model is told of all changes before it acts. */
@@ -24,7 +24,7 @@ export function isSameList({ rows, rowsNow, told }: Lists): boolean | "in place"
   if (!isLonger && !isMostly) return false;
   const [then, now] = [new Set(rows), new Set(rowsNow)];
   const isKnown =
-    (told && isMostly && rows.length >= fewestTold && rows.every(({ children }) => children.length > 0)) ||
+    (told && (isMostly || isMuch(rows.length, rowsNow.length)) && rows.every(({ children }) => children.length > 0)) ||
     saysWithout(parent, then) === saysWithout(parentNow, now) ||
     saysMore([parent, then], [parentNow, now]) ||
     saysMore([parentNow, now], [parent, then]);
@@ -44,7 +44,11 @@ function isWithin(rows: readonly OutlineBranch[], others: readonly OutlineBranch
 
 function mostlyStands(rows: readonly OutlineBranch[], rowsNow: readonly OutlineBranch[]): boolean {
   const changed = rows.filter(({ says }, at) => rowsNow[at]?.says !== says).length;
-  return rows.length === rowsNow.length && 3 * changed <= rows.length;
+  return rows.length === rowsNow.length && rows.length >= fewestTold && 3 * changed <= rows.length;
+}
+
+function isMuch(one: number, other: number): boolean {
+  return Math.min(one, other) >= Math.max(fewestTold, (2 * Math.max(one, other)) / 3);
 }
 
 type Around = readonly [parent: OutlineBranch, rows: ReadonlySet<OutlineBranch>];
