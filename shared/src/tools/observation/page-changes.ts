@@ -208,9 +208,9 @@ function linesInPlace(
     const depth = (depths.get(parent) ?? -1) + 1;
     depths.set(index, depth);
     const told = `${" ".repeat(depth)}${written(text, index)}`;
-    if (parent < 0 || parent === place || depth > 0) return [told];
+    if (parent === place || depth > 0 || (parent < 0 && place < 0)) return [told];
     place = parent;
-    return [`in ${shortened(lines[parent]?.text ?? "")}:`, told];
+    return [`in ${parent < 0 ? "the page" : shortened(lines[parent]?.text ?? "")}:`, told];
   });
 }
 
