@@ -70,6 +70,28 @@ test("what failed in the end is told with its error above the counts, and what p
   expect(told.at(-1)).toBe("2 passed, 1 failed");
 });
 
+test("a machine that stood still while tests failed is told of", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "manyhands-runner-"));
+  folders.push(folder);
+  await writeFile(
+    join(folder, "crashes.test.ts"),
+    `import { expect, test } from "bun:test";
+test("late", async () => {
+  process.kill(process.ppid, "SIGSTOP");
+  await Bun.sleep(4_000);
+  process.kill(process.ppid, "SIGCONT");
+  await Bun.sleep(500);
+  expect(1).toBe(2);
+}, 30_000);`,
+  );
+  const runner = Bun.spawn([process.execPath, join(import.meta.dir, "run-all.ts"), "./crashes.test.ts"], {
+    cwd: folder,
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  expect(await runner.stdout.text()).toMatch(/The machine stood still for [34]\.\d s, \d\.\d s after the start\./);
+});
+
 test("the slowest files start first, and are written anew on request", async () => {
   const root = await mkdtemp(join(tmpdir(), "manyhands-runner-"));
   folders.push(root);

@@ -15,6 +15,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { compileBun } from "./runner/compiled-bun.ts";
+import { watchStalls } from "./runner/stalls.ts";
 import { type FailedTest, failedTests, type TestCounts, testCounts } from "./runner/test-counts.ts";
 import { keepTimings, writeTimings } from "./runner/timings.ts";
 
@@ -43,6 +44,7 @@ const isWhole =
 // Other users run what it compiles.
 await chmod(folder, 0o755);
 const compiledBun = isWhole ? await compileBun(folder) : undefined;
+const watch = watchStalls();
 const all = await bunTest([
   `--parallel=${workers}`,
   "--no-isolate",
@@ -52,8 +54,10 @@ const all = await bunTest([
 if (hasTimings && process.argv.includes("--update-timings")) await keepTimings(timings, process.cwd(), kept);
 const { passed, failed, tests } = await secondTry(all);
 await rm(folder, { recursive: true });
+const stalls = watch.stop();
 // Last, since a long output is often kept without its beginning.
-if (tests.length > 0) process.stdout.write(`\nFailed:\n${tests.map(withError).join("")}`);
+if (tests.length > 0)
+  process.stdout.write(`\nFailed:\n${tests.map(withError).join("")}${stalls.map((one) => `\n${one}\n`).join("")}`);
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exit(failed === 0 ? 0 : 1);
 

@@ -55,7 +55,8 @@ async function crashed(settings: z.input<typeof flowChildSettings>): Promise<boo
   const said = await new Response(child.stderr).text();
   await child.exited;
   clearTimeout(killer);
-  if (child.signalCode !== "SIGKILL" && child.exitCode !== 0) throw new Error(`the flow's process failed: ${said}`);
+  if (child.signalCode !== "SIGKILL" && child.exitCode !== 0)
+    throw new Error(`the flow's process failed (${child.signalCode ?? child.exitCode}): ${said}`);
   return child.signalCode === "SIGKILL";
 }
 

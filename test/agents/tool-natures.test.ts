@@ -68,7 +68,8 @@ test("each tool declares what its calls do, so that none is repeated, unasked or
   await writeFile(join(home, "manyhands.toml"), '[git."git.example"]\n');
   const config = await loadConfig({ cwd: home, env: {} });
   const toolbox = await openToolbox(config, await openMachine(join(home, "workspaces"), config.sandbox));
-  const all = [manus, swe, dataAnalysis].flatMap((agent) => openedForTest(agent, toolbox).tools);
+  const opened = await Promise.all([manus, swe, dataAnalysis].map((agent) => openedForTest(agent, toolbox)));
+  const all = opened.flatMap(({ tools }) => tools);
   const tools = [...new Map(all.map((tool) => [tool.name, tool])).values()];
   // The browser's are declared in one place, and have a test there.
   const declared = tools.filter(({ name }) => !name.startsWith("browser_"));

@@ -53,7 +53,7 @@ function browsing() {
 }
 
 /** Every possible tool, whatever this machine has. */
-function allTools(): readonly Tool[] {
+async function allTools(): Promise<readonly Tool[]> {
   const { sandbox } = toolbox;
   const shell = [
     bashTool({ sessions: createShellSessions(sandbox) }),
@@ -62,7 +62,7 @@ function allTools(): readonly Tool[] {
   const size = { width: 1280, height: 800 };
   const desktop = [computerUse({ displays: createDisplays(sandbox, size), size })];
   const extract = extractContent({ browsers: browsing().browsers, pieceCharacters: 1_000 });
-  const own = openedForTest(manus, { ...toolbox, shell, desktop }).tools;
+  const own = (await openedForTest(manus, { ...toolbox, shell, desktop })).tools;
   return [
     ...own,
     ...browserTools({ ...browsing(), secrets: createSecrets([]) }),
@@ -82,8 +82,8 @@ function delegateForDocs(): Tool {
   return delegateTool({ addresses, describe: () => "", close: () => undefined }, peers);
 }
 
-test("every tool has its section, and every parameter is in it", () => {
-  for (const { name, inputSchema } of allTools()) {
+test("every tool has its section, and every parameter is in it", async () => {
+  for (const { name, inputSchema } of await allTools()) {
     const section = new RegExp(`^## ${name}$([\\s\\S]*?)(?=^## )`, "m").exec(guide)?.[1];
     const { properties } = z.object({ properties: z.record(z.string(), z.unknown()) }).parse(inputSchema);
     expect({ name, codes: codesIn(section) }).toEqual({
@@ -95,7 +95,7 @@ test("every tool has its section, and every parameter is in it", () => {
 
 test("every example gives the result the guide shows", async () => {
   const workspace = await openWorkspace({ home, principal: "docs", contextId: "c", user: toolbox.sandbox.user });
-  const tools = openedForTest(manus, toolbox).tools;
+  const tools = (await openedForTest(manus, toolbox)).tools;
   const blocks = blocksOf(guide);
   const examples = blocks.flatMap((block, index) =>
     block.language === "json" ? [[block, blocks[index + 1]] as const] : [],

@@ -18,41 +18,41 @@ const browsing: OpenedBrowsing = {
 };
 const none: OpenedBrowsing = { tools: [], look: undefined, missing: "There is no Chromium here." };
 
-test("it has the browser's tools, the web's, and those to plan, save, ask and end", () => {
-  const tools = openedForTest(browser, { browsing, web }).tools.map(({ name }) => name);
+test("it has the browser's tools, the web's, and those to plan, save, ask and end", async () => {
+  const tools = (await openedForTest(browser, { browsing, web })).tools.map(({ name }) => name);
   expect(tools.slice(0, 2)).toEqual(["planning", "browser_snapshot"]);
   expect(tools.slice(-8, -5)).toEqual(["web_search", "web_fetch", "str_replace_editor"]);
   expect(tools.slice(-5)).toEqual(["read_document", "write_document", "unpack", "ask_human", "terminate"]);
 });
 
-test("the prompt asks for notes of pages before they are left", () => {
-  const { instructions } = openedForTest(browser, { browsing, web });
+test("the prompt asks for notes of pages before they are left", async () => {
+  const { instructions } = await openedForTest(browser, { browsing, web });
   expect(instructions).toContain("note in your own words what you will need later");
 });
 
-test("the prompt names no missing tool", () => {
+test("the prompt names no missing tool", async () => {
   for (const deps of [
     { browsing, web },
     { browsing, web: [] },
     { browsing: none, web },
     { browsing: none, web: [] },
   ]) {
-    const { instructions, tools } = openedForTest(browser, deps);
+    const { instructions, tools } = await openedForTest(browser, deps);
     const named = instructions.match(/\b(?:browser_\w+|web_\w+|ask_human|terminate|str_replace_editor)\b/g) ?? [];
     expect(named.length).toBeGreaterThan(0);
     expect(named.filter((name) => !tools.some((one) => one.name === name))).toEqual([]);
   }
 });
 
-test("without a browser the card says why and promises only what is left", () => {
-  const agent = openedForTest(browser, { browsing: none, web });
+test("without a browser the card says why and promises only what is left", async () => {
+  const agent = await openedForTest(browser, { browsing: none, web });
   expect(agent.description).toContain("There is no Chromium here.");
   expect(agent.skills.map(({ id }) => id)).toEqual(["web-research"]);
   expect(agent.look).toBeUndefined();
 });
 
-test("it may take more turns than others, because pages take many", () => {
-  expect(openedForTest(browser, { browsing, web }).limits.steps).toBe(80);
+test("it may take more turns than others, because pages take many", async () => {
+  expect((await openedForTest(browser, { browsing, web })).limits.steps).toBe(80);
 });
 
 test("wherever it can read pages, the prompt says that what they say is data", () => {
@@ -68,13 +68,13 @@ test("wherever it can read pages, the prompt says that what they say is data", (
     }
 });
 
-test("the card promises to read the web only where there is one", () => {
-  const described = (web: OpenedBrowsing["tools"], browsing: OpenedBrowsing) => {
-    const { skills, description } = openedForTest(browser, { browsing, web });
+test("the card promises to read the web only where there is one", async () => {
+  const described = async (web: OpenedBrowsing["tools"], browsing: OpenedBrowsing) => {
+    const { skills, description } = await openedForTest(browser, { browsing, web });
     return [skills.some(({ id }) => id === "web-research"), description.includes("reads the web without a browser")];
   };
-  expect(described(web, browsing)).toEqual([true, false]);
-  expect(described([], browsing)).toEqual([false, false]);
-  expect(described(web, none)).toEqual([true, true]);
-  expect(described([], none)).toEqual([false, false]);
+  expect(await described(web, browsing)).toEqual([true, false]);
+  expect(await described([], browsing)).toEqual([false, false]);
+  expect(await described(web, none)).toEqual([true, true]);
+  expect(await described([], none)).toEqual([false, false]);
 });

@@ -17,8 +17,8 @@ const shell = [
 );
 const names = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
 
-test("it has the tools OpenManus users know, and SQL", () => {
-  expect(names(openedForTest(dataAnalysis, { shell, databases }).tools)).toEqual([
+test("it has the tools OpenManus users know, and SQL", async () => {
+  expect(names((await openedForTest(dataAnalysis, { shell, databases })).tools)).toEqual([
     "planning",
     "bash",
     "python_execute",
@@ -38,29 +38,29 @@ test("it has the tools OpenManus users know, and SQL", () => {
   ]);
 });
 
-test("without Python it neither has nor names a tool that needs it", () => {
-  const { tools, instructions } = openedForTest(dataAnalysis, { shell: [], databases });
+test("without Python it neither has nor names a tool that needs it", async () => {
+  const { tools, instructions } = await openedForTest(dataAnalysis, { shell: [], databases });
   expect(names(tools)).not.toContain("visualization_preparation");
   expect(instructions).not.toMatch(/python|visualization_preparation/i);
 });
 
-test("the prompt names the libraries that Python has here, or that it has none", () => {
-  const told = (pythonLibraries: readonly string[]) =>
-    openedForTest(dataAnalysis, { shell, databases }, { pythonLibraries }).instructions;
-  expect(told(["numpy", "pandas"])).toContain("it has numpy, pandas; nothing else");
-  expect(told([])).toContain("no pandas");
+test("the prompt names the libraries that Python has here, or that it has none", async () => {
+  const told = async (pythonLibraries: readonly string[]) =>
+    (await openedForTest(dataAnalysis, { shell, databases }, { pythonLibraries })).instructions;
+  expect(await told(["numpy", "pandas"])).toContain("it has numpy, pandas; nothing else");
+  expect(await told([])).toContain("no pandas");
 });
 
-test("every tool its prompt names exists", () => {
-  const { tools, instructions } = openedForTest(dataAnalysis, { shell, databases });
+test("every tool its prompt names exists", async () => {
+  const { tools, instructions } = await openedForTest(dataAnalysis, { shell, databases });
   const named = new Set(instructions.match(/\b[a-z]+_[a-z_]+\b/g));
   for (const name of ["by_month", "json_path"]) named.delete(name);
   expect(named.size).toBeGreaterThan(5);
   expect([...named].filter((name) => !names(tools).includes(name))).toEqual([]);
 });
 
-test("how charts are asked for stands in their tool's description, and nowhere else", () => {
-  const { tools, instructions } = openedForTest(dataAnalysis, { shell, databases });
+test("how charts are asked for stands in their tool's description, and nowhere else", async () => {
+  const { tools, instructions } = await openedForTest(dataAnalysis, { shell, databases });
   const { description } = tools.find(({ name }) => name === "data_visualization") ?? {};
   for (const piece of ["csvFilePath", "insights_id"]) {
     expect(description).toContain(piece);

@@ -19,8 +19,8 @@ const tool = (name: string) =>
   defineTool({ name, description: "A tool.", input: z.strictObject({}), effect: "pure", run: async () => "" });
 const web = [tool("web_search"), tool("web_fetch")];
 
-test("Manus has the tools OpenManus users know, by their names", () => {
-  const names = openedForTest(manus, { shell: [bash], web }).tools.map(({ name }) => name);
+test("Manus has the tools OpenManus users know, by their names", async () => {
+  const names = (await openedForTest(manus, { shell: [bash], web })).tools.map(({ name }) => name);
   expect(names).toEqual([
     "planning",
     "bash",
@@ -36,14 +36,16 @@ test("Manus has the tools OpenManus users know, by their names", () => {
   ]);
 });
 
-test("the card promises to run code only if something can run it", () => {
-  const skills = (shell: readonly Tool[]) => openedForTest(manus, { shell, web: [] }).skills.map(({ id }) => id);
-  expect(skills([bash])).toContain("run-code");
-  expect(skills([])).not.toContain("run-code");
+test("the card promises to run code only if something can run it", async () => {
+  const skills = async (shell: readonly Tool[]) =>
+    (await openedForTest(manus, { shell, web: [] })).skills.map(({ id }) => id);
+  expect(await skills([bash])).toContain("run-code");
+  expect(await skills([])).not.toContain("run-code");
 });
 
-test("the card and the prompt promise the web only if it can be read", () => {
-  const [online, offline] = [openedForTest(manus, { shell: [], web }), openedForTest(manus, { shell: [], web: [] })];
+test("the card and the prompt promise the web only if it can be read", async () => {
+  const online = await openedForTest(manus, { shell: [], web });
+  const offline = await openedForTest(manus, { shell: [], web: [] });
   expect(online.skills.map(({ id }) => id)).toContain("web-research");
   expect(online.instructions).toContain("name the addresses");
   expect(offline.skills.map(({ id }) => id)).not.toContain("web-research");
@@ -51,14 +53,14 @@ test("the card and the prompt promise the web only if it can be read", () => {
   expect(offline.instructions).toContain("There is no web here");
 });
 
-test("the prompt mentions other agents only if there are some to ask", () => {
-  expect(openedForTest(manus, {}, { delegates: ["swe"] }).instructions).toContain("with delegate");
-  expect(openedForTest(manus).instructions).not.toContain("delegate");
+test("the prompt mentions other agents only if there are some to ask", async () => {
+  expect((await openedForTest(manus, {}, { delegates: ["swe"] })).instructions).toContain("with delegate");
+  expect((await openedForTest(manus)).instructions).not.toContain("delegate");
 });
 
-test("the prompt names no missing tool", () => {
-  const { instructions } = openedForTest(manus, { shell: [], web: [] });
-  const tools = openedForTest(manus, { shell: [bash], web: [] }).tools.map(({ name }) => name);
+test("the prompt names no missing tool", async () => {
+  const { instructions } = await openedForTest(manus, { shell: [], web: [] });
+  const tools = (await openedForTest(manus, { shell: [bash], web: [] })).tools.map(({ name }) => name);
   const named = ["planning", "ask_human", "terminate", "browser_go_to_url", "web_search", "delegate"].filter((name) =>
     instructions.includes(name),
   );
@@ -67,7 +69,7 @@ test("the prompt names no missing tool", () => {
 
 test("with a browser Manus browses, and the instructions for it appear once it does", async () => {
   let open = false;
-  const agent = openedForTest(manus, {
+  const agent = await openedForTest(manus, {
     shell: [],
     web,
     browsing: {
@@ -99,6 +101,6 @@ test("whatever there is, the prompt says that only the user gives instructions, 
       }
 });
 
-test("the card promises to operate pages only with a browser", () => {
-  expect(openedForTest(manus, { shell: [], web }).skills.map(({ id }) => id)).not.toContain("browse");
+test("the card promises to operate pages only with a browser", async () => {
+  expect((await openedForTest(manus, { shell: [], web })).skills.map(({ id }) => id)).not.toContain("browse");
 });

@@ -23,8 +23,8 @@ const bash = defineTool({
 
 const egress = createEgress({ allow: [], deny: [], only: [] });
 
-const whole = openedForTest(swe, { shell: [bash], egress });
-const bare = openedForTest(swe);
+const whole = await openedForTest(swe, { shell: [bash], egress });
+const bare = await openedForTest(swe);
 const names = ({ tools }: typeof whole) => tools.map(({ name }) => name);
 
 test("SWE has OpenManus's tools and those that coding needs", () => {

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { lazily } from "manyhands/internal/core/async/lazy";
 import type { RestEndpoint } from "../rest/endpoint.ts";
 import { chartFrame } from "./chart-frame.ts";
 import { type ConsoleFile, consoleFiles } from "./console-files.ts";
-import { docsPage } from "./docs-page.ts";
 import { framePage, framePolicy } from "./frame-page.ts";
 
 /**
@@ -22,7 +22,8 @@ export function pagesApp(
   about: { readonly version: string; readonly publicUrl: string; readonly signIn?: boolean },
 ): Hono {
   const app = new Hono();
-  const docs = docsPage(endpoints, about);
+  // Describing every schema takes a tenth of a start, and few look at it.
+  const docs = lazily(async () => (await import("./docs-page.ts")).docsPage(endpoints, about));
   for (const path of ["/", "/docs", "/console/*"]) app.use(path, guarded);
   app.get("/", async (c) => {
     const page = (await consoleFiles.get()).get("index.html");
@@ -48,7 +49,7 @@ export function pagesApp(
     response.headers.set("Cache-Control", "no-cache");
     return response;
   });
-  app.get("/docs", (c) => c.html(docs));
+  app.get("/docs", async (c) => c.html(await docs.get()));
   app.get("/style.css", () => new Response(Bun.file(resolve(import.meta.dir, "style.css"))));
   return app;
 }

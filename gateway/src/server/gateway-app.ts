@@ -14,6 +14,7 @@ import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { auditRefusals, protectedResource, type ReportRefusal } from "manyhands/internal/http/challenge";
 import { crossOrigin } from "manyhands/internal/http/cross-origin";
 import { headRequests } from "manyhands/internal/http/head-requests";
+import { KnownPathsRouter } from "manyhands/internal/http/known-paths";
 import { isLoopback, loopbackGuard } from "manyhands/internal/http/loopback-guard";
 import { createMetrics, routeOf } from "manyhands/internal/http/metrics";
 import { otherMethods } from "manyhands/internal/http/other-methods";
@@ -22,6 +23,7 @@ import { takingTurns } from "manyhands/internal/http/turns";
 import type { ProfileStore } from "manyhands/internal/machine/browser-profile/profile-store";
 import type { ReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
 import { createDeletions, type Deletions } from "manyhands/internal/runs/deletions";
+import { createFamilies, type Families } from "manyhands/internal/runs/family";
 import type { Quotas } from "manyhands/internal/runs/quotas";
 import { kindsOf, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
@@ -133,19 +135,20 @@ export function gatewayApp(options: GatewayAppDeps): GatewayApp {
     const runs = options.runnables.all().map(({ kind }) => kind);
     return { runs, deliveries: deliveryKinds(runs) };
   };
-  const families = () => [...agentMetrics(options.registry), ...(options.metrics?.() ?? [])];
-  const metrics = createMetrics("gateway", engine, kinds, { families });
+  const counts = () => [...agentMetrics(options.registry), ...(options.metrics?.() ?? [])];
+  const metrics = createMetrics("gateway", engine, kinds, { families: counts });
   const report = (bug: unknown) => {
     metrics.failed();
     options.report(bug);
   };
   const deletions = options.deletions ?? createDeletions({ engine });
-  const deps = { ...options, deletions, report, heartbeatMs: options.heartbeatMs ?? 8_000 };
+  const families = createFamilies(engine);
+  const deps = { ...options, deletions, families, report, heartbeatMs: options.heartbeatMs ?? 8_000 };
   const deliveries = createDeliveries(engine, () => deliveryKinds(options.runnables.all().flatMap(kindsOf)));
   const own = [...routesOf(deps), ...deliveryRoutes(deliveries)];
   const shared = sharedRoutes(own, deps);
   const endpoints = [...own, ...shared];
-  const app = new Hono({ strict: false });
+  const app = new Hono({ strict: false, router: new KnownPathsRouter() });
   app.onError((error) => problem(error, report));
   app.notFound((c) => {
     const allowed = otherMethods(c, app);
@@ -217,6 +220,7 @@ function routesOf(deps: RoutesDeps): RestEndpoint[] {
 
 type RoutesDeps = GatewayAppDeps & {
   readonly deletions: Deletions;
+  readonly families: Families;
   readonly heartbeatMs: number;
 };
 

@@ -1,6 +1,7 @@
 import { insideAddress } from "manyhands/internal/a2a/client/server-address";
 import { type HomeKeys, openHomeKeys } from "manyhands/internal/a2a/signing/home-keys";
 import type { Config } from "manyhands/internal/config/config";
+import { closeAll } from "manyhands/internal/core/async/close-all";
 import type { Model } from "manyhands/internal/core/model";
 import { version } from "manyhands/internal/core/release";
 import type { Engine } from "manyhands/internal/core/runs/engine";
@@ -94,7 +95,7 @@ export async function openGateway(parts: GatewayParts): Promise<OpenGateway> {
   return {
     app,
     stop: starts.start(),
-    close: () => settings.mcp.close().then(registry.close).then(memory.close).finally(authentication.close),
+    close: () => closeAll(settings.mcp.close, registry.close, memory.close, authentication.close),
   };
 }
 

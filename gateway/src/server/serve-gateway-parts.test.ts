@@ -22,7 +22,7 @@ import * as registries from "./open-gateway-registry.ts";
 import * as settings from "./open-settings.ts";
 import { serveGateway } from "./serve-gateway.ts";
 
-/** Has what a function of a module resolves with say that it is closed. */
+/** Has what a function of a module resolves with say that it is closed, and fail then. */
 function noting<Module extends object, Name extends keyof Module>(module: Module, name: Name, closed: string[]) {
   const open = module[name] as (...given: unknown[]) => unknown;
   const ending = async (...given: unknown[]) => {
@@ -30,16 +30,22 @@ function noting<Module extends object, Name extends keyof Module>(module: Module
     const close = async (...how: unknown[]) => {
       closed.push(`${String(name)} ${how.map((one) => JSON.stringify(one)).join()}`.trim());
       await made.close(...how);
+      throw new Error(`${String(name)} failed`);
     };
     return { ...made, close };
   };
   return spyOn(module, name as never).mockImplementation(ending as never) as unknown as Disposable;
 }
 
+/** The sentences of all failures that an error is made of. */
+function failuresIn(error: unknown): string[] {
+  return error instanceof AggregateError ? error.errors.flatMap(failuresIn) : [(error as Error).message];
+}
+
 const warned: string[] = [];
 const silent = { info: () => undefined, warn: (text: string) => void warned.push(text), error: () => undefined };
 
-test("what a gateway is made of knows what it has to, and is closed again, the runs first and what they share last", async () => {
+test("what a gateway is made of knows what it has to, and is closed again, all of it whatever fails, the runs first and what they share last", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-parts-"));
   const config = await loadConfig({
     cwd: home,
@@ -60,7 +66,10 @@ test("what a gateway is made of knows what it has to, and is closed again, the r
   const opening = memories.openGatewayMemory;
   using _5 = spyOn(memories, "openGatewayMemory").mockImplementation((...given) => ({
     ...opening(...given),
-    close: async () => void closed.push("openGatewayMemory"),
+    async close() {
+      closed.push("openGatewayMemory");
+      throw new Error("openGatewayMemory failed");
+    },
   }));
   const stopping = starts.openStarts;
   using started = spyOn(starts, "openStarts").mockImplementation((...given) => ({
@@ -76,7 +85,12 @@ test("what a gateway is made of knows what it has to, and is closed again, the r
   using sent = spyOn(webhooks, "openWebhooks");
   using listed = spyOn(agents, "agentsOfRegistry");
   using worked = spyOn(works, "workOn");
-  using set = spyOn(settings, "openSettings");
+  const { openSettings } = settings;
+  using set = spyOn(settings, "openSettings").mockImplementation((...given) => {
+    const opened = openSettings(...given);
+    const close = () => opened.mcp.close().then(() => Promise.reject(new Error("mcp failed")));
+    return { ...opened, mcp: { ...opened.mcp, close } };
+  });
   using served = spyOn(serving, "serve");
   using _6 = spyOn(process.stdout, "write").mockReturnValue(true);
   let ready: Promise<void> | undefined;
@@ -116,7 +130,9 @@ test("what a gateway is made of knows what it has to, and is closed again, the r
 
   const [listening] = served.mock.results;
   if (listening?.type !== "return") throw new Error("It does not listen.");
-  await listening.value.stop();
+  const failed = ["openEngine", "mcp", "openGatewayRegistry", "openGatewayMemory", "openAuthentication", "openShared"];
+  const stopped = await listening.value.stop().catch((error: unknown) => error);
+  expect(failuresIn(stopped)).toEqual(failed.map((one) => `${one} failed`));
   expect(closed).toEqual([
     ...["openStarts", 'openEngine {"graceMs":5000}', "openGatewayRegistry", "openGatewayMemory"],
     ...["openAuthentication", "openShared"],

@@ -1,5 +1,6 @@
 import type { Config } from "manyhands/internal/config/config";
 import { engineText } from "manyhands/internal/config/storage/engine-config";
+import { closeAll } from "manyhands/internal/core/async/close-all";
 import { AppError } from "manyhands/internal/core/errors";
 import { serve } from "manyhands/internal/http/serve";
 import { openAuthentication, openLocalUsers } from "manyhands/internal/server/access";
@@ -66,13 +67,8 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
       guard,
       drain: grpc?.stop,
       async close() {
-        for (const stop of [...stops, gateway?.stop]) stop?.();
-        try {
-          await engine.close({ graceMs: 5_000 });
-        } finally {
-          await Promise.all([gateway?.close(), closeModel()]);
-          await shared.close();
-        }
+        const ends = [...stops, gateway?.stop];
+        await closeAll(...ends, () => engine.close({ graceMs: 5_000 }), [gateway?.close, closeModel], shared.close);
       },
     },
   );

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Engine } from "manyhands/internal/core/runs/engine";
 import type { RunEvent } from "manyhands/internal/core/runs/run";
 import { echo, startGateway, type TestFlow, type TestGateway } from "../testing/gateway.ts";
 
@@ -21,8 +22,18 @@ const taskOf = (id: string) => `f${id.slice(1)}`;
 const ann = "Bearer t-ann";
 
 let gateway: TestGateway;
+/** How many events were read from journals. */
+let read = 0;
 beforeAll(async () => {
-  gateway = await startGateway({ token: "t", flows: [asking, helper] });
+  const engine = (real: Engine): Engine => ({
+    ...real,
+    async events(...which) {
+      const events = await real.events(...which);
+      read += events.length;
+      return events;
+    },
+  });
+  gateway = await startGateway({ token: "t", flows: [asking, helper], engine });
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
@@ -81,6 +92,21 @@ test("a link's file keeps its name, whatever is in it, and is sent again only to
   expect(file.headers.get("Content-Disposition")).toEndWith(encodeURIComponent("5/6? #1 é.txt"));
   const again = { Authorization: `Bearer ${secret}`, "If-None-Match": file.headers.get("ETag") ?? "" };
   expect((await fetch(`${gateway.url}${path}`, { headers: again })).status).toBe(304);
+});
+
+test("what a link shows again is found without reading journals again, and no longer if it was deleted", async () => {
+  const { id, task } = await family("crate");
+  const { secret } = await post(`/runs/${id}/shares`, ann, {});
+  const paths = [`/shared/runs/${task}`, `/shared/artifacts/${hashOf("receipt of crate")}/b.txt`];
+  const statuses = () => Promise.all(paths.map(async (path) => (await ask(path, `Bearer ${secret}`)).status));
+  expect(await statuses()).toEqual([200, 200]);
+  const before = read;
+  for (let again = 0; again < 3; again++) expect(await statuses()).toEqual([200, 200]);
+  expect(read).toBe(before);
+  // The content stays, for a run that has it too.
+  await family("receipt of crate");
+  expect((await ask(`/runs/${task}`, ann, { method: "DELETE" })).ok).toBe(true);
+  expect(await statuses()).toEqual([404, 404]);
 });
 
 test("a link reaches nothing else: no other run, file, workspace or list, and it does nothing", async () => {

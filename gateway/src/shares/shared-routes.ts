@@ -1,11 +1,9 @@
 import { artifactApp } from "manyhands/internal/a2a/server/artifact-route";
 import { type Caller, callerNamed, type Identify } from "manyhands/internal/core/caller";
 import { AppError } from "manyhands/internal/core/errors";
-import { filesOf } from "manyhands/internal/core/events/event-files";
-import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import { untilRevoked } from "manyhands/internal/http/until-revoked";
-import { familyOf } from "manyhands/internal/runs/family";
+import type { Families } from "manyhands/internal/runs/family";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import { endpoint, type RestEndpoint } from "../rest/endpoint.ts";
@@ -16,7 +14,7 @@ import type { Share, ShareStore } from "./share-store.ts";
 export type SharedRoutesDeps = {
   readonly runs: Pick<Runs, "own">;
   readonly shares: ShareStore;
-  readonly engine: Pick<Engine, "get" | "events">;
+  readonly families: Pick<Families, "asked" | "hasFile">;
   readonly artifacts: Pick<ArtifactStore, "get">;
 };
 
@@ -64,11 +62,10 @@ function forLinks(one: RestEndpoint, deps: SharedRoutesDeps): RestEndpoint {
 }
 
 /** Rejects with `not_found` unless the run is the shared one or one that it asked for. */
-async function requireShared({ runs, engine }: SharedRoutesDeps, share: Share, id: string): Promise<void> {
+async function requireShared({ runs, families }: SharedRoutesDeps, share: Share, id: string): Promise<void> {
   const root = await runs.own(share.runId, share.principal);
-  if (id === root.id) return;
-  const family = await familyOf(engine, root);
-  if (!family.some((run) => run.id === id)) throw new AppError("not_found", `There is no run ${id}.`);
+  if (id !== root.id && (await families.asked(root, id)) === undefined)
+    throw new AppError("not_found", `There is no run ${id}.`);
 }
 
 async function isValid(shares: ShareStore, { id, principal }: Share): Promise<boolean> {
@@ -99,7 +96,7 @@ function sharedRun({ runs, shares }: SharedRoutesDeps): RestEndpoint {
 }
 
 function sharedFile(deps: SharedRoutesDeps): RestEndpoint {
-  const { runs, engine, shares, artifacts } = deps;
+  const { runs, families, shares, artifacts } = deps;
   const about = {
     method: "get",
     path: "/shared/artifacts/{sha256}/{name}",
@@ -117,19 +114,11 @@ function sharedFile(deps: SharedRoutesDeps): RestEndpoint {
   return endpoint(about, async ({ params: { sha256, name } }, c) => {
     const share = await shareOf(shares, c.req.raw);
     const root = await runs.own(share.runId, share.principal);
-    const isThere = (await namesFile(engine, await familyOf(engine, root), sha256)) && (await artifacts.get(sha256));
+    const isThere = (await families.hasFile(root, sha256)) && (await artifacts.get(sha256));
     if (!isThere) throw new AppError("not_found", "There is no such file.");
     // Served as every other file is, with the same care for what a browser might do with it.
     const found = { artifacts, engine: { hasFile: async () => true } };
     const files = artifactApp(found, () => callerNamed(share.principal, ["read"]));
     return files.request(`/artifacts/${sha256}/${encodeURIComponent(name)}`, { headers: c.req.raw.headers });
   });
-}
-
-/** Whether an event of these runs refers to a file with this content. */
-async function namesFile(engine: Pick<Engine, "events">, runs: readonly RunRecord[], sha256: string): Promise<boolean> {
-  for (const run of runs)
-    for (const { event } of await engine.events(run.id))
-      if (filesOf(event).some((file) => file.sha256 === sha256)) return true;
-  return false;
 }

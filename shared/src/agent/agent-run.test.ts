@@ -67,6 +67,19 @@ test("terminate with failure fails the task with its reason", async () => {
   expect(ofType(events, "artifact-added").map(({ name }) => name)).toEqual(["partial-answer"]);
 });
 
+test.each([
+  { tools: [], agent: {} },
+  { tools: [terminate], agent: { toolChoice: "required" } },
+] as const)(
+  "a model that refuses has failed its task, whatever ends it otherwise",
+  async ({ tools, agent: chosen }) => {
+    await using agent = await agentForTest({ script: [{ refusal: "I cannot do that." }], tools, agent: chosen });
+    const { record, events } = await agent.run("Do it.");
+    expect(record).toMatchObject({ status: "failed", error: { code: "task_failed", message: "I cannot do that." } });
+    expect(ofType(events, "artifact-added")).toEqual([]);
+  },
+);
+
 test("a call that failed in the same turn keeps terminate from claiming success", async () => {
   await using agent = await agentForTest({
     script: [

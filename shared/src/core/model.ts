@@ -91,6 +91,8 @@ export type ModelReply = {
   /** To be sent back with this answer, if the provider wants that. */
   readonly carried?: Carried;
   readonly finish: "stop" | "tool-calls" | "length" | "content-filter";
+  /** Whether the text is why the model does not do what was asked, where its provider says so. */
+  readonly refused?: boolean;
   readonly usage: Usage;
   /** The model that actually answered: the fallback's name if the fallback did. */
   readonly model: string;

@@ -1,4 +1,4 @@
-import { bodiesOf, newestBody, versionMissing } from "../core/runs/bodies.ts";
+import { bodiesOf, missingText, newestBody } from "../core/runs/bodies.ts";
 import type { RunDefinition } from "../core/runs/run.ts";
 
 /**
@@ -28,6 +28,6 @@ export function offerOf(definitions: Iterable<RunDefinition>): Offer {
       `${kind} `,
       ...bodiesOf({ kind, ...rest }).map(({ body }) => `${kind} ${body}`),
     ]),
-    missing: each((definition) => versionMissing(definition, "{version}").message),
+    missing: each((definition) => missingText(definition, "{version}")),
   };
 }

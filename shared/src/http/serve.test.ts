@@ -44,6 +44,16 @@ test("it has stopped only when what it closes is closed, and leaves no handler o
   expect([process.listenerCount("SIGTERM"), process.listenerCount("SIGINT")]).toEqual(before);
 });
 
+test("requests that cannot be let finish keep nothing open", async () => {
+  const closed: string[] = [];
+  const served = serve(
+    { fetch: () => new Response("ok") },
+    { port: 0, drain: () => Promise.reject(new Error("it stays")), close: async () => void closed.push("engine") },
+  );
+  await expect(served.stop()).rejects.toThrow("it stays");
+  expect(closed).toEqual(["engine"]);
+});
+
 test("a connection is closed when it has been silent for a while, not while it waits for an answer or reads a stream", async () => {
   const released = Promise.withResolvers<void>();
   const stream = new ReadableStream({

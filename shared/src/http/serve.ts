@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { closeAll } from "../core/async/close-all.ts";
 import { addressed } from "./addressed.ts";
 import { mostTakenIn } from "./request-body.ts";
 import type { ConnectionEnd } from "./socket-owner.ts";
@@ -86,8 +87,7 @@ export function serve(
   const end = async () => {
     process.off("SIGTERM", stop);
     process.off("SIGINT", stop);
-    await Promise.all([drainServer(server, graceMs), drain?.(graceMs)]);
-    await close?.();
+    await closeAll([() => drainServer(server, graceMs), () => drain?.(graceMs)], close);
   };
   const stop = () => {
     stopped ??= end();

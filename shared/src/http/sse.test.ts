@@ -176,3 +176,38 @@ test("a stream whose first frame is long in coming begins at once, and reports a
   for (const one of [response, brief])
     expect(await one.text()).toMatch(/^: open\n\n(: keep-alive\n\n)*data: "failed"\n\n$/);
 });
+
+test("a reader that leaves while nothing comes is sent nothing more, leaves no timer, and is let go of once", async () => {
+  let released = 0;
+  const coming = Promise.withResolvers<IteratorResult<SseFrame>>();
+  const source = { next: () => coming.promise, return: () => coming.promise };
+  using begun = spyOn(globalThis, "setTimeout");
+  using ended = spyOn(globalThis, "clearTimeout");
+  const response = await sseResponse(source, { ...options, heartbeatMs: 59_999, release: () => void released++ });
+  const reader = response.body?.getReader();
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toBe(": open\n\n");
+  const waiting = reader?.read();
+  await until(() => begun.mock.calls.some(([, after]) => after === 59_999));
+  const at = begun.mock.calls.findIndex(([, after]) => after === 59_999);
+  void reader?.cancel();
+  expect(await waiting).toEqual({ done: true, value: undefined });
+  await until(() => ended.mock.calls.flat().includes(begun.mock.results[at]?.value as NodeJS.Timeout));
+  coming.resolve({ done: true, value: undefined });
+  await Bun.sleep(0);
+  expect(released).toBe(1);
+});
+
+test("a frame that cannot be written is the stream's failure, and ends its source", async () => {
+  const ends: string[] = [];
+  async function* frames(): AsyncGenerator<readonly SseFrame[]> {
+    try {
+      yield [{ data: 1 }, { data: 2n }, { data: 3 }];
+      yield [{ data: 4 }];
+    } finally {
+      ends.push("ended");
+    }
+  }
+  const response = await sseResponse(frames(), { ...options, release: () => void ends.push("released") });
+  expect(await response.text()).toBe('data: 1\n\ndata: "failed"\n\n');
+  expect(ends.toSorted()).toEqual(["ended", "released"]);
+});

@@ -57,6 +57,8 @@ export async function sseResponse(frames: SseFrames, options: SseOptions): Promi
   }
   // If it fails before the reader asks for it, it fails for the reader.
   next.catch(() => undefined);
+  let isLeft = false;
+  let leave: (() => void) | undefined;
   /** The newest batch of frames, of which `sent` are sent; nothing follows it if `isOver`. */
   let batch: readonly SseFrame[] = [];
   let sent = 0;
@@ -67,11 +69,21 @@ export async function sseResponse(frames: SseFrames, options: SseOptions): Promi
     batch = "data" in item ? [item] : item.done === true ? [] : [item.value].flat();
     sent = 0;
   };
+  const written = (frame: SseFrame): string => {
+    try {
+      return frameText(frame);
+    } catch (error) {
+      isOver = true;
+      sent = batch.length;
+      void ended(frames);
+      return frameText(options.failure(error));
+    }
+  };
   const gathered = async (): Promise<string> => {
     const later = nextTurn();
     for (let text = ""; ; ) {
       for (let frame = batch[sent]; frame !== undefined && text.length < maxAtOnce; frame = batch[++sent])
-        text += frameText(frame);
+        text += written(frame);
       if (isOver || text.length >= maxAtOnce) return text;
       next = frames.next();
       const item = await Promise.race([next, later]).catch(options.failure);
@@ -88,26 +100,38 @@ export async function sseResponse(frames: SseFrames, options: SseOptions): Promi
         }
         if (sent === batch.length) {
           next ??= frames.next();
-          const first = await orHeartbeat(next, options.heartbeatMs).catch(options.failure);
+          const onLeave = (stop: () => void) => {
+            leave = stop;
+          };
+          const first = await orHeartbeat(next, options.heartbeatMs, onLeave).catch(options.failure);
+          if (isLeft) return;
           if (first === "heartbeat") return controller.enqueue(Buffer.from(": keep-alive\n\n"));
           take(first);
         }
         const text = await gathered();
+        if (isLeft) return;
         if (text !== "") controller.enqueue(Buffer.from(text));
         if (!isOver) return;
         options.release();
         controller.close();
       },
       async cancel() {
+        isLeft = true;
+        leave?.();
         options.release();
         // A source blocked at a frame nobody takes does not notice an abort, and would keep its
         // resources.
-        await frames.return?.();
+        await ended(frames);
       },
     },
     { highWaterMark: 0 },
   );
   return new Response(body, { headers: { ...SSE_HEADERS, ...options.headers } });
+}
+
+/** What the source then fails with nobody waits for. */
+async function ended(frames: SseFrames): Promise<void> {
+  await frames.return?.().catch(() => undefined);
 }
 
 /**
@@ -142,10 +166,17 @@ function frameText({ data, id, error, plain }: SseFrame): string {
   return id === undefined ? text : `id: ${id}\n${text}`;
 }
 
-async function orHeartbeat<Value>(value: Promise<Value>, heartbeatMs: number): Promise<Value | "heartbeat"> {
+/** The value, or after so long a heartbeat, which what `onLeave` is given brings at once. */
+async function orHeartbeat<Value>(
+  value: Promise<Value>,
+  heartbeatMs: number,
+  onLeave?: (stop: () => void) => void,
+): Promise<Value | "heartbeat"> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const beat = new Promise<"heartbeat">((resolve) => {
-    timer = setTimeout(() => resolve("heartbeat"), heartbeatMs);
+    const stop = () => resolve("heartbeat");
+    timer = setTimeout(stop, heartbeatMs);
+    onLeave?.(stop);
   });
   try {
     return await Promise.race([value, beat]);

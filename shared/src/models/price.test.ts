@@ -24,6 +24,20 @@ test("an unknown model, or a known name at an unknown address, has no price", ()
   expect(costOf(usage, { name: "gpt-4o", baseUrl: "http://127.0.0.1:11434/v1", price: undefined })).toBeNull();
 });
 
+test("a provider of the list has its price at its own address, and none by plain HTTP, which no provider speaks", () => {
+  for (const [name, host] of [
+    ["gpt-4o", "api.openai.com/v1"],
+    ["gpt-4o", "mine.openai.azure.com/openai/v1"],
+    ["claude-sonnet-4-5", "api.anthropic.com"],
+  ] as const) {
+    expect([host, costOf(usage, { name, baseUrl: `https://${host}`, price: undefined })]).toEqual([
+      host,
+      expect.any(Number),
+    ]);
+    expect([host, costOf(usage, { name, baseUrl: `http://${host}`, price: undefined })]).toEqual([host, null]);
+  }
+});
+
 test("more cached tokens than tokens give no refund", () => {
   const price = { inputPerMillion: 2, cachedInputPerMillion: 1, outputPerMillion: 0 };
   const odd = { inputTokens: 1_000_000, cachedInputTokens: 3_000_000, outputTokens: 0 };

@@ -29,6 +29,8 @@ export function costOf(tokens: PricedTokens, config: Priced): number | null {
 
 function costBy({ name, baseUrl, price }: Priced): Cost {
   if (price !== undefined) return (tokens) => dollarsFor(tokens, price);
+  // Everybody on the list is reached by HTTPS, and loading it takes as long as a server's start.
+  if (baseUrl.startsWith("http:")) return () => null;
   const listed = ({ inputTokens, cachedInputTokens, cacheWriteTokens = 0, outputTokens }: PricedTokens) =>
     prices().calcPrice(
       {

@@ -2,7 +2,7 @@ import { heapStats } from "bun:jsc";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Engine, FollowItem, RunRecord } from "../core/runs/engine.ts";
 import { createEmbeddedEngine } from "../durable/sqlite/embedded-engine.ts";
-import { familyOf } from "./family.ts";
+import { createFamilies } from "./family.ts";
 import { type AcceptedAsk, type FamilyDeps, followFamily } from "./follow-family.ts";
 
 let engine: Engine;
@@ -83,7 +83,7 @@ test("a family is followed whole: each run in order, those that were asked from 
     ...[3, 4, 5, 6].map((n) => `${child.id} ${n}`),
   ]);
   expect(of(words, grandchild)).toEqual([1, 2, 3].map((n) => `${grandchild.id} ${n}`));
-  expect((await familyOf(engine, root)).map(({ id }) => id)).toEqual([root.id, child.id, grandchild.id]);
+  expect((await createFamilies(engine).of(root)).map(({ id }) => id)).toEqual([root.id, child.id, grandchild.id]);
 });
 
 test("a reader who comes back goes on in each run where it was, also in those that were asked before its place", async () => {
@@ -117,7 +117,7 @@ test("another principal's run is not of the family, whoever names it", async () 
   const words = await read(root);
   expect(of(words, bobs)).toEqual([]);
   expect(of(words, root)[1]).toBe(`${root.id} asked swe at http://swe for ${bobs.id}, unfollowed`);
-  expect((await familyOf(engine, root)).map(({ id }) => id)).toEqual([root.id]);
+  expect((await createFamilies(engine).of(root)).map(({ id }) => id)).toEqual([root.id]);
   expect(await read(root, { after: { [root.id]: 3, [bobs.id]: 0 } })).toEqual([]);
   // Nor if an agent elsewhere says that its task has that id.
   const mine = await run([told(1)]);
@@ -218,10 +218,13 @@ test("a family has at most five hundred runs, each once, also if they asked for 
   const one = await run([], { open: true });
   const other = await run([asked("a"), accepted("a", one.id)]);
   await tell(one, asked("b"), accepted("b", other.id), accepted("b", one.id));
-  expect((await familyOf(engine, one)).map(({ id }) => id)).toEqual([one.id, other.id]);
+  expect((await createFamilies(engine).of((await engine.get(one.id)) ?? one)).map(({ id }) => id)).toEqual([
+    one.id,
+    other.id,
+  ]);
   const children = await Promise.all(Array.from({ length: 500 }, () => run([])));
   const root = await run(children.map(({ id }, n) => accepted(`${n}`, id)));
-  expect(await familyOf(engine, root)).toHaveLength(500);
+  expect(await createFamilies(engine).of(root)).toHaveLength(500);
 });
 
 test("a run that is quiet beside a talkative one costs nothing for each of its pages", async () => {

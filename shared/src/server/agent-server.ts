@@ -11,6 +11,7 @@ import type { AgentConfig } from "../config/agents/agent-config.ts";
 import { agentNamed } from "../config/agents/named-agent.ts";
 import type { Config } from "../config/config.ts";
 import { engineText } from "../config/storage/engine-config.ts";
+import { closeAll } from "../core/async/close-all.ts";
 import { lazily } from "../core/async/lazy.ts";
 import { loadedBodies } from "../core/runs/bodies.ts";
 import type { Engine } from "../core/runs/engine.ts";
@@ -264,20 +265,18 @@ async function closeParts(
   { asking, engine, mcp, closeModel, authentication, tasks, stopSweeping, shared, memory }: Parts,
   { sandbox }: Machine,
 ): Promise<void> {
-  asking?.close();
-  stopSweeping();
-  try {
-    await engine.close({ graceMs: 5_000 });
-  } finally {
-    await mcp.close();
+  await closeAll(
+    asking?.close,
+    stopSweeping,
+    () => engine.close({ graceMs: 5_000 }),
+    mcp.close,
     // A failure to open them was the failure of the task that needed them.
-    const opened = await tasks.made()?.catch(() => undefined);
-    await Promise.all([opened?.close(), closeModel()]);
-    await sandbox.close();
-    await authentication.close();
-    await memory.close();
-    await shared.close();
-  }
+    [async () => (await tasks.made()?.catch(() => undefined))?.close(), closeModel],
+    () => sandbox.close(),
+    authentication.close,
+    memory.close,
+    shared.close,
+  );
 }
 
 /** What the card says beyond the definition. */

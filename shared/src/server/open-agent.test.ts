@@ -82,24 +82,24 @@ const deps = () => ({
   guarded: (own: Tool) => own,
   delegate: [tool("delegate")],
 });
-const namesWith = (chosen: Parameters<typeof openAgent>[2]) =>
-  openAgent(agent, deps(), chosen).tools.map(({ name }) => name);
+const namesWith = async (chosen: Parameters<typeof openAgent>[2]) =>
+  (await openAgent(agent, deps(), chosen)).tools.map(({ name }) => name);
 
-test("an agent without configured tools has its own, and delegate if it may ask others", () => {
-  expect(namesWith(undefined)).toEqual(["planning", "bash", "special", "terminate", "delegate"]);
-  expect(openAgent(agent, { ...deps(), delegate: [] }, undefined).tools[0]).toBe(own);
+test("an agent without configured tools has its own, and delegate if it may ask others", async () => {
+  expect(await namesWith(undefined)).toEqual(["planning", "bash", "special", "terminate", "delegate"]);
+  expect((await openAgent(agent, { ...deps(), delegate: [] }, undefined)).tools[0]).toBe(own);
 });
 
-test("an agent stays who it is, sees the open page if it has the browser, in its own way if it has one, and has each tool once", () => {
+test("an agent stays who it is, sees the open page if it has the browser, in its own way if it has one, and has each tool once", async () => {
   const parts = deps();
-  const opened = openAgent(agent, parts, ["browser"]);
+  const opened = await openAgent(agent, parts, ["browser"]);
   expect(opened).toMatchObject({ name: "tester", title: "Tester", version: "1" });
   expect(opened.look).toBe(parts.browsing.look);
-  expect(openAgent(agent, deps(), ["web", "data"]).look).toBeUndefined();
+  expect((await openAgent(agent, deps(), ["web", "data"])).look).toBeUndefined();
   const look = async () => ({ text: "of its own" });
-  expect(openAgent({ ...agent, look }, deps(), ["browser"]).look).toBe(look);
+  expect((await openAgent({ ...agent, look }, deps(), ["browser"])).look).toBe(look);
   const twice = { ...agent, tools: [tool("bash"), ...agent.tools, tool("special")] };
-  expect(openAgent(twice, deps(), undefined).tools.map(({ name }) => name)).toEqual([
+  expect((await openAgent(twice, deps(), undefined)).tools.map(({ name }) => name)).toEqual([
     "bash",
     "planning",
     "special",
@@ -108,27 +108,27 @@ test("an agent stays who it is, sees the open page if it has the browser, in its
   ]);
 });
 
-test("families for which the model's window has no room are left out of an agent's own, and of no chosen ones", () => {
-  const left = (chosen?: readonly string[]) =>
-    openAgent(agent, deps(), chosen, new Set(["shell", "delegate"])).tools.map(({ name }) => name);
-  expect(left()).toEqual(["planning", "special", "terminate"]);
-  expect(left(["shell"])).toEqual(["bash", "special", "terminate"]);
+test("families for which the model's window has no room are left out of an agent's own, and of no chosen ones", async () => {
+  const left = async (chosen?: readonly string[]) =>
+    (await openAgent(agent, deps(), chosen, new Set(["shell", "delegate"]))).tools.map(({ name }) => name);
+  expect(await left()).toEqual(["planning", "special", "terminate"]);
+  expect(await left(["shell"])).toEqual(["bash", "special", "terminate"]);
 });
 
-test("configured families are exactly what an agent has, besides tools without a family, in its own version if it defines one", () => {
-  expect(namesWith(["planning", "web", "python"])).toEqual([
+test("configured families are exactly what an agent has, besides tools without a family, in its own version if it defines one", async () => {
+  expect(await namesWith(["planning", "web", "python"])).toEqual([
     "planning",
     "special",
     "terminate",
     "python_execute",
     "web_search",
   ]);
-  expect(openAgent(agent, deps(), ["planning"]).tools[0]).toBe(own);
-  expect(namesWith([])).toEqual(["special", "terminate"]);
+  expect((await openAgent(agent, deps(), ["planning"])).tools[0]).toBe(own);
+  expect(await namesWith([])).toEqual(["special", "terminate"]);
 });
 
-test("the data and code families bring the tools of the other agents", () => {
-  expect(namesWith(["data", "code"])).toEqual(
+test("the data and code families bring the tools of the other agents", async () => {
+  expect(await namesWith(["data", "code"])).toEqual(
     expect.arrayContaining([
       "sql_query",
       "data_visualization",
@@ -141,20 +141,20 @@ test("the data and code families bring the tools of the other agents", () => {
   );
 });
 
-test("documents are printed by the machine's browser, and data comes from the databases of the settings too", () => {
+test("documents are printed by the machine's browser, and data comes from the databases of the settings too", async () => {
   using writing = spyOn(documents, "writeDocument");
   using reading = spyOn(data, "dataTools");
   const printer = { print: async () => undefined } as unknown as NonNullable<MachineParts["printer"]>;
   const servers = { listed: [] } as unknown as NonNullable<MachineParts["servers"]>;
-  openAgent(agent, { ...deps(), printer, servers }, ["data", "documents"]);
+  await openAgent(agent, { ...deps(), printer, servers }, ["data", "documents"]);
   expect(writing.mock.calls[0]?.[0]).toEqual({ browser: printer });
   expect(reading.mock.calls[0]?.[0]).toMatchObject({ databases, servers, python: { name: "python_execute" } });
 });
 
-test("the code family's edits wait for the editor's, and it runs code only where there is a shell", () => {
+test("the code family's edits wait for the editor's, and it runs code only where there is a shell", async () => {
   using code = spyOn(coding, "codeTools");
   using editor = spyOn(editing, "createStrReplaceEditor");
-  for (const shell of [deps().shell, []]) openAgent(agent, { ...deps(), shell }, ["code", "files"]);
+  for (const shell of [deps().shell, []]) await openAgent(agent, { ...deps(), shell }, ["code", "files"]);
   expect(code.mock.calls.map(([{ runsCode }]) => runsCode)).toEqual([true, false]);
   expect(code.mock.calls.map(([{ edits }], at) => edits === editor.mock.calls[at]?.[0])).toEqual([true, true]);
 });
@@ -162,7 +162,7 @@ test("the code family's edits wait for the editor's, and it runs code only where
 test("with the code family an agent's own tools are undone by checkpoints too", async () => {
   const home = await mkdtemp(join(tmpdir(), "manyhands-families-"));
   const workspace = await openWorkspace({ home, principal: "ann", contextId: "c" });
-  const { tools } = openAgent(agent, deps(), ["code", "files"]);
+  const { tools } = await openAgent(agent, deps(), ["code", "files"]);
   const call = async (name: string, input: object) =>
     (await tools.find((each) => each.name === name)?.call(input, contextForTest(workspace)))?.text;
   await call("str_replace_editor", { command: "create", path: "a.json", file_text: "{}" });
@@ -189,7 +189,7 @@ test.each([
       return { text: "", isError: false };
     },
   };
-  const { tools } = openAgent(agent, { ...deps(), shell: [program] }, ["code", "shell", "python"]);
+  const { tools } = await openAgent(agent, { ...deps(), shell: [program] }, ["code", "shell", "python"]);
   const call = (tool: string, input: object) =>
     tools.find((each) => each.name === tool)?.call(input, contextForTest(workspace));
   await Bun.write(path, "as it was");
@@ -200,18 +200,19 @@ test.each([
   await rm(home, { recursive: true });
 });
 
-test("every nameable family brings tools", () => {
-  for (const family of toolFamilyNames) expect([family, namesWith([family]).length > 2]).toEqual([family, true]);
+test("every nameable family brings tools", async () => {
+  for (const family of toolFamilyNames)
+    expect([family, (await namesWith([family])).length > 2]).toEqual([family, true]);
 });
 
 test("the nameable families are the existing ones", () => {
   expect(families.map(({ family }) => family).toSorted()).toEqual([...toolFamilyNames].toSorted());
 });
 
-test("every tool that reaches outside is judged, the agent's own too, before checkpoints are made", () => {
+test("every tool that reaches outside is judged, the agent's own too, before checkpoints are made", async () => {
   const reaching = { ...tool("weather"), reach: { opens: "named" } } as const;
   const guarded = (own: Tool) => (own.reach === undefined ? own : { ...own, risk: async () => "It reaches outside." });
-  const { tools } = openAgent({ ...agent, tools: [...agent.tools, reaching] }, { ...deps(), guarded }, undefined);
+  const { tools } = await openAgent({ ...agent, tools: [...agent.tools, reaching] }, { ...deps(), guarded }, undefined);
   expect(tools.filter(({ risk }) => risk !== undefined).map(({ name }) => name)).toEqual(["weather"]);
 });
 
@@ -260,7 +261,7 @@ test("families list all names their tools can have", async () => {
     },
   };
   for (const family of [...families, editor(), images()]) {
-    const { tools } = openAgent(
+    const { tools } = await openAgent(
       { ...agent, tools: [family] },
       { ...machine, delegate: family.family === "delegate" ? machine.delegate : [] },
       undefined,

@@ -3,10 +3,8 @@ import { createKeyedQueue } from "../core/async/keyed-queue.ts";
 import type { Tool } from "../core/tools/tool.ts";
 import type { Egress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
-import { codeTools } from "../tools/code/code-tools.ts";
 import type { GitHosts } from "../tools/code/forge/git-host.ts";
 import { unpackTool } from "../tools/code/unpack.ts";
-import { dataTools } from "../tools/data/data-tools.ts";
 import type { Databases } from "../tools/data/database/databases.ts";
 import type { DatabaseServers } from "../tools/data/servers/database-servers.ts";
 import { readDocument } from "../tools/documents/read-document.ts";
@@ -49,19 +47,23 @@ export type MachineParts = Pick<ToolMachine, "shell" | "web" | "desktop" | "dele
  * families, in its own version if it lists one, and its tools without a family; without it, its own
  * except those `without`.
  */
-export function openAgent(
+export async function openAgent(
   agent: Agent,
   parts: MachineParts,
   chosen: readonly string[] | undefined,
   without: ReadonlySet<string> = new Set(),
-): AgentDefinition {
+): Promise<AgentDefinition> {
   const listed = chosen === undefined ? ownOf(agent, without) : chosenOf(agent, chosen);
   const lists = (name: string) => listed.some(({ family }) => family === name);
   const edits = createKeyedQueue();
   const { guarded, sandbox, shell, web, desktop, delegate, browsing, egress, databases, servers, gitHosts } = parts;
-  const code = lists("code")
-    ? codeTools({ sandbox, runsCode: shell.length > 0, egress, edits, ...(gitHosts && { hosts: gitHosts }) })
-    : undefined;
+  // The two largest families are loaded for agents that have them.
+  const coding = lists("code") ? await import("../tools/code/code-tools.ts") : undefined;
+  const data = lists("data") ? await import("../tools/data/data-tools.ts") : undefined;
+  const code = coding?.codeTools({
+    ...{ sandbox, runsCode: shell.length > 0, egress, edits },
+    ...(gitHosts && { hosts: gitHosts }),
+  });
   const python = shell.find(({ family }) => family === "python");
   const machine: ToolMachine = {
     planning: createPlanning(),
@@ -75,7 +77,7 @@ export function openAgent(
     delegate,
     browser: browsing,
     editor: createStrReplaceEditor(edits),
-    data: lists("data") ? dataTools({ databases, ...(servers && { servers }), python }) : [],
+    data: data?.dataTools({ databases, ...(servers && { servers }), python }) ?? [],
     code: code?.tools ?? [],
   };
   const opened = listed.map((one) => (isFamily(one) ? one.open(machine) : { tools: [one] }));

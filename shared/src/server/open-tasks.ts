@@ -51,7 +51,7 @@ export async function openTasks(parts: TaskParts): Promise<OpenedTasks> {
   const { config, machine, agent, chosen, without, mounted, delegate, profiles, ...rest } = parts;
   const toolbox = await openToolbox(config, machine, profiles);
   const definition = {
-    ...openAgent(agent, { ...toolbox, delegate }, chosen, without),
+    ...(await openAgent(agent, { ...toolbox, delegate }, chosen, without)),
     moreTools: guardedMore(mounted, (tool) => toolbox.guarded(tool)),
   };
   const deps = { ...rest, fetch: toolFetch(toolbox.egress) };

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
+import { closeAll } from "../core/async/close-all.ts";
 import type { MetricFamily } from "../core/metric.ts";
 import { mapBodies } from "../core/runs/bodies.ts";
 import type { Engine, Log } from "../core/runs/engine.ts";
@@ -29,10 +30,7 @@ export async function openTelemetry(engine: Engine, config: Config, server: Trac
         const observed = (one: RunDefinition) => (isOfTasks(one.kind) ? counted(traces?.traced(one) ?? one) : one);
         engine.work(definitions.map(observed), options);
       },
-      async close(options) {
-        await traces?.close();
-        await engine.close(options);
-      },
+      close: (options) => closeAll(traces?.close, () => engine.close(options)),
     },
     metrics: families,
   };

@@ -13,6 +13,7 @@ import { createSandbox } from "../machine/confinement/create-sandbox.ts";
 import type { Sandbox, SandboxTier } from "../machine/sandbox/sandbox.ts";
 import * as secretsOf from "../machine/secrets/secrets.ts";
 import { openWorkspace } from "../machine/workspace/open-workspace.ts";
+import { until } from "../testing/durable/until.ts";
 import { riskContextForTest } from "../testing/tool-context.ts";
 import * as drawing from "../tools/browser/browser-tools.ts";
 import * as extracting from "../tools/browser/extract/extract-content.ts";
@@ -25,6 +26,7 @@ import * as guards from "../tools/risk/guard.ts";
 import * as finding from "../tools/web/search/search-all.ts";
 import * as fetching from "../tools/web/web-fetch.ts";
 import * as searching from "../tools/web/web-search.ts";
+import * as browsersHere from "./machine/open-browser.ts";
 import * as desktops from "./machine/open-desktop.ts";
 import { type Machine, openMachine } from "./machine/open-machine.ts";
 import { openToolbox } from "./toolbox.ts";
@@ -170,6 +172,30 @@ test.each(["bwrap", "off", "none"] as const)(
     expect([closingDatabases.mock.calls.length, closingBrowser.mock.calls.length]).toEqual([1, 1]);
   },
 );
+
+test("parts are opened together, and if one cannot be, the others are closed", async () => {
+  const { openDesktop } = desktops;
+  const { openBrowser } = browsersHere;
+  const closed: string[] = [];
+  const failing = Promise.withResolvers<never>();
+  using desktop = spyOn(desktops, "openDesktop").mockImplementation(async (...given) => ({
+    ...(await openDesktop(...given)),
+    close: async () => void closed.push("desktop"),
+  }));
+  using browser = spyOn(browsersHere, "openBrowser").mockReturnValue(failing.promise);
+  const opening = onMachine("off", "");
+  await until(() => browser.mock.calls.length + desktop.mock.calls.length === 2);
+  failing.reject(new Error("no browser"));
+  await expect(opening).rejects.toThrow("no browser");
+  browser.mockImplementation(async (...given) => {
+    const opened = await openBrowser(...given);
+    const close = async () => void closed.push("browser");
+    return { ...opened, browsers: { ...opened.browsers, close } } as never;
+  });
+  desktop.mockRejectedValue(new Error("no desktop"));
+  await expect(onMachine("off", "")).rejects.toThrow("no desktop");
+  expect(closed).toEqual(["desktop", "browser"]);
+});
 
 test("a browser keeps log-ins in the profile of the settings, no secret in downloads, and reaches its own shell's servers", async () => {
   const settings = `[browser]

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
+import { closeAll, openTogether } from "../core/async/close-all.ts";
 import type { LivePages, LiveScreen } from "../core/live-page.ts";
 import type { KeptTexts } from "../core/text/kept-text.ts";
 import type { Tool } from "../core/tools/tool.ts";
@@ -76,20 +77,24 @@ export async function openToolbox(
     config.secrets.length === 0
       ? undefined
       : createSecrets(config.secrets, keptFile(join(config.home, "typed-secrets")));
-  const unread = (await secrets?.recollect(AbortSignal.timeout(recollectMs))) ?? [];
   const loopbacks = createLoopbacks(sandbox);
-  const { browsers, missing } = await openBrowser(config, {
-    secretIn: secrets?.heldIn,
-    profile: profileOf(config.browser, profiles),
-    loopback: loopbacks?.dial,
+  const profile = profileOf(config.browser, profiles);
+  const opening = {
+    unread: secrets?.recollect(AbortSignal.timeout(recollectMs)) ?? Promise.resolve([]),
+    browser: openBrowser(config, { secretIn: secrets?.heldIn, profile, loopback: loopbacks?.dial }),
+    python: machine.python.found,
+    desktop: openDesktop(config.desktop, sandbox),
+  };
+  const { unread, browser, python, desktop } = await openTogether(opening, {
+    browser: ({ browsers }) => browsers?.close(),
+    desktop: (opened) => opened.close(),
   });
+  const { browsers, missing } = browser;
   const web = openWeb(config, egress, browsers);
   // What goes to the conversation's own sandbox goes nowhere.
   const own = loopbacks !== undefined && leavesLoopback(config.egress) ? loopbackNames : [];
   const parts = { search: web.search, secrets };
   const { browsing, guarded, live } = openBrowsing(browsers, missing, parts, config.browser, own);
-  const python = await machine.python.found;
-  const desktop = await openDesktop(config.desktop, sandbox);
   const notes = [...unread.map(unhidden), ...(desktop.note === undefined ? [] : [desktop.note])];
   const databases = createDatabases();
   const servers = createDatabaseServers(config.databases);
@@ -107,8 +112,8 @@ export async function openToolbox(
     notes,
     live: { browser: live, desktop: desktop.live },
   };
-  const closeWorkers = async () => void (await Promise.all([databases.close(), browsers?.close()]));
-  if (sandbox.tier === "none") return { ...always, shell: [], desktop: [], close: closeWorkers };
+  const workers = [() => databases.close(), () => browsers?.close()];
+  if (sandbox.tier === "none") return { ...always, shell: [], desktop: [], close: () => closeAll(workers) };
   const shells = createShellSessions(sandbox, loopbacks && { loopbacks });
   const interpreters = createPythonInterpreters(sandbox);
   const timeout = timeoutMs === undefined ? {} : { timeoutSeconds: Math.min(timeoutMs / 1000, longestTimeoutSeconds) };
@@ -121,8 +126,7 @@ export async function openToolbox(
         : [pythonExecute({ sandbox, interpreters, libraries: python.libraries, ...timeout })]),
     ].map((tool) => ({ ...tool, description: `${tool.description} ${reachText(sandbox.tier, allowDomains)}` })),
     desktop: desktop.tools,
-    close: async () =>
-      void (await Promise.all([shells.close(), interpreters.close(), desktop.close(), closeWorkers()])),
+    close: () => closeAll([shells.close, interpreters.close, () => desktop.close(), ...workers]),
   };
 }
 

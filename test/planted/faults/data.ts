@@ -333,7 +333,7 @@ export const dataFaults: readonly Fault[] = [
   },
   {
     id: "numbers-in-reverse-time",
-    file: "shared/src/tools/data/statistics.ts",
+    file: "shared/src/tools/data/statistics/analyse.ts",
     find: "Number(one[at]) - Number(other[at])",
     becomes: "Number(other[at]) - Number(one[at])",
     harm: "The trend of a series over years is told backwards.",

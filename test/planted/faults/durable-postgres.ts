@@ -445,8 +445,8 @@ export const durablePostgresFaults: readonly Fault[] = [
   {
     id: "restate-cut-off-first",
     file: "shared/src/durable/restate/restate-engine.ts",
-    find: "      await engine.close(closing);\n      await endpoint.close();",
-    becomes: "      await endpoint.close();\n      await engine.close(closing);",
+    find: "        () => engine.close(closing),\n        () => endpoint.close(),",
+    becomes: "        () => endpoint.close(),\n        () => engine.close(closing),",
     harm: "A server that stops cuts its runs off before they are handed back.",
     tests: ["shared/src/durable/restate/restate-wiring"],
   },

@@ -717,7 +717,7 @@ export const gatewayCommandsFaults: readonly Fault[] = [
   {
     id: "export-of-one-run",
     file: "gateway/src/cli/runs/export-run.ts",
-    find: "await familyOf(engine, first)",
+    find: "await createFamilies(engine).of(first)",
     becomes: "[first]",
     harm: "An export lacks the runs that the run asked for, and their files.",
     tests: ["gateway/src/cli/runs"],

@@ -13,7 +13,7 @@ export const machineFaults: readonly Fault[] = [
   {
     id: "start-under-way-ended",
     file: "shared/src/machine/confinement/abandoned-starts.ts",
-    find: " && workspaceOf(parent) === undefined",
+    find: " && workspaceOf(parentOf(pid)) === undefined",
     becomes: "",
     harm: "A server that starts ends the commands that others of its home are starting.",
     tests: ["shared/src/machine/confinement/abandoned-starts.test"],

@@ -77,8 +77,8 @@ export const mcpFaults: readonly Fault[] = [
   {
     id: "servers-left-running",
     file: "shared/src/mcp/client/create-host.ts",
-    find: "      await Promise.all(mounts.all().map(({ one }) => one.close()));\n",
-    becomes: "",
+    find: "closeAll(mounts.all().map((mounted) => mounted.one.close))",
+    becomes: "closeAll()",
     harm: "Programs of MCP servers outlive the agent that started them.",
     tests: ["shared/src/mcp/client/create-host"],
   },

@@ -630,8 +630,8 @@ export const workToolsFaults: readonly Fault[] = [
   {
     id: "closed-server-leaves-warm-python",
     file: "shared/src/tools/python/python-execute.ts",
-    find: "await Promise.all([sessions.close(), warm.close()])",
-    becomes: "await sessions.close()",
+    find: "closeAll([sessions.close, warm.close])",
+    becomes: "closeAll([sessions.close])",
     harm: "A server that stops leaves interpreters behind.",
     tests: python,
   },

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { AppError, errnoOf } from "manyhands/internal/core/errors";
 import { filesOf } from "manyhands/internal/core/events/event-files";
 import { counted } from "manyhands/internal/core/text/counted";
-import { familyOf } from "manyhands/internal/runs/family";
+import { createFamilies } from "manyhands/internal/runs/family";
 import { openArtifacts } from "manyhands/internal/server/storage/open-artifacts";
 import type { CliContext } from "../../session/context.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";
@@ -26,7 +26,7 @@ export async function exportRun(
     const artifacts = openArtifacts(config);
     const first = await engine.get(id);
     if (first === undefined) throw new AppError("not_found", `There is no run ${id}.`);
-    const runs = await familyOf(engine, first);
+    const runs = await createFamilies(engine).of(first);
     await using lines = await open(path, "wx", 0o600).catch(refuse(path));
     const write = (entry: object) => lines.write(`${JSON.stringify(entry)}\n`);
     const written = new Set<string>();

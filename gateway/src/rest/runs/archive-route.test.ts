@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { ReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
+import { createFamilies } from "manyhands/internal/runs/family";
 import type { RunView } from "manyhands/internal/runs/run-view";
 import type { Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
@@ -38,10 +39,10 @@ function routes(results: readonly string[], work: Readonly<Record<string, Partia
       all: () => [],
       ofKind: (kind: string) => (kind === "swe" ? { name: "swe-agent" } : undefined),
     } as unknown as Runnables,
-    engine: {
+    families: createFamilies({
       get: async (id: string) => (id === "task" ? task : undefined),
       events: async (id: string) => (id === "root" ? [{ event: accepted }] : []),
-    } as unknown as Engine,
+    } as unknown as Engine),
     ...(work && { workspaces }),
     artifacts: {
       get: async (sha256: string) => (sha256.endsWith("gone") ? undefined : (new Blob([sha256]) as never)),

@@ -1,9 +1,9 @@
 import { AppError } from "manyhands/internal/core/errors";
 import { sentEvent } from "manyhands/internal/core/events/read-event";
-import type { Engine } from "manyhands/internal/core/runs/engine";
+import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { RunEvent } from "manyhands/internal/core/runs/run";
 import { type SseFrame, sseAnswer } from "manyhands/internal/http/sse";
-import { familyOf } from "manyhands/internal/runs/family";
+import type { Families } from "manyhands/internal/runs/family";
 import { type FamilyDeps, type FamilyItem, followFamily } from "manyhands/internal/runs/follow-family";
 import type { Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
@@ -17,6 +17,7 @@ export type FamilyRoutesDeps = {
   readonly runs: Runs;
   readonly runnables: Runnables;
   readonly engine: Engine;
+  readonly families: Families;
   readonly elsewhere?: FamilyDeps["elsewhere"];
   readonly heartbeatMs: number;
 };
@@ -136,7 +137,7 @@ function runEvent({ runs, engine }: FamilyRoutesDeps): RestEndpoint {
 /** Events read at once for an export. */
 const exportedAtOnce = 500;
 
-function exportRun({ runs, engine }: FamilyRoutesDeps): RestEndpoint {
+function exportRun({ runs, engine, families }: FamilyRoutesDeps): RestEndpoint {
   const about = {
     method: "get",
     path: "/runs/{id}/export",
@@ -150,7 +151,7 @@ function exportRun({ runs, engine }: FamilyRoutesDeps): RestEndpoint {
   } as const;
   return endpoint(about, async ({ params: { id } }, c) => {
     const run = await runs.own(id, c.get("caller").principal);
-    const lines = exportLines(engine, await familyOf(engine, run));
+    const lines = exportLines(engine, await families.of(run));
     const body = new ReadableStream<string>({
       async pull(controller) {
         const { done, value } = await lines.next();
@@ -167,10 +168,7 @@ function exportRun({ runs, engine }: FamilyRoutesDeps): RestEndpoint {
   });
 }
 
-async function* exportLines(
-  engine: Engine,
-  family: Awaited<ReturnType<typeof familyOf>>,
-): AsyncGenerator<string, void, undefined> {
+async function* exportLines(engine: Engine, family: readonly RunRecord[]): AsyncGenerator<string, void, undefined> {
   for (const run of family) {
     yield `${JSON.stringify({ type: "run", ...run })}\n`;
     for (let after = 0; after < run.lastEvent; after += exportedAtOnce)

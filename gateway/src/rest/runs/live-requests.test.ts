@@ -1,9 +1,9 @@
 import { expect, spyOn, test } from "bun:test";
 import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { RunEvent } from "manyhands/internal/core/runs/run";
+import { type AskedAgent, createFamilies } from "manyhands/internal/runs/family";
 import type { Runs } from "manyhands/internal/runs/runs";
 import { restForTest } from "../../testing/rest.ts";
-import type { AskedAgent } from "./asked-agents.ts";
 import { liveRoutes } from "./live-routes.ts";
 
 type Sent = {
@@ -32,10 +32,10 @@ function routes(answer: () => Response | Promise<Response> = () => Response.json
           return { id: "r1", kind: "manus", principal: "ann" } as RunRecord;
         },
       } as unknown as Runs,
-      engine: {
+      families: createFamilies({
         get: async () => undefined,
         events: async () => events.map((event) => ({ event })),
-      } as unknown as Engine,
+      } as unknown as Engine),
       reachAgent: (agent, principal) => ({
         url: agent.url ?? "http://own",
         async fetch(url, init = {}) {
@@ -108,6 +108,6 @@ test.each([
 
 test("where no agent can be reached, no page is shown", async () => {
   const runs = { own: async () => ({ id: "r1", kind: "manus", principal: "ann" }) } as unknown as Runs;
-  const { ask } = restForTest(liveRoutes({ runs, engine: {} as Engine }));
+  const { ask } = restForTest(liveRoutes({ runs, families: createFamilies({} as Engine) }));
   expect((await ask("GET", "/runs/r1/live")).status).toBe(404);
 });

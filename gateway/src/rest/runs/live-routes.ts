@@ -1,11 +1,11 @@
 import type { Fetch } from "manyhands/internal/a2a/client/client-fetch";
 import { AppError, type ErrorCode, errorCodes } from "manyhands/internal/core/errors";
 import { type LiveScreen, liveOrder, liveScreens } from "manyhands/internal/core/live-page";
-import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
+import type { RunRecord } from "manyhands/internal/core/runs/engine";
+import type { AskedAgent, Families } from "manyhands/internal/runs/family";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import { endpoint, type RestEndpoint } from "../endpoint.ts";
-import { type AskedAgent, createFindAsked, type FindAsked } from "./asked-agents.ts";
 import { frameSchema } from "./run-routes.ts";
 
 /**
@@ -20,7 +20,7 @@ export type ReachAgent = (
 /** What showing the pages that agents have open needs. */
 export type LiveRoutesDeps = {
   readonly runs: Runs;
-  readonly engine: Engine;
+  readonly families: Pick<Families, "asked">;
   readonly reachAgent?: ReachAgent;
 };
 
@@ -40,13 +40,10 @@ const query = z.object({
 
 /** `/runs/{id}/live`: to watch, and to use. */
 export function liveRoutes(deps: LiveRoutesDeps): RestEndpoint[] {
-  const found = { ...deps, findAsked: createFindAsked(deps.engine) };
-  return [watchPage(found), usePage(found)];
+  return [watchPage(deps), usePage(deps)];
 }
 
-type LiveDeps = LiveRoutesDeps & { readonly findAsked: FindAsked };
-
-function watchPage(deps: LiveDeps): RestEndpoint {
+function watchPage(deps: LiveRoutesDeps): RestEndpoint {
   const about = {
     method: "get",
     path: "/runs/{id}/live",
@@ -65,7 +62,7 @@ function watchPage(deps: LiveDeps): RestEndpoint {
   });
 }
 
-function usePage(deps: LiveDeps): RestEndpoint {
+function usePage(deps: LiveRoutesDeps): RestEndpoint {
   const about = {
     method: "post",
     path: "/runs/{id}/live",
@@ -93,12 +90,12 @@ const streamHeaders = { "Content-Type": "text/event-stream", "Cache-Control": "n
  * run is that task, or it or one it asked for asked for the task.
  */
 async function agentOf(
-  { findAsked, reachAgent }: LiveDeps,
+  { families, reachAgent }: LiveRoutesDeps,
   run: RunRecord,
   task: string,
   screen: LiveScreen,
 ): Promise<(init: RequestInit) => Promise<Response>> {
-  const asked = task === run.id ? { name: run.kind, url: undefined } : await findAsked(run, task);
+  const asked = task === run.id ? { name: run.kind, url: undefined } : await families.asked(run, task);
   const agent = asked && reachAgent?.(asked, run.principal);
   if (agent === undefined) throw new AppError("not_found", "No page of this task can be shown here.");
   return async (init) => {

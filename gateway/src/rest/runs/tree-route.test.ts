@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { AppError } from "manyhands/internal/core/errors";
 import type { Engine, FollowItem, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { RunEvent } from "manyhands/internal/core/runs/run";
+import { createFamilies } from "manyhands/internal/runs/family";
 import type { Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import { restForTest } from "../../testing/rest.ts";
@@ -42,6 +43,7 @@ function routes(
         ofKind: (kind: string) => (kind === "helper" ? { name: "The helper" } : undefined),
       } as unknown as Runnables,
       engine: engine as unknown as Engine,
+      families: createFamilies(engine as unknown as Engine),
       ...(elsewhere && { elsewhere }),
       heartbeatMs: 60_000,
     }),

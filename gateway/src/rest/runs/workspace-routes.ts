@@ -1,7 +1,7 @@
 import { AppError } from "manyhands/internal/core/errors";
-import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
+import type { RunRecord } from "manyhands/internal/core/runs/engine";
 import type { ReadWorkspaces } from "manyhands/internal/machine/workspace/read-workspace";
-import { familyOf } from "manyhands/internal/runs/family";
+import type { Families } from "manyhands/internal/runs/family";
 import type { Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
@@ -11,7 +11,7 @@ import { endpoint, type RestEndpoint } from "../endpoint.ts";
 export type WorkspaceRoutesDeps = {
   readonly runs: Runs;
   readonly runnables: Runnables;
-  readonly engine: Engine;
+  readonly families: Pick<Families, "of">;
   readonly workspaces?: ReadWorkspaces;
 };
 
@@ -67,13 +67,13 @@ function listFiles(deps: WorkspaceRoutesDeps): RestEndpoint {
  * The workspaces of a run and of those it asked for, each once, with a run whose workspace it is.
  */
 export async function workspacesOf(
-  { runnables, engine, workspaces }: WorkspaceRoutesDeps,
+  { runnables, families, workspaces }: WorkspaceRoutesDeps,
   run: RunRecord,
 ): Promise<
   readonly (Awaited<ReturnType<ReadWorkspaces["list"]>> & { readonly run: RunRecord; readonly agent: string })[]
 > {
   const perPlace = new Map<string, RunRecord>();
-  for (const one of await familyOf(engine, run)) perPlace.set(JSON.stringify([one.kind, one.contextId]), one);
+  for (const one of await families.of(run)) perPlace.set(JSON.stringify([one.kind, one.contextId]), one);
   return Promise.all(
     [...perPlace.values()].map(async (one) => {
       const listing = (await workspaces?.list(one)) ?? { files: [], complete: true };

@@ -11,6 +11,7 @@ import type { ArtifactStore } from "../../core/workspace.ts";
 import { auditRefusals, protectedResource, type ReportRefusal } from "../../http/challenge.ts";
 import { crossOrigin } from "../../http/cross-origin.ts";
 import { headRequests } from "../../http/head-requests.ts";
+import { KnownPathsRouter } from "../../http/known-paths.ts";
 import { isLoopback, loopbackGuard } from "../../http/loopback-guard.ts";
 import { createMetrics, type MoreMetrics, routeOf } from "../../http/metrics.ts";
 import { otherMethods } from "../../http/other-methods.ts";
@@ -137,7 +138,8 @@ export function agentApp(deps: AgentAppDeps): AgentApp {
 
   const { pathOf } = deps;
   const isOutermost = pathOf === undefined;
-  const app = new Hono(pathOf === undefined ? { strict: false } : { getPath: pathOf });
+  const paths = pathOf === undefined ? ({ strict: false } as const) : { getPath: pathOf };
+  const app = new Hono({ router: new KnownPathsRouter(), ...paths });
   app.onError((error) => httpJsonFailure(error, report));
   app.notFound((c) => {
     const allowed = otherMethods(c, app);

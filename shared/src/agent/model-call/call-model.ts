@@ -91,7 +91,7 @@ type SeenText = Omit<SeenObservation, "role" | "images">;
 export type Doubts = { readonly spelledCall?: string; readonly unmade?: readonly string[] };
 
 /** What a model step records in the journal. */
-export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "usage" | "carried"> & {
+export type RecordedReply = Pick<ModelReply, "text" | "toolCalls" | "finish" | "refused" | "usage" | "carried"> & {
   readonly discarded?: Usage;
   readonly milliseconds: number;
   readonly asked?: RecordedRequest;
@@ -140,9 +140,9 @@ export async function recordReply(
         ...shown,
       }),
     );
-    const { text, toolCalls, finish, carried } = reply;
+    const { text, toolCalls, finish, refused, carried } = reply;
     const about = { usage, ...(discarded && { discarded }), milliseconds, asked, ...shown };
-    return { text, toolCalls, finish, ...(carried && { carried }), ...about };
+    return { text, toolCalls, finish, ...(refused && { refused }), ...(carried && { carried }), ...about };
   } catch (error) {
     throw deadline.passed() ? timeLimit(task) : error;
   }

@@ -242,6 +242,8 @@ function takeReply(
     const [by, advice] = cutOff[reply.finish];
     task.run.emit({ type: "notice-given", kind: "truncated", text: `The model's answer was cut off by ${by}.` });
     task.hints.push(`Your last message was cut off by ${by}. ${advice}`);
+  } else if (reply.refused === true) {
+    task.outcome = { status: "failure", summary: text };
   } else if (text.trim() === "") {
     task.hints.push("Your last message was empty. Call a tool, or answer in text when the task is done.");
   } else if (ifTextAlone !== undefined) {

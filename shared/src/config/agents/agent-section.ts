@@ -33,9 +33,9 @@ const seconds = z.number().min(0.001).max(31_536_000);
 const modelName = text.describe("the NAME of an [llm.NAME] table, or a model's name");
 /** The maximum number of characters of instructions, in the settings or in a separate file. */
 export const longestInstructions = 100_000;
-const instructions = text
-  .max(longestInstructions)
-  .describe(`a text of at most ${longestInstructions.toLocaleString("en")} characters`);
+/** That in words: a number's format would be loaded for it at every start. */
+export const instructionsBound = "at most 100,000 characters";
+const instructions = text.max(longestInstructions).describe(`a text of ${instructionsBound}`);
 const textFile = text.describe("a text file, relative to the file that names it");
 
 /** An address as reached from here. */

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { AppError } from "../../core/errors.ts";
-import { longestInstructions } from "./agent-section.ts";
+import { instructionsBound, longestInstructions } from "./agent-section.ts";
 
 /**
  * A file that a key of the settings names. It is looked up only when needed, since other processes
@@ -39,7 +39,7 @@ export function entryPath(entry: NamedFile): string {
 /** The text of an instructions file. Rejects with `config_invalid` if it is missing or too long. */
 export async function readInstructions(file: NamedFile): Promise<string> {
   const path = resolve(file.folder, file.name);
-  const allowed = `Allowed: a text file of at most ${longestInstructions.toLocaleString("en")} characters, relative to the one that names it.`;
+  const allowed = `Allowed: a text file of ${instructionsBound}, relative to the one that names it.`;
   const what = kindAt(path);
   if (what !== "file")
     throw refused(file, `${what === "folder" ? "it is a folder" : `there is no file ${path}`}. ${allowed}`);

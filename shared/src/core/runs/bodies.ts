@@ -70,10 +70,12 @@ export function assertBodies({ kind, body, former = [] }: RunDefinition): void {
 }
 
 /** The error that pauses a run whose body is not there. */
-export function versionMissing(definition: RunDefinition, version: number | string): AppError {
+export function versionMissing(definition: RunDefinition, version: number): AppError {
+  return new AppError("version_missing", missingText(definition, version));
+}
+
+/** What that error says. */
+export function missingText(definition: RunDefinition, version: number | string): string {
   const versions = bodiesOf(definition).map(({ body }) => body);
-  return new AppError(
-    "version_missing",
-    `The run began with version ${version} of the body of ${definition.kind}, and what runs here has version ${versions.join(" and ")}. Start the release that has version ${version}, and the run goes on; or cancel it and send the task again.`,
-  );
+  return `The run began with version ${version} of the body of ${definition.kind}, and what runs here has version ${versions.join(" and ")}. Start the release that has version ${version}, and the run goes on; or cancel it and send the task again.`;
 }

@@ -1,3 +1,4 @@
+import { closeAll } from "../../core/async/close-all.ts";
 import { logBug } from "../../core/async/log-bug.ts";
 import { type Engine, type Log, silentLog } from "../../core/runs/engine.ts";
 import { changes, follow } from "../follow.ts";
@@ -138,12 +139,14 @@ export function engineOn(
       await executor.drain(graceMs, () => dispatcher.isIdle);
       // A server that is silent now keeps nobody waiting.
       const last = setTimeout(() => void database.close(), lastWordsMs);
-      await dispatcher.close();
-      live.close();
-      await shared.close();
-      await news.close();
-      clearTimeout(last);
-      await database.close();
+      await closeAll(
+        () => dispatcher.close(),
+        () => live.close(),
+        () => shared.close(),
+        () => news.close(),
+        () => clearTimeout(last),
+        () => database.close(),
+      );
     },
   };
 }

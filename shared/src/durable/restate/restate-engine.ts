@@ -1,3 +1,4 @@
+import { closeAll } from "../../core/async/close-all.ts";
 import { type Engine, silentLog } from "../../core/runs/engine.ts";
 import { engineOn, type PostgresEngineOptions } from "../postgres/postgres-engine.ts";
 import { Ingress } from "./ingress.ts";
@@ -38,10 +39,11 @@ function engineOwning(endpoint: RestateEndpoint, options: RestateEngineOptions):
   const engine = engineBehind(endpoint, options);
   return {
     ...engine,
-    async close(closing) {
-      await engine.close(closing);
-      await endpoint.close();
-    },
+    close: (closing) =>
+      closeAll(
+        () => engine.close(closing),
+        () => endpoint.close(),
+      ),
   };
 }
 

@@ -1,3 +1,4 @@
+import { closeAll } from "../../core/async/close-all.ts";
 import { AppError } from "../../core/errors.ts";
 import { type Engine, type Log, silentLog } from "../../core/runs/engine.ts";
 import { changes, follow } from "../follow.ts";
@@ -91,11 +92,13 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
       worker.add(definitions, { concurrency, dedicatedPool }),
     health: () => writer.health(),
     async close({ graceMs = defaultGraceMs } = {}) {
-      await worker.close(graceMs);
-      live.close();
-      // A follower whose reader has stalled would keep the process alive.
-      watch.close();
-      await writer.close(lastWritesMs);
+      await closeAll(
+        () => worker.close(graceMs),
+        () => live.close(),
+        // A follower whose reader has stalled would keep the process alive.
+        () => watch.close(),
+        () => writer.close(lastWritesMs),
+      );
     },
   };
 }

@@ -1,3 +1,4 @@
+import { closeAll } from "../../core/async/close-all.ts";
 import { abortable, within } from "../../core/async/within.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { BrowserSettings } from "../browser-process/settings.ts";
@@ -38,8 +39,7 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
     memoryOf(root).lost = why;
     entry.ready?.lose(why ?? "The browser was closed.");
     const browsing = await entry.pending.catch(() => undefined);
-    await entry.profile?.end();
-    await browsing?.close();
+    await closeAll(entry.profile?.end, browsing?.close);
   };
   const dropAll = (why?: string) => Promise.all([...entries.keys()].map((root) => drop(root, why)));
   const begin = async (workspace: Workspace, entry: () => Entry): Promise<KeptBrowsing> => {
@@ -90,8 +90,7 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
     describe: shared.describe,
     async close() {
       stopTicking();
-      await within(closeMs, dropAll());
-      await shared.close();
+      await closeAll(() => within(closeMs, dropAll()), shared.close);
     },
   };
 }

@@ -1,9 +1,10 @@
 import { rm } from "node:fs/promises";
+import { closeAll } from "../../core/async/close-all.ts";
 import { lazily } from "../../core/async/lazy.ts";
 import { type RunningBrowser, startBrowser } from "../browser-process/running-browser.ts";
 import { makeServerFolder } from "../browser-process/server-folder.ts";
 import type { BrowserSettings } from "../browser-process/settings.ts";
-import { type EgressProxy, startEgressProxy } from "../egress/proxy.ts";
+import type { EgressProxy } from "../egress/proxy.ts";
 import type { BrowserDescription } from "./browser.ts";
 
 /** A browser and the proxy it uses, while both are alive. */
@@ -36,11 +37,11 @@ export function shareBrowser(settings: BrowserSettings, onLost: (why: string) =>
   const end = async (pending: Promise<BrowserAndProxy>): Promise<void> => {
     if (current === pending) current = undefined;
     const both = await pending.catch(() => undefined);
-    await both?.running.close();
-    await both?.proxy.close();
+    await closeAll(both?.running.close, both?.proxy.close);
   };
   const start = async (): Promise<BrowserAndProxy> => {
     const { policy, upstream, resolve, onRequest } = settings;
+    const { startEgressProxy } = await import("../egress/proxy.ts");
     const proxy = await startEgressProxy({
       policy,
       upstream,
@@ -82,9 +83,8 @@ export function shareBrowser(settings: BrowserSettings, onLost: (why: string) =>
     rest,
     describe: () => description,
     async close() {
-      await rest();
       const path = await folder.made()?.catch(() => undefined);
-      if (path !== undefined) await rm(path, { recursive: true, force: true });
+      await closeAll(rest, async () => path && rm(path, { recursive: true, force: true }));
     },
   };
 }

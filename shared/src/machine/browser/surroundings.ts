@@ -1,4 +1,5 @@
 import type { BrowserContext, BrowserContextOptions, Page } from "playwright";
+import { closeAll } from "../../core/async/close-all.ts";
 import { within } from "../../core/async/within.ts";
 import { localCaller } from "../../core/caller.ts";
 import type { Workspace } from "../../core/workspace.ts";
@@ -97,15 +98,10 @@ export async function openSurroundings(deps: SurroundingsDeps): Promise<Surround
       downloads,
       patience,
       sent,
-      async close() {
-        sent.stop();
-        await place.close();
-        await downloads?.stop();
-      },
+      close: () => closeAll(sent.stop, place.close, downloads?.stop),
     };
   } catch (error) {
-    sent.stop();
-    await place.close();
+    await closeAll(sent.stop, place.close);
     throw error;
   }
 }

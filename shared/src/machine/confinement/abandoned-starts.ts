@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { isWithin } from "../kernel/mount-table.ts";
-import { commandLineOf, innerPid, readProcessTable, sendSignal, userOf } from "../kernel/process-table.ts";
+import { commandLineOf, innerPid, parentOf, processIds, sendSignal, userOf } from "../kernel/process-table.ts";
 import { isOwnedByTheEnded } from "../process/owned-folder.ts";
 import { unprivilegedUser } from "../process/step-down.ts";
 
@@ -15,11 +15,11 @@ export function endAbandonedStarts(home: string): void {
   if (process.platform !== "linux") return;
   const below = realpathSync(home);
   const uid = unprivilegedUser()?.uid ?? process.getuid?.();
-  for (const { pid, parent } of readProcessTable().values()) {
+  for (const pid of processIds()) {
     const workspace = workspaceOf(pid);
     if (workspace === undefined) continue;
     const isOurs = isWithin(workspace, below) || workspace.split("/").some(isOwnedByTheEnded);
-    const isLeft = innerPid(pid) === 1 && workspaceOf(parent) === undefined;
+    const isLeft = innerPid(pid) === 1 && workspaceOf(parentOf(pid)) === undefined;
     if (isOurs && isLeft && userOf(pid) === uid) sendSignal(pid, "SIGKILL");
   }
 }

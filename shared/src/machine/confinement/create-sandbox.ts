@@ -1,4 +1,5 @@
 import { realpath } from "node:fs/promises";
+import { closeAll } from "../../core/async/close-all.ts";
 import { AppError, isShortage, unlessMissing } from "../../core/errors.ts";
 import { traceVariables } from "../../core/trace.ts";
 import { type ControlGroups, openControlGroups } from "../memory/control-group.ts";
@@ -165,8 +166,10 @@ function sandboxOf(confinement: Confinement, { limits, groups, python }: Bounds,
       closed = true;
       for (const process of running) process.kill();
       await Promise.allSettled(preparing);
-      await Promise.all([...running].map((process) => process.exited));
-      await confinement.close();
+      await closeAll(
+        [...running].map((process) => () => process.exited),
+        confinement.close,
+      );
     },
   };
 }

@@ -2,6 +2,7 @@ import { chownSync } from "node:fs";
 import { access, constants, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { closeAll } from "../../core/async/close-all.ts";
 import { AppError } from "../../core/errors.ts";
 import { findProgram } from "../process/find-program.ts";
 import { makeOwnedFolder } from "../process/owned-folder.ts";
@@ -28,10 +29,7 @@ export async function createSrt(view: SandboxProfile, allow: readonly string[]):
   const { SandboxManager } = await import("@anthropic-ai/sandbox-runtime");
   const folder = await makeOwnedFolder(tmpdir(), "manyhands-srt");
   const socatPath = await socatThatEndsWithUs(folder);
-  const reset = async () => {
-    await SandboxManager.reset();
-    await rm(folder, { recursive: true, force: true });
-  };
+  const reset = () => closeAll(SandboxManager.reset, () => rm(folder, { recursive: true, force: true }));
   let proxySocket: string | undefined;
   try {
     await SandboxManager.initialize({
@@ -60,10 +58,7 @@ export async function createSrt(view: SandboxProfile, allow: readonly string[]):
     ...bwrap,
     tier: "srt",
     summary: `${viewSummary(view)}, network only to ${allow.join(", ") || "nothing"}`,
-    async close() {
-      await bwrap.close();
-      await reset();
-    },
+    close: () => closeAll(bwrap.close, reset),
   };
 }
 

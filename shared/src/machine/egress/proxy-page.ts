@@ -1,12 +1,10 @@
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { publicError } from "../../core/errors.ts";
+import { proxyName } from "./proxy-names.ts";
 
 /** A response that the proxy itself sends instead of the target's. */
 export type ProxyAnswer = { readonly status: number; readonly text: string };
-
-/** How the proxy names itself in `Proxy-Status`. */
-export const proxyName = "manyhands";
 
 /** The response to clients without credentials. */
 export const needsCredentials: ProxyAnswer = { status: 407, text: "This proxy needs credentials." };

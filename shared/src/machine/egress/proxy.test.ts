@@ -5,8 +5,9 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { AppError } from "../../core/errors.ts";
-import { type EgressProxy, proxyGreeting, startEgressProxy } from "./proxy.ts";
+import { type EgressProxy, startEgressProxy } from "./proxy.ts";
 import type { ProxiedRequest, ProxyUser } from "./proxy-access.ts";
+import { proxyGreeting } from "./proxy-names.ts";
 import { tunnelTarget } from "./proxy-tunnel.ts";
 
 const seen: string[] = [];

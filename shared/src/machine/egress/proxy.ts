@@ -7,12 +7,10 @@ import type { EgressPolicy } from "./policy.ts";
 import { createProxyAccess, type ProxyUser, type TellRequest, type Visitor } from "./proxy-access.ts";
 import { addressesOf, admitTarget, type DialDeps, parseUpstream, type UpstreamProxy } from "./proxy-dial.ts";
 import { forwardRequest } from "./proxy-forward.ts";
+import { proxyGreeting } from "./proxy-names.ts";
 import { closeWithPage, failureAnswer, needsCredentials, sendPage } from "./proxy-page.ts";
 import { dialTunnel, joinTunnel, tunnelTarget } from "./proxy-tunnel.ts";
 import { type Resolve, resolveBySystem } from "./resolve.ts";
-
-/** A URL that the proxy answers itself, with an empty page, for clients with credentials. */
-export const proxyGreeting = "http://proxy.invalid/";
 
 /** Bounds of the traffic, each for one connection; `connections` is for one user. */
 export type ProxyLimits = {

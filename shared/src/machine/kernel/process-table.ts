@@ -31,12 +31,16 @@ const listsChildren = existsSync(`/proc/${process.pid}/task/${process.pid}/child
  */
 export function readProcessTable(): Map<number, ProcessEntry> {
   const table = new Map<number, ProcessEntry>();
-  for (const name of readdirSync("/proc")) {
-    const pid = Number(name);
-    const entry = Number.isInteger(pid) ? entryOf(pid) : undefined;
+  for (const pid of processIds()) {
+    const entry = entryOf(pid);
     if (entry !== undefined) table.set(pid, entry);
   }
   return table;
+}
+
+/** The pids of every visible process. */
+export function processIds(): number[] {
+  return readdirSync("/proc").map(Number).filter(Number.isInteger);
 }
 
 /**

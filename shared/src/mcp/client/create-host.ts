@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { MoreTools, ToolsListed } from "../../core/agent.ts";
+import { closeAll } from "../../core/async/close-all.ts";
 import { localCaller } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
 import type { KeptText } from "../../core/text/kept-text.ts";
@@ -111,9 +112,7 @@ export async function createMcpHost(options: McpHostOptions): Promise<McpHost> {
       const own = mounts.all().filter((each) => each.principal === principal);
       return { servers: own.map(({ one }) => one.health()), ...(problem !== undefined && { problem }) };
     },
-    async close() {
-      await Promise.all(mounts.all().map(({ one }) => one.close()));
-    },
+    close: () => closeAll(mounts.all().map((mounted) => mounted.one.close)),
   };
 }
 

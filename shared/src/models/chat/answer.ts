@@ -61,6 +61,8 @@ export type ModelAnswer = {
   readonly text: string;
   readonly reasoning: string;
   readonly toolCalls: readonly ToolCall[];
+  /** Whether the text is why it answers nothing else. */
+  readonly refused: boolean;
   /** Left out if the stream ended without a reason. */
   readonly finish: string | undefined;
   readonly usage: ChunkUsage | undefined;
@@ -86,6 +88,7 @@ export async function* readAnswer(
   const collector = createCallCollector();
   let text = "";
   let reasoning = "";
+  let refusal = "";
   let finish: string | undefined;
   let usage: ChunkUsage | undefined;
 
@@ -102,16 +105,18 @@ export async function* readAnswer(
     const choice = chunk.choices?.[0];
     finish = choice?.finish_reason || finish;
     const delta = choice?.delta ?? choice?.message ?? {};
+    if (!delta.content) refusal += delta.refusal ?? "";
     return [
       ...tell(reasoningOf(delta)),
-      ...tell(splitter.push(delta.content ?? delta.refusal ?? "")),
+      ...tell(splitter.push(delta.content || delta.refusal || "")),
       ...callsOf(delta).map((call) => collector.push(call)),
     ];
   }
 
   for await (const chunks of source) for (const chunk of chunks) for (const delta of read(chunk)) yield delta;
   for (const delta of tell(splitter.end())) yield delta;
-  return { text, reasoning, toolCalls: collector.calls(), finish, usage };
+  const refused = refusal !== "" && refusal === text;
+  return { text, reasoning, toolCalls: collector.calls(), refused, finish, usage };
 }
 
 function reasoningOf(delta: ChunkDelta): readonly ReplyPiece[] {

@@ -62,6 +62,7 @@ function resultOf(answer: ProtocolAnswer, request: ModelRequest, config: ModelCo
     // It speaks of the calls by their places.
     ...(answer.carried !== undefined && calls.length === answer.toolCalls.length && { carried: answer.carried }),
     finish,
+    ...(answer.refused === true && calls.length === 0 && { refused: true }),
     usage: usageOf(config, request, answer),
     model: config.name,
   };

@@ -46,6 +46,8 @@ export type WireUsage = {
 export type ChatAnswer = {
   readonly text?: string;
   readonly reasoning?: string;
+  /** What a model says in place of an answer that it refuses. */
+  readonly refusal?: string;
   readonly calls?: readonly ChatCall[];
   /** Left out: no usage is reported, as by servers that count no tokens. */
   readonly usage?: WireUsage;
@@ -70,6 +72,7 @@ export function deltasOf(answer: ChatAnswer): readonly object[] {
   const deltas = [
     ...words(answer.reasoning ?? "").map((word) => ({ reasoning_content: word })),
     ...words(answer.text ?? "").map((word) => ({ content: word })),
+    ...words(answer.refusal ?? "").map((word) => ({ refusal: word })),
     ...calls.flatMap((call, index) => [
       { tool_calls: [{ index, id: call.id, type: "function", function: { name: call.name, arguments: "" } }] },
       ...words(argumentsOf(call)).map((word) => ({ tool_calls: [{ index, function: { arguments: word } }] })),
@@ -86,6 +89,7 @@ export function messageOf(answer: ChatAnswer): object {
     role: "assistant",
     content: answer.text ?? null,
     ...(answer.reasoning === undefined ? {} : { reasoning_content: answer.reasoning }),
+    ...(answer.refusal === undefined ? {} : { refusal: answer.refusal }),
     ...(calls.length === 0
       ? {}
       : {

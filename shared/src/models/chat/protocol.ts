@@ -18,6 +18,8 @@ export type ProtocolAnswer = {
   readonly reasoning: string;
   /** An id is empty if the provider sent none. */
   readonly toolCalls: readonly ToolCall[];
+  /** Whether the text is why it answers nothing else, where the provider says so. */
+  readonly refused?: boolean;
   /** Left out if the answer ended without a reason. */
   readonly finish: Exclude<ModelReply["finish"], "tool-calls"> | undefined;
   readonly usage: CountedTokens;

@@ -2,7 +2,12 @@
 export type ScriptCall = { readonly name: string; readonly args: { readonly [parameter: string]: unknown } };
 
 /** The text and calls of one turn. A turn without calls is the last one of a task. */
-export type ScriptedTurn = { readonly say: string; readonly calls: readonly ScriptCall[] };
+export type ScriptedTurn = {
+  readonly say: string;
+  readonly calls: readonly ScriptCall[];
+  /** Whether what it says is why it does not do the task. */
+  readonly isRefused?: boolean;
+};
 
 /** What a script can see besides the results of its calls. */
 export type Scene = {

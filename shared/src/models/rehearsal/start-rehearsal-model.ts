@@ -39,7 +39,7 @@ function answer(body: ChatRequest): ChatAnswer & AnswerDelivery {
   const turn = nextTurn(body, scripts) ?? refusal(sceneOf(body), scripts);
   const earlier = body.messages.reduce((sum, message) => sum + (message.tool_calls?.length ?? 0), 0);
   const calls = turn.calls.map((call, index) => ({ ...call, id: `rehearsal_${earlier + index + 1}` }));
-  return { text: turn.say, calls };
+  return turn.isRefused === true ? { refusal: turn.say, calls } : { text: turn.say, calls };
 }
 
 /**
@@ -55,5 +55,6 @@ function refusal(scene: Pick<Scene, "tools">, scripts: readonly Script[]): Scrip
     "3. Run a local server such as Ollama, and set OPENAI_BASE_URL (http://127.0.0.1:11434/v1) and MANYHANDS_MODEL to one of its models.",
     `I know only: ${known.map((title) => `"${title}"`).join(", ")}.`,
   ].join("\n");
-  return finish(scene, "failure", text, "I am the rehearsal model, and I have no script for this task.");
+  const end = finish(scene, "failure", text, "I am the rehearsal model, and I have no script for this task.");
+  return { ...end, isRefused: end.calls.length === 0 };
 }

@@ -50,12 +50,13 @@ test("no server's program is started in a folder that contains the home, mcp.jso
 });
 
 /** The MCP servers of a home whose host is a double; what the host was given, and who signed in. */
-async function hosted(server: object) {
+async function hosted(server: object, closing: () => unknown = () => undefined) {
   const home = await mkdtemp(join(tmpdir(), "manyhands-open-mcp-"));
   const steps: string[] = [];
   const close = async () => {
     await new Promise((resolve) => setImmediate(resolve));
     steps.push("host closed");
+    closing();
   };
   const double = { open: async () => ({ server }), close };
   const creating = spyOn(hosts, "createMcpHost").mockResolvedValue(double as never);
@@ -138,6 +139,15 @@ test.each([false, true])(
     expect(at.steps).toEqual(used ? ["host closed", "unconfined closed"] : ["host closed"]);
   },
 );
+
+test("a server that cannot be ended leaves no sandbox of the others", async () => {
+  await using at = await hosted({}, () => {
+    throw new Error("it stays");
+  });
+  await at.given.unconfined();
+  await expect(at.mcp.close()).rejects.toThrow("it stays");
+  expect(at.steps).toEqual(["host closed", "unconfined closed"]);
+});
 
 const host = (...names: string[]) => ({ servers: async () => names.map((name) => ({ name })) }) as unknown as OpenedMcp;
 

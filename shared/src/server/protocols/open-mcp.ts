@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import type { Logger } from "pino";
 import type { AgentConfig } from "../../config/agents/agent-config.ts";
 import type { Config } from "../../config/config.ts";
+import { closeAll } from "../../core/async/close-all.ts";
 import { lazily } from "../../core/async/lazy.ts";
 import { localCaller } from "../../core/caller.ts";
 import { AppError } from "../../core/errors.ts";
@@ -82,10 +83,7 @@ export async function openMcp(
       const { signIn } = await import("../../mcp/client/oauth/sign-in.ts");
       await signIn(server, identity(principal), show, signal);
     },
-    async close() {
-      await host.close();
-      await (await unconfined.made())?.close();
-    },
+    close: () => closeAll(host.close, async () => (await unconfined.made())?.close()),
   };
 }
 

@@ -15,11 +15,11 @@ const noSandbox: Sandbox = {
 };
 
 /** An agent as served on a machine that has only these parts. For tests. */
-export function openedForTest(
+export async function openedForTest(
   source: AgentSource,
   parts: Partial<MachineParts> = {},
   about: { readonly delegates?: readonly string[]; readonly pythonLibraries?: readonly string[] } = {},
-): AgentDefinition {
+): Promise<AgentDefinition> {
   const machine: MachineParts = {
     sandbox: noSandbox,
     shell: [],

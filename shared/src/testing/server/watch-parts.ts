@@ -74,7 +74,7 @@ export function watchParts(watch: Watch): void {
   watchRuns(watch);
 }
 
-/** Notes when what this opens is closed. */
+/** Notes when what this opens is closed, which fails then. */
 export function noting<Opened extends object>(
   { closed }: Watch,
   name: string,
@@ -84,12 +84,14 @@ export function noting<Opened extends object>(
   const end = Reflect.get(opened, method) as (...given: unknown[]) => unknown;
   const noted = (...given: unknown[]) => {
     closed.push([name, ...given.map((one) => JSON.stringify(one))].join(" "));
-    return end.apply(opened, given);
+    const ended = end.apply(opened, given);
+    const fail = () => Promise.reject(new Error(`${name} failed.`));
+    return ended instanceof Promise ? ended.then(fail) : ended;
   };
   return { ...opened, [method]: noted };
 }
 
-/** Where runs, memories and what is shared are; the store of runs fails when it is closed. */
+/** Where runs, memories and what is shared are. */
 function watchStorage(watch: Watch): void {
   const { made, closed, worked } = watch;
   const { openEngine } = engines;
@@ -100,11 +102,7 @@ function watchStorage(watch: Watch): void {
       worked.push(given);
       engine.work(...given);
     };
-    const close: Engine["close"] = async (how) => {
-      await engine.close(how);
-      throw new Error("The store was busy.");
-    };
-    return { ...engine, work, close };
+    return { ...engine, work };
   });
   const { openShared } = shares;
   spyOn(shares, "openShared").mockImplementation(async (...given) => {

@@ -4,8 +4,7 @@ import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool, ToolContext } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { readJsonFile } from "./charts/chart-file.ts";
-import { markedChart, markedChartItem } from "./charts/marked-chart.ts";
-import { type DrawnChart, newChart, newChartItem } from "./charts/new-chart.ts";
+import type { DrawnChart } from "./charts/new-chart.ts";
 import type { Databases } from "./database/databases.ts";
 
 const maxItems = 20;
@@ -34,8 +33,7 @@ series: the column with a line or bar per value; aggregate (sum, mean, median, m
 or has only one possible answer may be left out. An item may have its own Vega-Lite "spec" without data instead. The result says what was drawn and what was not: compare it with what you wanted. The same file with the same title or name again
 replaces the chart. For insight charts is [{"chartPath": "visualization/sales.png", "insights_id": [1, 3]}] with the findings' numbers: they are drawn into a copy of the chart, named with _new.`;
 
-const visualizations = z.array(newChartItem).min(1).max(maxItems);
-const insights = z.array(markedChartItem).min(1).max(maxItems);
+const listOf = <Item extends z.ZodType>(item: Item) => z.array(item).min(1).max(maxItems);
 
 /** The `data_visualization` tool. A chart that cannot be drawn does not stop the others. */
 export function dataVisualization(deps: { readonly databases: Databases }): Tool {
@@ -49,10 +47,13 @@ export function dataVisualization(deps: { readonly databases: Databases }): Tool
       const each = async (title: string, draw: () => Promise<DrawnChart>) =>
         outcomes.push(await attempt(title, context, draw));
       if (tool_type === "visualization") {
-        for (const item of await listed(visualizations, list, context.workspace))
+        // Maps and the names of countries come with it.
+        const { newChart, newChartItem } = await import("./charts/new-chart.ts");
+        for (const item of await listed(listOf(newChartItem), list, context.workspace))
           await each(item.chartTitle, () => newChart(deps, item, { output, language }, context));
       } else {
-        for (const item of await listed(insights, list, context.workspace))
+        const { markedChart, markedChartItem } = await import("./charts/marked-chart.ts");
+        for (const item of await listed(listOf(markedChartItem), list, context.workspace))
           await each(item.chartPath, () => markedChart(item, output, context));
       }
       const drawn = outcomes.filter(({ ok }) => ok).length;

@@ -10,8 +10,7 @@ import { asksForDocuments } from "./asks-for-documents.ts";
 import { embeddedBody, embeddedPage } from "./write/embedded-page.ts";
 import { type Look, lookAtPage, lookAtPdf, type Printer, printPage } from "./write/look-at.ts";
 import { readBackWord } from "./write/read-back-word.ts";
-import { sheetPageShows } from "./write/sheet-page.ts";
-import { sheetChart, type WorkbookRequest } from "./write/workbook-protocol.ts";
+import { sheetChart, sheetPageShows, type WorkbookRequest } from "./write/workbook-protocol.ts";
 import { writeWord } from "./write/write-word.ts";
 import { writeWorkbook } from "./write/write-workbook.ts";
 

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { closeAll } from "../../core/async/close-all.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
@@ -39,7 +40,7 @@ export function createPythonInterpreters(
     sessions,
     warm,
     release: async (workspace) => void (await Promise.all([sessions.release(workspace), warm.release(workspace.root)])),
-    close: async () => void (await Promise.all([sessions.close(), warm.close()])),
+    close: () => closeAll([sessions.close, warm.close]),
   };
 }
 

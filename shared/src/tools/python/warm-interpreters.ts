@@ -1,3 +1,4 @@
+import { closeAll } from "../../core/async/close-all.ts";
 import type { RunningCommand } from "../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { openWarmInterpreter, type ProgramBounds, type WarmInterpreter } from "./warm-interpreter.ts";
@@ -96,8 +97,6 @@ export function createWarmInterpreters(
       const slot = slots.get(workspace);
       if (slot) await drop(workspace, slot);
     },
-    async close() {
-      await Promise.all([...slots].map((entry) => drop(...entry)));
-    },
+    close: () => closeAll([...slots].map((entry) => () => drop(...entry))),
   };
 }

@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { closeAll } from "../../core/async/close-all.ts";
 import { isShutdown } from "../../core/runs/shutdown.ts";
 import type { ToolContext } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
@@ -136,7 +137,7 @@ export function createSessionPool(options: {
     async close() {
       const closing = [...slots.values()];
       slots.clear();
-      await Promise.all(closing.map((slot) => drop(slot, "the server is closing")));
+      await closeAll(closing.map((slot) => () => drop(slot, "the server is closing")));
     },
   };
 }

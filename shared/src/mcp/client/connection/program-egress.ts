@@ -2,6 +2,7 @@ import { chmod, chown, rm } from "node:fs/promises";
 import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { closeAll } from "../../../core/async/close-all.ts";
 import { covers, type EgressPolicy } from "../../../machine/egress/policy.ts";
 import { startEgressProxy } from "../../../machine/egress/proxy.ts";
 import { makeOwnedFolder } from "../../../machine/process/owned-folder.ts";
@@ -49,10 +50,7 @@ export async function openProgramEgress(
   if (user !== undefined) await chown(socket, user.uid, user.gid);
   return {
     proxy: { socket, username, password, ...(network.some((entry) => ofLoopback.test(entry)) && { loopback: true }) },
-    async close() {
-      await proxy.close();
-      await rm(folder, { recursive: true, force: true });
-    },
+    close: () => closeAll(proxy.close, () => rm(folder, { recursive: true, force: true })),
   };
 }
 

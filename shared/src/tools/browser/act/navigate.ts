@@ -2,7 +2,7 @@ import type { Page, Response } from "playwright";
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import { failure, type Tool, type ToolResult } from "../../../core/tools/tool.ts";
-import { proxyName } from "../../../machine/egress/proxy-page.ts";
+import { proxyName } from "../../../machine/egress/proxy-names.ts";
 import { judgeLoading } from "../../risk/acts.ts";
 import { sameHosts } from "../../risk/same-kind.ts";
 import { type BrowserCall, type BrowserDeps, browserTool, withoutLog } from "./browser-tool.ts";

@@ -6,7 +6,7 @@ import { chooseSpec } from "./choose-spec.ts";
 import { finishedSpec } from "./finished-spec.ts";
 import { escapeHtml } from "./html-page.ts";
 import { chartPage } from "./interactive/chart-page.ts";
-import { refuseLoading } from "./new-chart.ts";
+import { refuseLoading } from "./render/refuse-loading.ts";
 import { textWidth, wrapText } from "./text-width.ts";
 
 const columns = (...named: readonly (readonly [string, ColumnKind])[]) => named.map(([name, kind]) => ({ name, kind }));

@@ -4,7 +4,7 @@ import type { ToolContext } from "../../../core/tools/tool.ts";
 import { chartBase, chartFile, markedChartBase, readJsonFile } from "./chart-file.ts";
 import { drawChart, type OutputType } from "./draw-chart.ts";
 import type { DrawnChart } from "./new-chart.ts";
-import { refuseLoading } from "./new-chart.ts";
+import { refuseLoading } from "./render/refuse-loading.ts";
 
 /** One chart of the JSON file for insight. */
 export const markedChartItem = z.looseObject({

@@ -1,6 +1,5 @@
 import { posix } from "node:path";
 import * as z from "zod";
-import { AppError } from "../../../core/errors.ts";
 import type { ImagePart } from "../../../core/model.ts";
 import type { ToolContext } from "../../../core/tools/tool.ts";
 import { kindOf } from "../../../machine/workspace/workspace-file.ts";
@@ -14,6 +13,7 @@ import { drawChart, type OutputType } from "./draw-chart.ts";
 import { drawnText } from "./drawn-text.ts";
 import { fewEnough, inOrder } from "./plot-rows.ts";
 import { readPlot, readTable } from "./read-plot.ts";
+import { refuseLoading } from "./render/refuse-loading.ts";
 import { requireShape } from "./shapes/require-shape.ts";
 
 /** One chart of the JSON file for visualization. */
@@ -118,20 +118,4 @@ async function placeOfData({ workspace }: ToolContext, path: string): Promise<st
   const beside = posix.join("visualization", path);
   if (posix.isAbsolute(path) || (await kindOf(workspace, path)) !== "missing") return path;
   return (await kindOf(workspace, beside)) === "file" ? beside : path;
-}
-
-const loading = new Set(["url", "href"]);
-
-/**
- * Rejects a specification that names anything to load or link, with the place in the specification.
- * The content of data is not checked.
- */
-export function refuseLoading(spec: unknown, place = "spec"): void {
-  if (typeof spec !== "object" || spec === null) return;
-  for (const [key, value] of Object.entries(spec)) {
-    const here = `${place}.${key}`;
-    if (loading.has(key) || (key === "type" && value === "image"))
-      throw new AppError("forbidden", `A chart loads nothing: take out ${here}. Its data comes from csvFilePath.`);
-    refuseLoading(value, here);
-  }
 }

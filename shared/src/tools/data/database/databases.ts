@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { closeAll } from "../../../core/async/close-all.ts";
 import { createKeyedQueue } from "../../../core/async/keyed-queue.ts";
 import { AppError } from "../../../core/errors.ts";
 import type { Workspace } from "../../../core/workspace.ts";
@@ -81,9 +82,7 @@ export function createDatabases({ idleMs = 5 * 60_000 }: { readonly idleMs?: num
         }
       }),
     release: ({ root }) => drop(root),
-    async close() {
-      await Promise.all([...slots.keys()].map(drop));
-    },
+    close: () => closeAll([...slots.keys()].map((slot) => () => drop(slot))),
   };
 }
 

@@ -4,6 +4,7 @@ import { sampleLine } from "./compare-means.ts";
 import { normalReach, tReach } from "./distributions.ts";
 import { normalityLine } from "./normality.ts";
 import { figure, interval, type StatisticsReport } from "./report.ts";
+import { type OutlierRule, outlierRules } from "./request.ts";
 import { requireEach, type Sample, sampleVariance } from "./samples.ts";
 
 /** The interval of a share (Wilson's). */
@@ -56,11 +57,6 @@ export function confidenceIntervals(samples: readonly Sample[], confidence: numb
     ],
   };
 }
-
-/** The named rules for values that are out of the ordinary. */
-export const outlierRules = ["iqr", "mad", "zscore"] as const;
-/** One of the rules. */
-export type OutlierRule = (typeof outlierRules)[number];
 
 const rules: Record<
   OutlierRule,

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import { finishedSpec } from "../../data/charts/finished-spec.ts";
-import { refuseLoading } from "../../data/charts/new-chart.ts";
+import { refuseLoading } from "../../data/charts/render/refuse-loading.ts";
 import { renderChart } from "../../data/charts/render/render-chart.ts";
 
 /** How charts are embedded: as drawings that can be enlarged, or as pixels. */

@@ -2,17 +2,13 @@ import { formatValue } from "hucre";
 import { type Cell, type CellValue, colToLetter, readXlsx } from "hucre/xlsx";
 import { escapeHtml, htmlPage } from "../../data/charts/html-page.ts";
 import { cellText } from "../read/office/cell-text.ts";
+import { sheetPageBounds } from "./workbook-protocol.ts";
 
-const maxSheets = 3;
-const maxRows = 20;
-const maxColumns = 8;
+const { sheets: maxSheets, rows: maxRows, columns: maxColumns } = sheetPageBounds;
 /** Of a cell; the page cuts what is too wide. */
 const maxCharacters = 100;
 /** Pixels that all columns share on a printed page. */
 const pageWidth = 560;
-
-/** What the page of a workbook shows, in words. */
-export const sheetPageShows = `of its cells as read back, as tables (at most ${maxRows} rows and ${maxColumns} columns of the first ${maxSheets} sheets; long cells are cut, charts not drawn); a spreadsheet program draws them in its own way`;
 
 /** The first cells of a workbook's first sheets as a page of tables, read from what was written. */
 export async function sheetPage(content: Uint8Array): Promise<string> {

@@ -33,6 +33,12 @@ export const workbookRequest = z.strictObject({
   page: z.boolean(),
 });
 
+/** How much of a workbook its page shows at most. */
+export const sheetPageBounds = { sheets: 3, rows: 20, columns: 8 };
+
+/** What the page of a workbook shows, in words. */
+export const sheetPageShows = `of its cells as read back, as tables (at most ${sheetPageBounds.rows} rows and ${sheetPageBounds.columns} columns of the first ${sheetPageBounds.sheets} sheets; long cells are cut, charts not drawn); a spreadsheet program draws them in its own way`;
+
 /** Its result: the workbook as base64, what it holds in words, and the page. */
 export const writtenWorkbook = z.strictObject({ content: z.base64(), told: z.string(), page: z.string() });
 

@@ -1,6 +1,5 @@
 import { AppError } from "../../../core/errors.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
-import { beginningOf } from "../../page/beginning-of.ts";
 import { askForText } from "./ask-engine.ts";
 import type { EngineName, Hit, SearchEngine, SearchQuery } from "./engine.ts";
 import { languageOf, languageWithScript, localeOf } from "./locale.ts";
@@ -99,8 +98,12 @@ export function htmlEngine(
     async search(query, signal) {
       const headers = { accept: "text/html", "accept-language": `${localeOf(query)},${languageOf(query)};q=0.8` };
       const asked = { url: url ?? engine.url, query: engine.query(query), headers, signal };
-      const page = beginningOf(await askForText(egress, asked));
-      const { parseHTML } = await import("linkedom");
+      const answer = await askForText(egress, asked);
+      const [{ beginningOf }, { parseHTML }] = await Promise.all([
+        import("../../page/beginning-of.ts"),
+        import("linkedom"),
+      ]);
+      const page = beginningOf(answer);
       const { document } = parseHTML(/<html[\s>]/i.test(page) ? page : `<html><body>${page}</body></html>`);
       const hits = engine.hits(document).filter((hit): hit is Hit => hit !== undefined);
       if (hits.length === 0 && engine.challenge.test(page))
