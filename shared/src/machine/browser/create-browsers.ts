@@ -14,6 +14,7 @@ import type { SurroundingsDeps } from "./surroundings.ts";
 type Memory = { tabs: number; lost: string | undefined };
 
 type Entry = {
+  readonly workspace: Workspace;
   readonly pending: Promise<KeptBrowsing>;
   ready: KeptBrowsing | undefined;
   profile: KeptProfile | undefined;
@@ -21,6 +22,8 @@ type Entry = {
 
 const longestTickMs = 5_000;
 const closeMs = 10_000;
+/** As long as a person may take to answer. */
+const longestWorkMs = 24 * 60 * 60 * 1000;
 
 /**
  * The browser of this process, which is started when a conversation first opens it and ended when
@@ -39,7 +42,10 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
     memoryOf(root).lost = why;
     entry.ready?.lose(why ?? "The browser was closed.");
     const browsing = await entry.pending.catch(() => undefined);
-    await closeAll(entry.profile?.end, browsing?.close);
+    await closeAll(
+      async () => await entry.profile?.end(),
+      async () => await browsing?.close(),
+    );
   };
   const dropAll = (why?: string) => Promise.all([...entries.keys()].map((root) => drop(root, why)));
   const begin = async (workspace: Workspace, entry: () => Entry): Promise<KeptBrowsing> => {
@@ -62,10 +68,13 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
       await drop(oldest, "The tabs, cookies and logins of this conversation were closed to make room for others.");
   };
   const tick = async (): Promise<void> => {
-    const before = performance.now() - settings.idleMs;
-    for (const [root, { ready }] of entries)
-      if ((ready?.idleSince() ?? before) < before)
-        await drop(root, `The tabs, cookies and logins were closed after ${settings.idleMs / 1000} s without use.`);
+    for (const [root, entry] of entries) {
+      const idleMs = idleFor(entry);
+      if (idleMs <= settings.idleMs || (idleMs <= longestWorkMs && (await isAtWork(settings, entry)))) continue;
+      // It may have been used meanwhile.
+      if (entries.get(root) !== entry || idleFor(entry) < idleMs) continue;
+      await drop(root, `The tabs, cookies and logins were closed after ${seconds(idleMs, settings)} s without use.`);
+    }
     if (entries.size === 0 && !renderer.busy()) await shared.rest();
   };
   const stopTicking = repeat(tick, Math.min(longestTickMs, settings.idleMs));
@@ -76,6 +85,7 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
       const known = entries.get(root);
       if (known !== undefined) return await abortable(known.pending, signal);
       const entry: Entry = {
+        workspace,
         pending: makeRoom().then(() => begin(workspace, () => entry)),
         ready: undefined,
         profile: undefined,
@@ -93,6 +103,22 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
       await closeAll(() => within(closeMs, dropAll()), shared.close);
     },
   };
+}
+
+/** How long a conversation has not used its browsing, in milliseconds; 0 while it does. */
+function idleFor({ ready }: Entry): number {
+  const since = ready?.idleSince();
+  return since === undefined ? 0 : performance.now() - since;
+}
+
+/** Who cannot be asked has no task, so that nothing stays open for ever. */
+async function isAtWork({ isAtWork: ask }: BrowserSettings, { workspace }: Entry): Promise<boolean> {
+  return (await ask?.(workspace).catch(() => false)) ?? false;
+}
+
+/** What was waited for: the configured time, or a day. */
+function seconds(idleMs: number, settings: BrowserSettings): number {
+  return (idleMs > longestWorkMs ? Math.max(longestWorkMs, settings.idleMs) : settings.idleMs) / 1000;
 }
 
 function add(entries: Map<string, Entry>, root: string, entry: Entry): void {

@@ -2,7 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { refOf, startDesk } from "../../testing/browser/desk.ts";
 
 const names = Array.from({ length: 14 }, (_, at) => `Disk ${String.fromCharCode(65 + at)}`);
-const dot = (colour: string) => `<span class=dot style="display:inline-block;width:10px;height:10px;background:${colour}"></span>`;
+const dot = (colour: string) =>
+  `<span class=dot style="display:inline-block;width:10px;height:10px;background:${colour}"></span>`;
 const card = (name: string, at: number) =>
   `<div style="border:1px solid;width:220px;height:150px"><b>${name}</b> ${dot(at % 7 === 0 ? "#c00" : "#0a0")}<div>€${at + 20}.50</div><div>In stock</div><button onclick="document.title='${name}'">Add to basket</button></div>`;
 const desk = await startDesk({
@@ -14,9 +15,13 @@ afterAll(() => desk[Symbol.asyncDispose]());
 test("cards of products are a line each, so that a button stands beside what it buys", async () => {
   const text = await desk.open("/shop");
   for (const [at, name] of names.entries())
-    expect(text).toMatch(new RegExp(`- ${name} \\| €${at + 20}\\.50 \\| In stock \\| button "Add to basket" \\[e\\d+\\]\\n`));
+    expect(text).toMatch(
+      new RegExp(`- ${name} \\| €${at + 20}\\.50 \\| In stock \\| button "Add to basket" \\[e\\d+\\]\\n`),
+    );
   const line = text.slice(text.indexOf("Disk K"));
-  expect(await desk.call("click_element", { ref: refOf(line, 'button "Add to basket" [') })).toMatchObject({ isError: false });
+  expect(await desk.call("click_element", { ref: refOf(line, 'button "Add to basket" [') })).toMatchObject({
+    isError: false,
+  });
   expect(await desk.browsing().active().page.title()).toBe("Disk K");
 });
 

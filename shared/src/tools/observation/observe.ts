@@ -57,7 +57,11 @@ export async function observe(browsing: Browsing, options: ObservationOptions): 
   await settle(browsing, looks, signal);
   const look = await lookAt(browsing, looks, { signal, timeoutMs: lookMs, tellsChanges: true });
   const notices = untoldNotices(browsing, looks);
-  const told = { header: headerOf(browsing, look, [...about, ...lastingText(looks, look)]), notices, picture: base?.picture };
+  const told = {
+    header: headerOf(browsing, look, [...about, ...lastingText(looks, look)]),
+    notices,
+    picture: base?.picture,
+  };
   if (look === undefined) {
     // The header ends with the dialog.
     const isTold = base !== undefined && looks.toldDialog !== undefined && browsing.dialog() === looks.toldDialog;

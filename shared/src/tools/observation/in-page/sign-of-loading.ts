@@ -29,7 +29,8 @@ export function signOfLoading(): string {
     if (!/^(?:SCRIPT|STYLE|OPTION|BUTTON|A)$/.test(parent.tagName) && isSeen(parent, 4)) return JSON.stringify(text);
   }
   const busy = "[aria-busy=true],[role=progressbar]:not([aria-valuenow]):not([aria-valuetext])";
-  for (const one of Array.from(document.querySelectorAll(busy))) if (isSeen(one, 4)) return "a part that says it is busy";
+  for (const one of Array.from(document.querySelectorAll(busy)))
+    if (isSeen(one, 4)) return "a part that says it is busy";
   const moving = "[class*=spinner i],[class*=loader i],[class*=loading i],[class*=skeleton i],[class*=shimmer i]";
   const isMoving = (one: PageElement) =>
     (one as PageElement & { getAnimations(how: object): ReturnType<PageElement["getAnimations"]> })
