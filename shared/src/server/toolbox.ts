@@ -9,7 +9,7 @@ import { sharedPages } from "../machine/browser/live/shared-pages.ts";
 import { watchedPages } from "../machine/browser/live/watched-pages.ts";
 import type { ProfileSettings } from "../machine/browser-profile/profile-store.ts";
 import { createLoopbacks } from "../machine/confinement/loopbacks.ts";
-import { createEgress, type Egress } from "../machine/egress/egress.ts";
+import { createEgress, type PolicedEgress } from "../machine/egress/egress.ts";
 import { leavesLoopback, loopbackNames } from "../machine/egress/own-loopback.ts";
 import { createHolds } from "../machine/live/holds.ts";
 import { createLivePages } from "../machine/live/live-pages.ts";
@@ -191,7 +191,7 @@ function unhidden(why: string): string {
   return `${why} Should a page show it, a model would read it.`;
 }
 
-function openEgress({ search, egress: settings }: Pick<Config, "search" | "egress">): Egress | undefined {
+function openEgress({ search, egress: settings }: Pick<Config, "search" | "egress">): PolicedEgress | undefined {
   const { proxy, ...policy } = settings;
   return search.enabled ? createEgress(policy, { proxy }) : undefined;
 }
@@ -209,7 +209,7 @@ const found = 5;
 /** The web tools as configured; none without egress. `browser` renders pages that scripts build. */
 function openWeb(
   { search, egress: settings }: Pick<Config, "search" | "egress">,
-  egress: Egress | undefined,
+  egress: PolicedEgress | undefined,
   browser?: BrowserHost,
 ): OpenedWeb {
   if (egress === undefined) return { tools: [], search: undefined };
