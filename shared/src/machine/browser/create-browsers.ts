@@ -42,10 +42,7 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
     memoryOf(root).lost = why;
     entry.ready?.lose(why ?? "The browser was closed.");
     const browsing = await entry.pending.catch(() => undefined);
-    await closeAll(
-      async () => await entry.profile?.end(),
-      async () => await browsing?.close(),
-    );
+    await closeAll(entry.profile?.end, browsing && (() => browsing.close()));
   };
   const dropAll = (why?: string) => Promise.all([...entries.keys()].map((root) => drop(root, why)));
   const begin = async (workspace: Workspace, entry: () => Entry): Promise<KeptBrowsing> => {
@@ -69,11 +66,9 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
   };
   const tick = async (): Promise<void> => {
     for (const [root, entry] of entries) {
-      const idleMs = idleFor(entry);
-      if (idleMs <= settings.idleMs || (idleMs <= longestWorkMs && (await isAtWork(settings, entry)))) continue;
-      // It may have been used meanwhile.
-      if (entries.get(root) !== entry || idleFor(entry) < idleMs) continue;
-      await drop(root, `The tabs, cookies and logins were closed after ${seconds(idleMs, settings)} s without use.`);
+      const why = await whyIdle(entry, settings);
+      // It may have been closed meanwhile, and begun anew.
+      if (why !== undefined && entries.get(root) === entry) await drop(root, why);
     }
     if (entries.size === 0 && !renderer.busy()) await shared.rest();
   };
@@ -105,20 +100,18 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
   };
 }
 
-/** How long a conversation has not used its browsing, in milliseconds; 0 while it does. */
-function idleFor({ ready }: Entry): number {
-  const since = ready?.idleSince();
-  return since === undefined ? 0 : performance.now() - since;
-}
-
-/** Who cannot be asked has no task, so that nothing stays open for ever. */
-async function isAtWork({ isAtWork: ask }: BrowserSettings, { workspace }: Entry): Promise<boolean> {
-  return (await ask?.(workspace).catch(() => false)) ?? false;
-}
-
-/** What was waited for: the configured time, or a day. */
-function seconds(idleMs: number, settings: BrowserSettings): number {
-  return (idleMs > longestWorkMs ? Math.max(longestWorkMs, settings.idleMs) : settings.idleMs) / 1000;
+/** Why a conversation that was idle for too long loses its browsing; undefined if it keeps it. */
+async function whyIdle({ ready, workspace }: Entry, settings: BrowserSettings): Promise<string | undefined> {
+  const since = () => ready?.idleSince() ?? performance.now();
+  const idleMs = performance.now() - since();
+  const most = idleMs > longestWorkMs ? Math.max(longestWorkMs, settings.idleMs) : settings.idleMs;
+  if (idleMs <= most) return undefined;
+  // Who cannot be asked has no task, so that nothing stays open for ever.
+  const isAtWork = idleMs <= longestWorkMs && (await settings.isAtWork?.(workspace).catch(() => false)) === true;
+  const isUsed = performance.now() - since() <= most;
+  return isAtWork || isUsed
+    ? undefined
+    : `The tabs, cookies and logins were closed after ${most / 1000} s without use.`;
 }
 
 function add(entries: Map<string, Entry>, root: string, entry: Entry): void {

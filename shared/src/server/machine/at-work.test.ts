@@ -11,7 +11,10 @@ test("a conversation is at work while a task of its agent waits for a person, an
   using store = scratch();
   const engine = createEmbeddedEngine({ path: store.path });
   engine.work([
-    { kind: "tester", execute: async (run) => void (await askPerson(run, { question: "Which?", kind: "question" })) },
+    {
+      kind: "tester",
+      execute: async (run) => ((await askPerson(run, { question: "Which?", kind: "question" })) ? "yes" : "no"),
+    },
   ]);
   const open = (agent: string, contextId: string) =>
     openWorkspace({ home: join(dirname(store.path), "home"), agent, principal: "ann", contextId });
