@@ -52,7 +52,9 @@ export function drawnItems(
 const largestMark = 16;
 const fewestMarks = 4;
 
-/** Small shapes that do nothing and look the same, such as the dot of each row, if there are many. */
+/**
+ * Small shapes that do nothing and look the same, such as the dot of each row, if there are many.
+ */
 function alikeMarks(found: readonly DrawnElement[]): readonly (readonly DrawnElement[])[] {
   const isMark = ({ still, clipped, behind, width, height }: DrawnElement) =>
     still && !clipped && behind !== true && Math.max(width, height) <= largestMark;

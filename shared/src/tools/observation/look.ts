@@ -131,8 +131,8 @@ export async function untilLoaded(browsing: Browsing, signal: AbortSignal): Prom
 }
 
 /**
- * After an act on a page: waits until the page has loaded, stopped changing and shows no more that it
- * is loading, for some seconds at most. Never fails for a page that keeps changing.
+ * After an act on a page: waits until the page has loaded, stopped changing and shows no more that
+ * it is loading, for some seconds at most. Never fails for a page that keeps changing.
  */
 export async function settle(browsing: Browsing, looks: SnapshotState, signal: AbortSignal): Promise<void> {
   if (!looks.restless || browsing.dialog() !== undefined) return;

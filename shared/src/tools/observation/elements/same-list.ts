@@ -1,9 +1,13 @@
 import { type OutlineBranch, ownSays, saysWithout } from "./outline-tree.ts";
 
-/** So many rows that hold something, most of them as before, tell by themselves which list it is. */
+/**
+ * So many rows that hold something, most of them as before, tell by themselves which list it is.
+ */
 const fewestTold = 3;
 
-/** The rows of a list before and now, and whether the model is told of all changes before it acts. */
+/**
+ * The rows of a list before and now, and whether the model is told of all changes before it acts.
+ */
 type Lists = {
   readonly rows: readonly OutlineBranch[];
   readonly rowsNow: readonly OutlineBranch[];
