@@ -9,7 +9,7 @@ import type { SeenElement } from "./elements/refs.ts";
 import type { SnapshotState } from "./elements/snapshot-state.ts";
 import { createHider } from "./hider.ts";
 import type { PageMeasure } from "./in-page/measure-page.ts";
-import { type QuietPage, waitForQuiet } from "./in-page/wait-for-quiet.ts";
+import { type QuietPage, waitForQuiet } from "./in-page/settling/wait-for-quiet.ts";
 import type { Item } from "./item.ts";
 import { type Setting, toItems } from "./to-items.ts";
 import { untilShown } from "./until-shown.ts";

@@ -1,6 +1,6 @@
 import type { Page } from "playwright";
-import { signOfLoading } from "./in-page/sign-of-loading.ts";
-import { type QuietPage, waitForQuiet } from "./in-page/wait-for-quiet.ts";
+import { signOfLoading } from "./in-page/settling/sign-of-loading.ts";
+import { type QuietPage, waitForQuiet } from "./in-page/settling/wait-for-quiet.ts";
 
 const pollMs = 120;
 /** A list that timers draw grows by an entry at a time. */

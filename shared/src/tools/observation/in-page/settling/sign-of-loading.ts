@@ -1,4 +1,4 @@
-import type { PageDocument, PageElement, PageWindow } from "./dom.ts";
+import type { PageDocument, PageElement, PageWindow } from "../dom.ts";
 
 declare const document: PageDocument;
 declare const window: PageWindow;
