@@ -35,7 +35,7 @@ import { openEngines } from "../tools/web/search/open-engines.ts";
 import { searchAll } from "../tools/web/search/search-all.ts";
 import { webFetch } from "../tools/web/web-fetch.ts";
 import { webSearch } from "../tools/web/web-search.ts";
-import { openBrowser } from "./machine/open-browser.ts";
+import { type BrowserParts, openBrowser } from "./machine/open-browser.ts";
 import { openDesktop } from "./machine/open-desktop.ts";
 import type { Machine } from "./machine/open-machine.ts";
 import type { MachineParts, OpenedBrowsing } from "./open-agent.ts";
@@ -58,6 +58,9 @@ export type Toolbox = Omit<MachineParts, "delegate"> & {
   close(): Promise<void>;
 };
 
+/** Where browser profiles are kept, and whether a task of a conversation has not ended. */
+export type ToolboxParts = Pick<BrowserParts, "isAtWork"> & { readonly profiles?: KeptTexts | undefined };
+
 /**
  * Makes the tools that run commands on this machine, read the web and browse it. The sandbox stays
  * the caller's to close.
@@ -68,7 +71,7 @@ export async function openToolbox(
     "home" | "sandbox" | "search" | "egress" | "desktop" | "browser" | "databases" | "git" | "secrets"
   >,
   machine: Machine,
-  profiles?: KeptTexts,
+  { profiles, isAtWork }: ToolboxParts = {},
 ): Promise<Toolbox> {
   const { sandbox } = machine;
   const { timeoutMs, allowDomains } = config.sandbox;
@@ -81,7 +84,7 @@ export async function openToolbox(
   const profile = profileOf(config.browser, profiles);
   const opening = {
     unread: secrets?.recollect(AbortSignal.timeout(recollectMs)) ?? Promise.resolve([]),
-    browser: openBrowser(config, { secretIn: secrets?.heldIn, profile, loopback: loopbacks?.dial }),
+    browser: openBrowser(config, { secretIn: secrets?.heldIn, profile, loopback: loopbacks?.dial, isAtWork }),
     python: machine.python.found,
     desktop: openDesktop(config.desktop, sandbox),
   };
