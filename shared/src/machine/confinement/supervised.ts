@@ -38,6 +38,7 @@ export async function superviseCommand(
         : supervisorArgv("keep", user ? `${user.uid}:${user.gid}` : "self")),
       ...confine,
       ...stepDownArgv(user),
+      ...endWithParentArgv(),
       ...prlimitArgv(findProgram("prlimit"), besideOthers(command.limits, user), command.group !== undefined),
       ...changeFolderArgv(command.workspace),
       ...command.argv,
@@ -91,6 +92,14 @@ async function makeTemporary(path: string): Promise<void> {
 function eldestChild(supervisor: number): number | undefined {
   const children = [...readProcessTable().values()].filter(({ parent }) => parent === supervisor);
   return children.sort((one, other) => one.startedAt - other.startedAt)[0]?.pid;
+}
+
+/**
+ * What follows ends with the supervisor even if that was killed, and so ended nothing. The kernel
+ * forgets this when a process changes its user, so it comes after that.
+ */
+function endWithParentArgv(): string[] {
+  return [findProgram("setpriv"), "--pdeathsig", "KILL", "--"];
 }
 
 function changeFolderArgv(workspace: string): string[] {
