@@ -37,8 +37,7 @@ export async function superviseCommand(
         ? supervisorArgv("unpack", "none")
         : supervisorArgv("keep", user ? `${user.uid}:${user.gid}` : "self")),
       ...confine,
-      ...stepDownArgv(user),
-      ...endWithParentArgv(),
+      ...endWithParentArgv(user),
       ...prlimitArgv(findProgram("prlimit"), besideOthers(command.limits, user), command.group !== undefined),
       ...changeFolderArgv(command.workspace),
       ...command.argv,
@@ -95,11 +94,13 @@ function eldestChild(supervisor: number): number | undefined {
 }
 
 /**
- * What follows ends with the supervisor even if that was killed, and so ended nothing. The kernel
- * forgets this when a process changes its user, so it comes after that.
+ * Gives up root, if there is a `user`. What follows ends with the supervisor even if that was
+ * killed, and so ended nothing: one program does both, since a second could not be looked up in a
+ * folder that is root's alone.
  */
-function endWithParentArgv(): string[] {
-  return [findProgram("setpriv"), "--pdeathsig", "KILL", "--"];
+function endWithParentArgv(user: SandboxUser | undefined): string[] {
+  const [setpriv = findProgram("setpriv"), ...steps] = stepDownArgv(user);
+  return [setpriv, "--pdeathsig=KILL", ...(steps.length > 0 ? steps : ["--"])];
 }
 
 function changeFolderArgv(workspace: string): string[] {
