@@ -20,8 +20,9 @@ const servers: { stop(signal: NodeJS.Signals): Promise<unknown> }[] = [];
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "live-output-"));
-  // Prints half a line, so that nobody can wait for its end, until it may go on.
-  const command = `printf '${begins}'; while [ ! -e go-on ]; do sleep 0.05; done; echo ' done'`;
+  const until = (file: string) => `while [ ! -e ${file} ]; do sleep 0.05; done`;
+  // Prints half a line, so that nobody can wait for its end, once somebody looks.
+  const command = `${until("watched")}; printf '${begins}'; ${until("go-on")}; echo ' done'`;
   model = await startScriptedModel(({ messages }) => {
     if (messages.at(-1)?.role === "tool") return { text: "It is built." };
     const isAsked = JSON.stringify(messages).includes("Build the part.");
@@ -77,10 +78,12 @@ async function started(server: AgentServer): Promise<AgentServer> {
   return server;
 }
 
-/** Makes the file that the command waits for, in its workspace. */
-async function goOn(): Promise<void> {
+/** Makes a file that the command waits for, in its workspace. */
+async function make(file: string): Promise<void> {
   const folder = join(home, "workspaces");
-  for (const name of await readdir(folder)) await writeFile(join(folder, name, "files/go-on"), "");
+  // Those with a dot are the servers' own.
+  const names = (await readdir(folder)).filter((name) => !name.startsWith("."));
+  for (const name of names) await writeFile(join(folder, name, "files", file), "");
 }
 
 type Frame = {
@@ -121,8 +124,9 @@ test.each(stores)(
       if (asked !== undefined) names.set(asked.id, asked.name);
       if (progress?.type === "tool-output") {
         printed.push({ name: names.get(runId), text: progress.text });
-        if (progress.text === begins) await goOn();
+        if (progress.text === begins) await make("go-on");
       }
+      if (event?.type === "tool-started" && names.get(runId) === "swe") await make("watched");
       if (event?.type === "tool-ended") later.push(`${names.get(runId)} after ${printed.length}`);
     }
     expect(printed.map(({ name }) => name)).toEqual(printed.map(() => "swe"));

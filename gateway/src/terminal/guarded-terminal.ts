@@ -11,7 +11,7 @@ export function guardedTerminal(terminal: Terminal): Terminal {
     ...terminal,
     out: (text) => terminal.out(shown(text)),
     say: (line) => terminal.say(shown(line)),
-    ask: (question) => terminal.ask(shown(question)),
+    ask: (question, options) => terminal.ask(shown(question), options),
   };
 }
 

@@ -22,6 +22,7 @@ async function told(outcome: Partial<TaskOutcome>, json = false): Promise<{ text
     out: (piece: string) => void pieces.push(piece),
     say: () => undefined,
     ask: async () => undefined,
+    onEscape: () => () => undefined,
     read: async () => undefined,
   };
   const whole: TaskOutcome = {

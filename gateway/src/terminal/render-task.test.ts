@@ -5,10 +5,19 @@ import type { TaskItem } from "../tasks/task-item.ts";
 import { renderTask } from "./render-task.ts";
 
 type Client = Pick<AgentClient, "cancel">;
+/** What pressing Esc does. */
+const pressed: { escape?: (() => void) | undefined; onEscape(act: () => void): () => void } = {
+  onEscape(act) {
+    pressed.escape = act;
+    return () => {
+      pressed.escape = undefined;
+    };
+  },
+};
 type Open = Parameters<typeof renderTask>[0];
 
 /** Renders a task and keeps what was written and said. */
-async function rendered(open: Open, client?: Client, json = false) {
+async function rendered(open: Open, client?: Client, json = false, cancelsOnEscape = false) {
   const out: string[] = [];
   const said: string[] = [];
   const terminal = {
@@ -17,11 +26,15 @@ async function rendered(open: Open, client?: Client, json = false) {
     out: (piece: string) => void out.push(piece),
     say: (line: string) => void said.push(line),
     ask: async () => undefined,
+    onEscape: pressed.onEscape,
     read: async () => undefined,
   };
   const listeners = process.listenerCount("SIGINT");
-  const outcome = await renderTask(open, { client, terminal, json }).catch((error: unknown) => ({ error }));
+  const outcome = await renderTask(open, { client, terminal, json, cancelsOnEscape }).catch((error: unknown) => ({
+    error,
+  }));
   expect(process.listenerCount("SIGINT")).toBe(listeners);
+  expect(pressed.escape).toBeUndefined();
   return { outcome, out: out.join(""), said };
 }
 
@@ -78,6 +91,29 @@ test("the first Ctrl-C of a run cancels the task and waits for its end", async (
   expect(outcome).toMatchObject({ taskId: "t1", contextId: "c1", state: "canceled", text: "You canceled it." });
   expect(canceled).toEqual(["t1"]);
   expect(said.join()).toContain("Canceling");
+});
+
+test("Esc cancels the turn of a conversation once, Ctrl-C after it leaves, and neither reaches a task without it", async () => {
+  const canceled: string[] = [];
+  const client = { cancel: async (id: string) => void canceled.push(id) };
+  const interrupted: Open = async function* (signal) {
+    yield state("working");
+    pressed.escape?.();
+    pressed.escape?.();
+    process.emit("SIGINT");
+    yield* openFor()(signal);
+  };
+  expect((await rendered(interrupted, client, false, true)).outcome).toMatchObject({ state: "canceled" });
+  expect(canceled).toEqual(["t1"]);
+  const ended: Open = async function* () {
+    yield state("working");
+    pressed.escape?.();
+    pressed.escape?.();
+    yield state("canceled", "Canceled.");
+  };
+  expect((await rendered(ended, client, false, true)).outcome).toMatchObject({ state: "canceled" });
+  expect((await rendered(ended, client)).outcome).toMatchObject({ state: "canceled" });
+  expect(canceled).toEqual(["t1", "t1"]);
 });
 
 test("an agent that refuses to cancel is said, and the run is left", async () => {

@@ -28,6 +28,8 @@ type RenderTaskOptions = {
   /** Cancels the task on Ctrl-C; without it, Ctrl-C only stops watching. */
   readonly client: Pick<AgentClient, "cancel"> | undefined;
   readonly terminal: Terminal;
+  /** Whether Esc cancels it too. */
+  readonly cancelsOnEscape?: boolean;
   /** Items as JSON lines instead of text. */
   readonly json?: boolean | undefined;
   /** What the terminal already shows of the task. */
@@ -54,10 +56,16 @@ export async function renderTask(
     artifacts: [],
     view: options.view ?? newView,
   };
+  let isCanceling = false;
+  const begin = () => {
+    if (!isCanceling) void cancel(seen, options, leave);
+    isCanceling = true;
+  };
   const interrupts = onInterrupt(
-    () => void cancel(seen, options, leave),
+    () => (isCanceling ? leave.abort() : begin()),
     () => leave.abort(),
   );
+  const release = options.cancelsOnEscape === true ? options.terminal.onEscape(begin) : undefined;
   try {
     const items = open(AbortSignal.any([leave.signal, stop.signal]))[Symbol.asyncIterator]();
     for (let item = await items.next(); item.done !== true; item = await nextOf(items, seen)) {
@@ -67,6 +75,7 @@ export async function renderTask(
     if (!leave.signal.aborted) throw whereItIs(error, seen);
   } finally {
     stop.abort();
+    release?.();
     interrupts.dispose();
   }
   if (leave.signal.aborted && options.client !== undefined) seen.state = "canceled";

@@ -34,26 +34,41 @@ test("a pipe is read whole once it has begun, left alone while it is silent, and
   expect(await Promise.all(cases)).toEqual([bytes("ten bytes."), [], most, bytes("in pieces"), null]);
 });
 
-const asks = `const { processTerminal } = await import(${JSON.stringify(join(import.meta.dir, "terminal.ts"))});
-const answer = await processTerminal({}).ask("Your name");
-console.log("answered " + JSON.stringify(answer ?? null));`;
+const opens = `const { processTerminal } = await import(${JSON.stringify(join(import.meta.dir, "terminal.ts"))});
+const terminal = processTerminal({});`;
+const tells = `console.log("answered " + JSON.stringify(answer ?? null));`;
+const asks = `${opens} const answer = await terminal.ask("Your name"); ${tells}`;
+const talks = `${opens} const answer = await terminal.ask("Your name", { inConversation: true }); ${tells}`;
+/** What a person types while something is done, until Esc or Ctrl-C, and then at a prompt. */
+const works = `${opens}
+const { promise, resolve } = Promise.withResolvers();
+process.on("SIGINT", () => resolve("Ctrl-C"));
+const release = terminal.onEscape(() => resolve("Esc"));
+console.log("Your name");
+const how = await promise;
+release();
+const answer = how + " " + (await terminal.ask("Next")); ${tells}`;
 
-/** The answer of a person who types these keys at the prompt; undefined if it waits on. */
-async function answerTo(keys: string): Promise<unknown> {
+/** The answer of a person who types these keys, one after the other; undefined if it waits on. */
+async function answerTo(keys: string | readonly string[], program = asks): Promise<unknown> {
   let shown = "";
   await using terminal = new Bun.Terminal({
     data(_, bytes) {
       shown += new TextDecoder().decode(bytes);
     },
   });
-  const child = Bun.spawn([process.execPath, "-e", asks], { terminal });
+  const child = Bun.spawn([process.execPath, "-e", program], { terminal });
   const endsAt = performance.now() + 15_000;
   const find = async (text: RegExp) => {
     while (!text.test(shown) && performance.now() < endsAt) await Bun.sleep(10);
     return text.exec(shown)?.[1];
   };
   await find(/Your name/);
-  terminal.write(keys);
+  for (const key of [keys].flat()) {
+    terminal.write(key);
+    // A key that comes with the next is part of a longer one.
+    await Bun.sleep(200);
+  }
   const answer = await find(/answered (.*)\r\n/);
   child.kill();
   return answer === undefined ? undefined : JSON.parse(answer);
@@ -63,4 +78,23 @@ test("at a keyboard, Enter gives an answer; Ctrl-C, and Ctrl-D in an empty line,
   const [ctrlC, ctrlD] = ["\u0003", "\u0004"];
   const cases = [answerTo("Ada\r"), answerTo(ctrlC), answerTo(ctrlD), answerTo(`Ada${ctrlD}\r`)];
   expect(await Promise.all(cases)).toEqual(["Ada", null, null, "Ada"]);
+});
+
+test("in a conversation Esc clears what is typed and ends nothing; Ctrl-C twice in a row, and Ctrl-D, end it", async () => {
+  const [ctrlC, ctrlD, esc] = ["\u0003", "\u0004", "\u001b"];
+  const cases = [
+    answerTo([esc, "Ada\r"], talks),
+    answerTo(["Bob", esc, "Ada\r"], talks),
+    answerTo(["Bob", ctrlC, "Ada\r"], talks),
+    answerTo([ctrlC, "Bob", ctrlC, "Ada\r"], talks),
+    answerTo([ctrlC, ctrlC], talks),
+    answerTo([ctrlD], talks),
+  ];
+  expect(await Promise.all(cases)).toEqual(["Ada", "Ada", "Ada", "Ada", null, null]);
+});
+
+test("while something is done, Esc and Ctrl-C are told apart, and what else is typed is there afterwards", async () => {
+  const cases = [answerTo(["\u001b", "Ada\r"], works), answerTo(["\u0003", "Ada\r"], works)];
+  expect(await Promise.all(cases)).toEqual(["Esc Ada", "Ctrl-C Ada"]);
+  expect(await answerTo(["Ad", "\u001b[A", "\u001b", "a\r"], works)).toBe("Esc Ada");
 });

@@ -2,6 +2,7 @@ import { fstatSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { addAbortSignal } from "node:stream";
 import { AppError } from "manyhands/internal/core/errors";
+import { type AskOptions, askAtKeyboard, onEscapeKey } from "./keyboard.ts";
 import { type Style, styleOf } from "./style.ts";
 
 /** The streams and signals of the process, as commands use them. */
@@ -14,7 +15,12 @@ export interface Terminal {
   /** Messages about the work; never part of a result. */
   say(line: string): void;
   /** Asks a person; undefined when they decline or input has ended. */
-  ask(question: string): Promise<string | undefined>;
+  ask(question: string, options?: AskOptions): Promise<string | undefined>;
+  /**
+   * Calls `act` for each Esc until the returned function is called; never where nobody is at a
+   * keyboard.
+   */
+  onEscape(act: () => void): () => void;
   /**
    * Everything piped in; undefined when input is a keyboard. With `patienceMs`, also undefined when
    * nothing arrives in that time: the parent program may hold the pipe open and never write.
@@ -32,33 +38,15 @@ export function processTerminal(env: Readonly<Record<string, string | undefined>
     interactive,
     out: (piece) => void process.stdout.write(piece),
     say: (line) => void process.stderr.write(`${line}\n`),
-    async ask(question) {
-      if (interactive) return askAtKeyboard(question);
+    onEscape: (act) => (interactive ? onEscapeKey(act) : () => undefined),
+    async ask(question, options = {}) {
+      if (interactive) return askAtKeyboard(question, options, (line) => void process.stderr.write(`${line}\n`));
       piped ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
       const { value, done } = await piped.next();
       return done === true ? undefined : value;
     },
     read: readPiped,
   };
-}
-
-/**
- * Asks at the keyboard. Ctrl-D in an empty line closes the input, of which the prompt takes no
- * notice: it would wait for ever.
- */
-async function askAtKeyboard(question: string): Promise<string | undefined> {
-  const { isCancel, text } = await import("@clack/prompts");
-  const closed = new AbortController();
-  let answered = false;
-  const onPause = () => setImmediate(() => answered || closed.abort());
-  process.stdin.once("pause", onPause);
-  try {
-    const answer = await text({ message: question, signal: closed.signal });
-    return isCancel(answer) ? undefined : answer;
-  } finally {
-    answered = true;
-    process.stdin.off("pause", onPause);
-  }
 }
 
 async function readPiped(maxBytes: number, patienceMs?: number): Promise<Uint8Array | undefined> {

@@ -135,6 +135,7 @@ function scriptedTerminal(options: {
     say(line) {
       said += `${line}\n`;
     },
+    onEscape: () => () => undefined,
     async ask(question) {
       asked.push(question);
       return answers.shift();

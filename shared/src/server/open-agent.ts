@@ -1,7 +1,7 @@
 import type { AgentDefinition, MoreTools } from "../core/agent.ts";
 import { createKeyedQueue } from "../core/async/keyed-queue.ts";
 import type { Tool } from "../core/tools/tool.ts";
-import type { Egress } from "../machine/egress/egress.ts";
+import type { PolicedEgress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
 import type { GitHosts } from "../tools/code/forge/git-host.ts";
 import { unpackTool } from "../tools/code/unpack.ts";
@@ -29,7 +29,7 @@ export type MachineParts = Pick<ToolMachine, "shell" | "web" | "desktop" | "dele
   readonly sandbox: Sandbox;
   readonly browsing: OpenedBrowsing;
   /** Requests of tools that fetch; undefined if the web is switched off. */
-  readonly egress: Egress | undefined;
+  readonly egress: PolicedEgress | undefined;
   /** Servers of repositories that the settings name; none if left out. */
   readonly gitHosts?: GitHosts;
   /** One database per conversation, each in its own process. */

@@ -73,7 +73,7 @@ test("an agent's tasks have its own tools, and delegate if it may ask others, bu
   const profiles = { of: () => Promise.reject(new Error("not asked here")) } as unknown as TaskParts["profiles"];
   using opening = spyOn(toolboxes, "openToolbox");
   const { names, run, deps, live, notes } = await opened({ profiles });
-  expect(opening.mock.calls[0]?.[2]).toBe(profiles);
+  expect(opening.mock.calls[0]?.[2]).toEqual({ profiles, isAtWork: expect.any(Function) });
   expect(names).toEqual(expect.arrayContaining(["bash", "web_search", "web_fetch", "special", "delegate"]));
   expect([run.kind, deps.model.name, notes]).toEqual(["tester", "m", []]);
   expect(live).toEqual({ browser: undefined, desktop: undefined });

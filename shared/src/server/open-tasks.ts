@@ -4,8 +4,10 @@ import type { AgentDefinition, MoreTools } from "../core/agent.ts";
 import type { RunDefinition } from "../core/runs/run.ts";
 import type { KeptTexts } from "../core/text/kept-text.ts";
 import type { Tool } from "../core/tools/tool.ts";
+import type { Workspace } from "../core/workspace.ts";
 import { toolFetch } from "../machine/egress/tool-fetch.ts";
 import type { Agent } from "./agent-source.ts";
+import { isAtWork } from "./machine/at-work.ts";
 import type { Machine } from "./machine/open-machine.ts";
 import { guardedMore, openAgent } from "./open-agent.ts";
 import { openToolbox, type Toolbox } from "./toolbox.ts";
@@ -49,7 +51,8 @@ export type OpenedTasks = {
  */
 export async function openTasks(parts: TaskParts): Promise<OpenedTasks> {
   const { config, machine, agent, chosen, without, mounted, delegate, profiles, ...rest } = parts;
-  const toolbox = await openToolbox(config, machine, profiles);
+  const atWork = (workspace: Workspace) => isAtWork(agent.name, workspace, rest.engine);
+  const toolbox = await openToolbox(config, machine, { profiles, isAtWork: atWork });
   const definition = {
     ...(await openAgent(agent, { ...toolbox, delegate }, chosen, without)),
     moreTools: guardedMore(mounted, (tool) => toolbox.guarded(tool)),

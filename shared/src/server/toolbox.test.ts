@@ -153,11 +153,9 @@ async function onMachine(tier: SandboxTier, settings: string, programs: readonly
     tier,
     spawn: (command) => unconfined.spawn({ ...command, argv: ["/bin/echo", programs.join("\n")] }),
   };
-  return openToolbox(
-    config,
-    { sandbox, python: { found: Promise.resolve(undefined) } } as unknown as Machine,
+  return openToolbox(config, { sandbox, python: { found: Promise.resolve(undefined) } } as unknown as Machine, {
     profiles,
-  );
+  });
 }
 
 test.each(["bwrap", "off", "none"] as const)(

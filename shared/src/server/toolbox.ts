@@ -9,7 +9,7 @@ import { sharedPages } from "../machine/browser/live/shared-pages.ts";
 import { watchedPages } from "../machine/browser/live/watched-pages.ts";
 import type { ProfileSettings } from "../machine/browser-profile/profile-store.ts";
 import { createLoopbacks } from "../machine/confinement/loopbacks.ts";
-import { createEgress, type Egress } from "../machine/egress/egress.ts";
+import { createEgress, type PolicedEgress } from "../machine/egress/egress.ts";
 import { leavesLoopback, loopbackNames } from "../machine/egress/own-loopback.ts";
 import { createHolds } from "../machine/live/holds.ts";
 import { createLivePages } from "../machine/live/live-pages.ts";
@@ -35,7 +35,7 @@ import { openEngines } from "../tools/web/search/open-engines.ts";
 import { searchAll } from "../tools/web/search/search-all.ts";
 import { webFetch } from "../tools/web/web-fetch.ts";
 import { webSearch } from "../tools/web/web-search.ts";
-import { openBrowser } from "./machine/open-browser.ts";
+import { type BrowserParts, openBrowser } from "./machine/open-browser.ts";
 import { openDesktop } from "./machine/open-desktop.ts";
 import type { Machine } from "./machine/open-machine.ts";
 import type { MachineParts, OpenedBrowsing } from "./open-agent.ts";
@@ -58,6 +58,9 @@ export type Toolbox = Omit<MachineParts, "delegate"> & {
   close(): Promise<void>;
 };
 
+/** Where browser profiles are kept, and whether a task of a conversation has not ended. */
+export type ToolboxParts = Pick<BrowserParts, "isAtWork"> & { readonly profiles?: KeptTexts | undefined };
+
 /**
  * Makes the tools that run commands on this machine, read the web and browse it. The sandbox stays
  * the caller's to close.
@@ -68,7 +71,7 @@ export async function openToolbox(
     "home" | "sandbox" | "search" | "egress" | "desktop" | "browser" | "databases" | "git" | "secrets"
   >,
   machine: Machine,
-  profiles?: KeptTexts,
+  { profiles, isAtWork }: ToolboxParts = {},
 ): Promise<Toolbox> {
   const { sandbox } = machine;
   const { timeoutMs, allowDomains } = config.sandbox;
@@ -81,7 +84,7 @@ export async function openToolbox(
   const profile = profileOf(config.browser, profiles);
   const opening = {
     unread: secrets?.recollect(AbortSignal.timeout(recollectMs)) ?? Promise.resolve([]),
-    browser: openBrowser(config, { secretIn: secrets?.heldIn, profile, loopback: loopbacks?.dial }),
+    browser: openBrowser(config, { secretIn: secrets?.heldIn, profile, loopback: loopbacks?.dial, isAtWork }),
     python: machine.python.found,
     desktop: openDesktop(config.desktop, sandbox),
   };
@@ -188,7 +191,7 @@ function unhidden(why: string): string {
   return `${why} Should a page show it, a model would read it.`;
 }
 
-function openEgress({ search, egress: settings }: Pick<Config, "search" | "egress">): Egress | undefined {
+function openEgress({ search, egress: settings }: Pick<Config, "search" | "egress">): PolicedEgress | undefined {
   const { proxy, ...policy } = settings;
   return search.enabled ? createEgress(policy, { proxy }) : undefined;
 }
@@ -206,7 +209,7 @@ const found = 5;
 /** The web tools as configured; none without egress. `browser` renders pages that scripts build. */
 function openWeb(
   { search, egress: settings }: Pick<Config, "search" | "egress">,
-  egress: Egress | undefined,
+  egress: PolicedEgress | undefined,
   browser?: BrowserHost,
 ): OpenedWeb {
   if (egress === undefined) return { tools: [], search: undefined };

@@ -43,7 +43,7 @@ function crewOf(name: string, entry: string): Crew {
 
 /**
  * Starts two gateways and two of each agent on Restate and PostgreSQL, with their homes, data and
- * logs below `folder`. `modelUrl` is the model of an agent.
+ * logs below `folder`. `modelUrl` is the model of an agent. If a part cannot start, none is left.
  */
 export async function startCluster(
   folder: string,
@@ -56,8 +56,15 @@ export async function startCluster(
   const nodes = await restateNodes(folder, restateCount);
   const adminFront = freePort();
   const balancer = balancerPart([gateway, ...agents], { port: adminFront, nodes }, { folder, logs });
+  await using starting = new AsyncDisposableStack();
+  const started = (part: Pick<Part, "start" | "stop">) => {
+    starting.defer(() => part.stop());
+    return part.start();
+  };
+  const database = startPostgres();
+  starting.defer(async () => (await database.catch(() => undefined))?.[Symbol.asyncDispose]());
   // The first node makes the cluster, and answers only once there is another.
-  const [postgres] = await Promise.all([startPostgres(), balancer.start(), ...nodes.map((node) => node.start())]);
+  const [postgres] = await Promise.all([database, ...[balancer, ...nodes].map(started)]);
   const shared = {
     MANYHANDS_HOME: home,
     SANDBOX: "off",
@@ -92,8 +99,9 @@ export async function startCluster(
   const parts = { gateways: replicas(gateway), agents: agents.flatMap(replicas) };
   // The first one makes the schema.
   const [first, ...others] = [...parts.agents, ...parts.gateways];
-  await first?.start();
-  await Promise.all(others.map((part) => part.start()));
+  if (first) await started(first);
+  await Promise.all(others.map(started));
+  const stopping = starting.move();
   return {
     ...parts,
     url: address(gateway.front),
@@ -102,10 +110,7 @@ export async function startCluster(
     balancer,
     database: shared.MANYHANDS_ENGINE_URL,
     home,
-    async [Symbol.asyncDispose]() {
-      await Promise.all([...parts.gateways, ...parts.agents, balancer, ...nodes].map((part) => part.stop()));
-      await postgres[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => stopping.disposeAsync(),
   };
 }
 

@@ -25,7 +25,8 @@ const help = [
   "/file PATH   attach a file to your next message",
   "/new         start a new conversation",
   "/help        show this help",
-  "/exit        end, and show how to continue later",
+  "/exit        end, and show how to continue later; so do Ctrl-D, and Ctrl-C twice",
+  "Esc          cancels what is typed, or the task that is being done",
 ].join("\n");
 
 /** The state of a conversation. */
@@ -39,8 +40,9 @@ type Chat = {
 
 /**
  * A conversation: every line is a task in the same context, or the answer to the task that waits; a
- * line that starts with a slash is a command to the chat itself. Ends with `/exit` or when input
- * ends; Ctrl-C cancels the current task only. Reads lines from a pipe too.
+ * line that starts with a slash is a command to the chat itself. Ends with `/exit`, when input
+ * ends, or with Ctrl-C twice where a line is typed; Esc and Ctrl-C cancel the current task only.
+ * Reads lines from a pipe too.
  */
 export async function chatCommand(options: ChatOptions, context: CliContext): Promise<number> {
   const { terminal } = context;
@@ -52,11 +54,14 @@ export async function chatCommand(options: ChatOptions, context: CliContext): Pr
     terminal.say(`${factsText(client.facts)}\n/help lists the commands, /exit ends.`);
     const chat: Chat = { contextId: options.context, waiting: undefined, files: [] };
     for (;;) {
-      const line = (await terminal.ask(chat.waiting === undefined ? "You" : "Your answer"))?.trim();
+      const line = (
+        await terminal.ask(chat.waiting === undefined ? "You" : "Your answer", { inConversation: true })
+      )?.trim();
       if (line === undefined || line === "/exit") break;
       if (line === "" || (await runLine(line, chat, context))) continue;
       const message = { text: line, contextId: chat.contextId, taskId: chat.waiting, files: chat.files };
-      const outcome = await renderTask((signal) => client.send(message, { signal }), { client, terminal });
+      const shown = { client, terminal, cancelsOnEscape: true };
+      const outcome = await renderTask((signal) => client.send(message, { signal }), shown);
       chat.files = [];
       chat.contextId = outcome.contextId || chat.contextId;
       chat.waiting = outcome.state === "input-required" ? outcome.taskId : undefined;

@@ -1,8 +1,9 @@
 import type { Run } from "../../core/runs/run.ts";
 import { betweenMarks } from "../../core/text/sanitize.ts";
-import type { Tool } from "../../core/tools/tool.ts";
+import type { RiskContext, Tool } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { AgentState } from "../task/agent-state.ts";
+import type { PlannedCall } from "../task/loop.ts";
 import { userWords } from "../task/user-words.ts";
 import type { ReadCall } from "./plan-call.ts";
 import { unjudged } from "./task-permission.ts";
@@ -20,8 +21,16 @@ export function quotedRisk(risk: string): string {
   return betweenMarks("risk", "the call", risk);
 }
 
+/** What a model is told of a call that could not succeed. */
+export function notPossible(why: string): string {
+  return `Not made, since it could not succeed: ${why}`;
+}
+
 const judgeMs = 10_000;
 
+type JudgedTask = Pick<AgentState, "messages" | "hops" | "said" | "given" | "takenIn"> & {
+  readonly run: Pick<Run, "principal" | "contextId">;
+};
 type JudgeDeps = { openWorkspace(principal: string, contextId: string): Promise<Workspace> };
 
 /**
@@ -31,23 +40,54 @@ type JudgeDeps = { openWorkspace(principal: string, contextId: string): Promise<
 export async function judgeRisk(
   { input }: ReadCall,
   tool: Tool | undefined,
-  task: Pick<AgentState, "messages" | "hops" | "said" | "given" | "takenIn"> & {
-    readonly run: Pick<Run, "principal" | "contextId">;
-  },
+  task: JudgedTask,
   deps: JudgeDeps,
   signal: AbortSignal,
   withinMs = judgeMs,
 ): Promise<string | undefined> {
   if (tool?.risk === undefined || !input.ok) return undefined;
-  const unknown = unjudged(tool.name);
+  return judged((context) => tool.risk?.(input.value, context), unjudged(tool.name), { task, deps, signal, withinMs });
+}
+
+/**
+ * The call as it is, or denied where it could not succeed: a person decides about no such call.
+ * What cannot be told in time may succeed; only an abort rejects.
+ */
+export async function unlessImpossible<Call extends PlannedCall & ReadCall>(
+  call: Call,
+  tool: Tool | undefined,
+  task: JudgedTask,
+  deps: JudgeDeps,
+  signal: AbortSignal,
+): Promise<Call> {
+  const { input, approval } = call;
+  if (tool?.impossible === undefined || !input.ok || approval !== "ask") return call;
+  const within = { task, deps, signal, withinMs: judgeMs };
+  const impossible = await judged((context) => tool.impossible?.(input.value, context), undefined, within);
+  return impossible === undefined ? call : { ...call, approval: "deny", impossible };
+}
+
+type Judging = {
+  readonly task: JudgedTask;
+  readonly deps: JudgeDeps;
+  readonly signal: AbortSignal;
+  readonly withinMs: number;
+};
+
+/** What a tool's code says of a call; `unknown` if it fails or does not say it in time. */
+async function judged(
+  judge: (context: RiskContext) => Promise<string | undefined> | undefined,
+  unknown: string | undefined,
+  { task, deps, signal, withinMs }: Judging,
+): Promise<string | undefined> {
   const timer = AbortSignal.timeout(withinMs);
-  const late = Promise.withResolvers<string>();
+  const late = Promise.withResolvers<string | undefined>();
   timer.addEventListener("abort", () => late.resolve(unknown), { once: true });
   const both = AbortSignal.any([signal, timer]);
   try {
     const workspace = await deps.openWorkspace(task.run.principal, task.run.contextId);
     const context = { workspace, said: userWords(task), given: task.given, takenIn: [...task.takenIn], signal: both };
-    return await Promise.race([tool.risk(input.value, context), late.promise]);
+    return await Promise.race([judge(context), late.promise]);
   } catch {
     signal.throwIfAborted();
     return unknown;

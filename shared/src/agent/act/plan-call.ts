@@ -35,7 +35,7 @@ export function planCall(
   tool: Tool | undefined,
   policy: ApprovalPolicy,
   risk: CallRisk | undefined,
-): PlannedCall {
+): PlannedCall & ReadCall {
   const ways = [policy(call), risk?.way ?? "allow"];
   const approval = ways.includes("deny") ? "deny" : ways.includes("ask") ? "ask" : "allow";
   const forTask = approval === "ask" ? permissionFor(call, tool, risk?.sentence) : undefined;

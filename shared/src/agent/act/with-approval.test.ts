@@ -36,6 +36,24 @@ test("a person is asked only about calls that would be made", async () => {
   expect(made).toEqual([0, 1]);
 });
 
+test("a call that cannot succeed fails without anybody being asked, and the others are asked about", async () => {
+  const { tool, made } = action();
+  const judged: Tool = {
+    ...tool,
+    risk: async () => "Act for good",
+    impossible: async (input) => ((input as { n: number }).n === 0 ? "There is no such thing." : undefined),
+  };
+  const script = [{ calls: acts(2) }, { text: "ok" }];
+  await using agent = await agentForTest({ script, tools: [judged], approval: () => "allow" });
+  const id = await agent.start("Act.");
+  const { question } = await asked(agent, id, 0);
+  expect(question).toContain('act {"n":1}');
+  await agent.say(id, /"(yes \w+)"/.exec(question)?.[1] ?? "");
+  await agent.until(id, "completed");
+  const ended = (await agent.events(id)).flatMap((event) => (event.type === "tool-ended" ? [event.text] : []));
+  expect([made, ended]).toEqual([[1], ["Not made, since it could not succeed: There is no such thing.", "done 1"]]);
+});
+
 /** The question that comes after so many, once the task waits for its answer. */
 async function asked(agent: AgentForTest, id: string, before: number) {
   const questions = async () =>

@@ -3,7 +3,7 @@ import type { AgentState } from "../task/agent-state.ts";
 import type { Act, PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
 import { refuse } from "./called-tool.ts";
-import { quotedRisk } from "./judge-risk.ts";
+import { notPossible, quotedRisk } from "./judge-risk.ts";
 
 const expiryMs = 24 * 60 * 60 * 1000;
 
@@ -41,7 +41,8 @@ function isAllowed({ forTask }: PlannedCall, { allowed }: AgentState): boolean {
   return forTask !== undefined && allowed.has(forTask);
 }
 
-function denial({ risk, unwanted }: PlannedCall): string {
+function denial({ risk, unwanted, impossible }: PlannedCall): string {
+  if (impossible !== undefined) return notPossible(impossible);
   if (unwanted === true) return "Not made: no call of this tool was to be made in this turn.";
   const denied = "Not allowed by the configuration of this agent";
   return risk === undefined ? `${denied}.` : `${denied}, which allows no risky calls. It would:\n${quotedRisk(risk)}`;

@@ -32,6 +32,8 @@ export type PlannedCall = ToolCall & {
   readonly approval: "allow" | "ask" | "deny";
   /** Denied because the model was told to make no call, or another one. */
   readonly unwanted?: true;
+  /** Denied because it could not succeed, and why. */
+  readonly impossible?: string;
   /** What the call would do that a person should decide about, in words written by code. */
   readonly risk?: string;
   /**

@@ -4,7 +4,7 @@ import { marksAfter } from "../../core/runs/asked-request.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import type { ArtifactStore, Workspace } from "../../core/workspace.ts";
 import { estimateTokens } from "../../models/tokens.ts";
-import { judgeRisk, type RiskPolicy, riskPolicyFor } from "../act/judge-risk.ts";
+import { judgeRisk, type RiskPolicy, riskPolicyFor, unlessImpossible } from "../act/judge-risk.ts";
 import { type ApprovalPolicy, planCall, readCall } from "../act/plan-call.ts";
 import { neededIn, type ToolsNow, toolsNow } from "../act/tools-now.ts";
 import { type Doubts, type RecordedReply, recordReply } from "../model-call/call-model.ts";
@@ -136,7 +136,8 @@ async function planCalls(
       const tool = tools.find(({ name }) => name === call.name);
       const way = riskPolicyFor(tool, risky);
       const risk = way === "allow" ? undefined : await judgeRisk(call, tool, task, deps, signal);
-      return planCall(call, tool, approval, risk === undefined ? undefined : { sentence: risk, way });
+      const planned = planCall(call, tool, approval, risk === undefined ? undefined : { sentence: risk, way });
+      return unlessImpossible(planned, tool, task, deps, signal);
     }),
   );
 }

@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { AppError } from "../errors.ts";
 import type { Effect, Run } from "../runs/run.ts";
 import { refuseSpec } from "../spec.ts";
 import type { DurableContext } from "./durable-context.ts";
@@ -20,6 +21,8 @@ export function defineTool<Input extends z.ZodObject>(
     readonly run: (input: z.output<Input>, context: ToolContext) => Promise<string | ToolResult>;
     /** As `Tool.risk`, with the parsed input. */
     readonly risk?: (input: z.output<Input>, context: RiskContext) => Promise<string | undefined>;
+    /** As `Tool.impossible`, with the parsed input. An `AppError` that it throws is its answer. */
+    readonly impossible?: (input: z.output<Input>, context: RiskContext) => Promise<string | undefined>;
     /** As `Tool.sameKind`, with the parsed input. */
     readonly sameKind?: (input: z.output<Input>, risk: string | undefined) => string | undefined;
     /** As `Tool.reach`, with the parsed input. */
@@ -48,11 +51,12 @@ export function defineTool<Input extends z.ZodObject>(
 ): Tool {
   const fault = faultIn(spec);
   if (fault !== undefined) refuseSpec(fault);
-  const { name, description, input, effect, run, risk, sameKind, reach, edits, setsPart, views, runDurably, ...rest } =
-    spec;
+  const { name, description, input, effect, run, risk, impossible, sameKind, reach, ...others } = spec;
+  const { edits, setsPart, views, runDurably, ...rest } = others;
   return {
     ...rest,
     ...(risk && { risk: onInput(name, input, risk, Promise.resolve(undefined)) }),
+    ...(impossible && { impossible: onInput(name, input, told(impossible), Promise.resolve(undefined)) }),
     ...(sameKind && { sameKind: onInput(name, input, sameKind, undefined) }),
     ...(reach && { reach: reachOfAny(name, input, reach) }),
     ...(edits && { edits: edits === true ? edits : onInput(name, input, edits, []) }),
@@ -75,6 +79,15 @@ export function defineTool<Input extends z.ZodObject>(
       }
     },
   };
+}
+
+/** What it says, or the sentence of the `AppError` it throws. */
+function told<Given extends readonly unknown[]>(why: (...given: Given) => Promise<string | undefined>): typeof why {
+  return (...given) =>
+    why(...given).catch((error: unknown) => {
+      if (error instanceof AppError) return error.message;
+      throw error;
+    });
 }
 
 const effects: readonly Effect[] = ["pure", "idempotent", "once"];

@@ -210,6 +210,11 @@ export interface Tool {
    */
   risk?(input: unknown, context: RiskContext): Promise<string | undefined>;
   /**
+   * Why this call could not succeed, whatever a person says; undefined if it might. Asked before a
+   * person is, and reaches nothing outside. The input may be invalid.
+   */
+  impossible?(input: unknown, context: RiskContext): Promise<string | undefined>;
+  /**
    * Whether a risk counts even where risky calls are allowed, so that a person is asked there too.
    */
   readonly alwaysJudged?: boolean;

@@ -49,6 +49,11 @@ export type BrowserSettings = {
   /** A conversation that was idle this long loses its browsing. */
   readonly idleMs: number;
   /**
+   * Whether a task of a conversation has not ended, as one that waits for a person's answer: such a
+   * conversation may be idle for a day.
+   */
+  readonly isAtWork?: ((workspace: Workspace) => Promise<boolean>) | undefined;
+  /**
    * How many conversations browse at a time; with one more, the one idle longest loses its
    * browsing.
    */

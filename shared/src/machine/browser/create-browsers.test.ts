@@ -125,6 +125,30 @@ test("what is idle for too long is closed and told why, and what is used, opened
   await browsers.close();
 });
 
+test("a conversation whose task has not ended keeps its tabs, for a day at most, unless nobody can say so", async () => {
+  let working = true;
+  const isAtWork = async ({ root }: Workspace) => {
+    if (root === "/c") throw new Error("no database");
+    return root === "/a" && working;
+  };
+  const browsers = start({ isAtWork, contexts: 3 });
+  for (const root of ["/a", "/b", "/c"]) await browsers.open(place(root), signal);
+  for (let tick = 0; tick < 3; tick++) await pass(1_000);
+  expect(opened.map(({ closed }) => closed)).toEqual([0, 1, 1]);
+  working = false;
+  await pass(1_000);
+  expect([opened[0]?.closed, opened[0]?.lost]).toEqual([
+    1,
+    ["The tabs, cookies and logins were closed after 1 s without use."],
+  ]);
+  working = true;
+  await browsers.open(place("/a"), signal);
+  at += 24 * 60 * 60 * 1000;
+  await pass(1_000);
+  expect(opened.at(-1)?.lost).toEqual(["The tabs, cookies and logins were closed after 86400 s without use."]);
+  await browsers.close();
+});
+
 test("the browser rests once no conversation and no page that is rendered needs it", async () => {
   const browsers = start();
   busy = true;

@@ -14,6 +14,7 @@ import type { SurroundingsDeps } from "./surroundings.ts";
 type Memory = { tabs: number; lost: string | undefined };
 
 type Entry = {
+  readonly workspace: Workspace;
   readonly pending: Promise<KeptBrowsing>;
   ready: KeptBrowsing | undefined;
   profile: KeptProfile | undefined;
@@ -21,6 +22,8 @@ type Entry = {
 
 const longestTickMs = 5_000;
 const closeMs = 10_000;
+/** As long as a person may take to answer. */
+const longestWorkMs = 24 * 60 * 60 * 1000;
 
 /**
  * The browser of this process, which is started when a conversation first opens it and ended when
@@ -39,7 +42,7 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
     memoryOf(root).lost = why;
     entry.ready?.lose(why ?? "The browser was closed.");
     const browsing = await entry.pending.catch(() => undefined);
-    await closeAll(entry.profile?.end, browsing?.close);
+    await closeAll(entry.profile?.end, browsing && (() => browsing.close()));
   };
   const dropAll = (why?: string) => Promise.all([...entries.keys()].map((root) => drop(root, why)));
   const begin = async (workspace: Workspace, entry: () => Entry): Promise<KeptBrowsing> => {
@@ -62,10 +65,11 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
       await drop(oldest, "The tabs, cookies and logins of this conversation were closed to make room for others.");
   };
   const tick = async (): Promise<void> => {
-    const before = performance.now() - settings.idleMs;
-    for (const [root, { ready }] of entries)
-      if ((ready?.idleSince() ?? before) < before)
-        await drop(root, `The tabs, cookies and logins were closed after ${settings.idleMs / 1000} s without use.`);
+    for (const [root, entry] of entries) {
+      const why = await whyIdle(entry, settings);
+      // It may have been closed meanwhile, and begun anew.
+      if (why !== undefined && entries.get(root) === entry) await drop(root, why);
+    }
     if (entries.size === 0 && !renderer.busy()) await shared.rest();
   };
   const stopTicking = repeat(tick, Math.min(longestTickMs, settings.idleMs));
@@ -76,6 +80,7 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
       const known = entries.get(root);
       if (known !== undefined) return await abortable(known.pending, signal);
       const entry: Entry = {
+        workspace,
         pending: makeRoom().then(() => begin(workspace, () => entry)),
         ready: undefined,
         profile: undefined,
@@ -93,6 +98,20 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
       await closeAll(() => within(closeMs, dropAll()), shared.close);
     },
   };
+}
+
+/** Why a conversation that was idle for too long loses its browsing; undefined if it keeps it. */
+async function whyIdle({ ready, workspace }: Entry, settings: BrowserSettings): Promise<string | undefined> {
+  const since = () => ready?.idleSince() ?? performance.now();
+  const idleMs = performance.now() - since();
+  const most = idleMs > longestWorkMs ? Math.max(longestWorkMs, settings.idleMs) : settings.idleMs;
+  if (idleMs <= most) return undefined;
+  // Who cannot be asked has no task, so that nothing stays open for ever.
+  const isAtWork = idleMs <= longestWorkMs && (await settings.isAtWork?.(workspace).catch(() => false)) === true;
+  const isUsed = performance.now() - since() <= most;
+  return isAtWork || isUsed
+    ? undefined
+    : `The tabs, cookies and logins were closed after ${most / 1000} s without use.`;
 }
 
 function add(entries: Map<string, Entry>, root: string, entry: Entry): void {

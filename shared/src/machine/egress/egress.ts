@@ -1,6 +1,6 @@
 import { lazily } from "../../core/async/lazy.ts";
 import type { EgressOptions, EgressRequest, EgressResponse } from "./fetch-within.ts";
-import type { EgressPolicy } from "./policy.ts";
+import { admitUrl, type EgressPolicy } from "./policy.ts";
 
 /** The only way to the network for tools that read the web. */
 export interface Egress {
@@ -12,14 +12,23 @@ export interface Egress {
   fetch(request: EgressRequest): Promise<EgressResponse>;
 }
 
+/** An egress whose policy can be asked. */
+export interface PolicedEgress extends Egress {
+  /**
+   * Throws `invalid_input` or `forbidden` for an address that the policy refuses by its text alone.
+   */
+  admit(address: string | URL): void;
+}
+
 /**
  * `resolve` is the system's by default. With a proxy, names that this machine cannot resolve are
  * left to the proxy.
  */
-export function createEgress(policy: EgressPolicy, options: EgressOptions = {}): Egress {
+export function createEgress(policy: EgressPolicy, options: EgressOptions = {}): PolicedEgress {
   // Node's HTTP clients are a tenth of what a server would load before it listens.
   const opened = lazily(async () => (await import("./fetch-within.ts")).fetchWithin(policy, options));
   return {
+    admit: (address) => void admitUrl(address, policy),
     async fetch(request) {
       request.signal.throwIfAborted();
       return (await opened.get())(request);

@@ -1,5 +1,12 @@
 import type { CallToolResult, Tool as McpTool } from "@modelcontextprotocol/server";
-import { judgeRisk, quotedRisk, type RiskPolicy, riskPolicyFor } from "../../agent/act/judge-risk.ts";
+import {
+  judgeRisk,
+  notPossible,
+  quotedRisk,
+  type RiskPolicy,
+  riskPolicyFor,
+  unlessImpossible,
+} from "../../agent/act/judge-risk.ts";
 import { type ApprovalPolicy, planCall, readCall } from "../../agent/act/plan-call.ts";
 import { answerInquiries } from "../../agent/model-call/answer-inquiries.ts";
 import { type Account, timeLimit, workDeadline } from "../../agent/model-call/spending.ts";
@@ -120,8 +127,10 @@ async function guarded(tool: Tool, input: unknown, place: CallPlace, making: Mak
   const way = riskPolicyFor(tool, deps.risky);
   const risk = way === "allow" ? undefined : await judgeRisk(call, tool, unsaid, deps, signal);
   const known = risk === undefined ? undefined : { sentence: risk, way };
-  const { approval } = planCall(call, tool, deps.approval, known);
+  const planned = planCall(call, tool, deps.approval, known);
+  const { approval, impossible } = await unlessImpossible(planned, tool, unsaid, deps, signal);
   const why = risk === undefined ? "" : ` It would:\n${quotedRisk(risk)}`;
+  if (impossible !== undefined) return asOutcome(failure(notPossible(impossible)));
   if (approval === "deny") return asOutcome(failure(`Not allowed by the configuration of this agent.${why}`));
   if (approval !== "ask") return made(tool, input, place, making);
   const code = codeOf(call.name, call.arguments, risk, place);

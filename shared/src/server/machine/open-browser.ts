@@ -13,7 +13,7 @@ export type OpenedBrowser =
 
 type BrowserConfig = Pick<Config, "home" | "browser" | "egress">;
 /** What a browser is given beside its settings. */
-export type BrowserParts = Pick<BrowserSettings, "secretIn" | "profile" | "loopback">;
+export type BrowserParts = Pick<BrowserSettings, "secretIn" | "profile" | "loopback" | "isAtWork">;
 
 /**
  * The browser as configured, not yet started. Rejects with `config_invalid` if the configured

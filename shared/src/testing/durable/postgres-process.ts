@@ -127,7 +127,10 @@ export async function startPostgres({ syncs = false } = {}): Promise<PostgresPro
       rmSync(folder, { recursive: true, force: true });
     },
   };
+  await using starting = new AsyncDisposableStack();
+  starting.use(self);
   await self.start();
+  starting.move();
   return self;
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pack } from "tar-stream";
 import { AppError } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
-import { createEgress, type Egress } from "../../machine/egress/egress.ts";
+import { createEgress, type PolicedEgress } from "../../machine/egress/egress.ts";
 import { runCommand } from "../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { type CodePlace, callIn, openCodePlace } from "../../testing/code/code-place.ts";
@@ -83,11 +83,12 @@ function answer(url: URL, request: Request): Response | undefined | Promise<Resp
 /**
  * The real egress, with the names of the host (and of its archives) leading to the local server.
  */
-function egressHere(): Egress {
+function egressHere(): PolicedEgress {
   const { origin } = git.server.url;
   const egress = createEgress({ allow: [git.server.url.host], deny: [], only: [] });
   const named = (url: URL) => new URL(url.href.replace(origin, host));
   return {
+    ...egress,
     async fetch(request) {
       const url = String(request.url).replace(/^https:\/\/(git\.example|codeload\.github\.com)(?=\/)/, origin);
       const response = await egress.fetch({ ...request, url, admit: async (hop) => request.admit?.(named(hop)) });

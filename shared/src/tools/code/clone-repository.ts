@@ -2,7 +2,7 @@ import * as z from "zod";
 import { AppError } from "../../core/errors.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool, ToolContext } from "../../core/tools/tool.ts";
-import type { Egress } from "../../machine/egress/egress.ts";
+import type { PolicedEgress } from "../../machine/egress/egress.ts";
 import { runCommand } from "../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { downloadArchive, isOnForge, type SourceAddress, sourceAddress } from "./archive/download-archive.ts";
@@ -40,7 +40,7 @@ const description = `Clones a repository, by its https address, into a new works
 const withoutPush = "You cannot push or fetch again.";
 const withPush = "push_branch, offered once you have cloned, pushes your commits.";
 
-type CloneDeps = { readonly egress: Egress; readonly sandbox: Sandbox; readonly hosts: GitHosts };
+type CloneDeps = { readonly egress: PolicedEgress; readonly sandbox: Sandbox; readonly hosts: GitHosts };
 
 /**
  * The `clone_repository` tool. All network access obeys the egress policy; git, which has no
@@ -62,6 +62,10 @@ export function cloneRepositoryTool(deps: CloneDeps): Tool {
       free: (url) => isOnForge(url) && deps.hosts.find(url) === undefined,
     },
     risk: async ({ url }, context) => unnamedRepository(url, deps.hosts, context),
+    async impossible({ url }) {
+      deps.egress.admit(sourceAddress(url, deps.hosts).url);
+      return undefined;
+    },
     edits: true,
     async run(given, context) {
       const source = sourceAddress(given.url, deps.hosts);

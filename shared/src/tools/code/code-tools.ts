@@ -1,6 +1,6 @@
 import type { KeyedQueue } from "../../core/async/keyed-queue.ts";
 import type { Tool } from "../../core/tools/tool.ts";
-import type { Egress } from "../../machine/egress/egress.ts";
+import type { PolicedEgress } from "../../machine/egress/egress.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { createCheckpointStore } from "./checkpoints/checkpoint-store.ts";
 import { checkpointsTool } from "./checkpoints/checkpoints-tool.ts";
@@ -23,7 +23,7 @@ export type CodeToolsDeps = {
   /** Whether the sandbox can run commands. */
   readonly runsCode: boolean;
   /** The egress for fetching repositories; undefined when the web is disabled. */
-  readonly egress: Egress | undefined;
+  readonly egress: PolicedEgress | undefined;
   /** Servers of repositories with a token; none by default. */
   readonly hosts?: GitHosts;
   /** Serialises edits of the same file. */

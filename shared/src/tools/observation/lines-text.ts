@@ -61,7 +61,10 @@ export function chooseLines(
   return chosen;
 }
 
-/** What is known of the lines: the words that were told before, and which can be used now. */
+/**
+ * What is known of the lines: those that were told before, with or without refs, and which can be
+ * used now.
+ */
 export type Choice = {
   readonly known?: ReadonlySet<string> | undefined;
   readonly usable?: ((index: number) => boolean) | undefined;
@@ -78,7 +81,7 @@ const screen = 1_000;
  */
 function urgency({ away, rank, text }: OutlineLine, known: ReadonlySet<string>): number {
   const distance = away === 0 ? 0 : away <= screen ? 4 : 8 + 4 * Math.floor(away / screen);
-  return distance + (known.has(withoutRefs(text)) ? 2 : 0) + rank;
+  return distance + (known.has(withoutRefs(text)) || known.has(text) ? 2 : 0) + rank;
 }
 
 /** A line without the refs of its elements. */

@@ -9,9 +9,10 @@ import type { SeenElement } from "./elements/refs.ts";
 import type { SnapshotState } from "./elements/snapshot-state.ts";
 import { createHider } from "./hider.ts";
 import type { PageMeasure } from "./in-page/measure-page.ts";
-import { type QuietPage, waitForQuiet } from "./in-page/wait-for-quiet.ts";
+import { type QuietPage, waitForQuiet } from "./in-page/settling/wait-for-quiet.ts";
 import type { Item } from "./item.ts";
 import { type Setting, toItems } from "./to-items.ts";
+import { untilShown } from "./until-shown.ts";
 
 /** What a look at the active page found. */
 export type PageLook = {
@@ -58,7 +59,7 @@ export async function lookAt(
     ]);
     const { frame, measure } = document;
     const loadedOver = tellsChanges ? followLoaded(looks, document) : undefined;
-    for (const one of allDocuments(document)) followRedrawn(looks, one, { looked: !isGlance });
+    for (const one of allDocuments(document)) followRedrawn(looks, one, { looked: !isGlance, told: tellsChanges });
     const give = (element: Omit<SeenElement, "tab">) => looks.refs.give({ ...element, tab: tab.id });
     const drawn = drawnItems(document.drawn, (element) =>
       give({ ...element, frame, origin: measure.origin, name: "", mark: "" }),
@@ -118,6 +119,8 @@ const loadMs = 5_000;
 const pollMs = 100;
 /** What the scripts of a page asked for is waited for as long, so that a list is seen loaded. */
 const answerMs = 2_000;
+/** What a page shows to be loading is waited for as long, once. */
+const shownMs = 4_000;
 
 /** Waits for the page that another one is about to become, for some seconds at most. */
 export async function untilLoaded(browsing: Browsing, signal: AbortSignal): Promise<void> {
@@ -128,8 +131,8 @@ export async function untilLoaded(browsing: Browsing, signal: AbortSignal): Prom
 }
 
 /**
- * After an act on a page: waits until the page has loaded and stopped changing, for some seconds at
- * most. Never fails for a page that keeps changing.
+ * After an act on a page: waits until the page has loaded, stopped changing and shows no more that
+ * it is loading, for some seconds at most. Never fails for a page that keeps changing.
  */
 export async function settle(browsing: Browsing, looks: SnapshotState, signal: AbortSignal): Promise<void> {
   if (!looks.restless || browsing.dialog() !== undefined) return;
@@ -142,10 +145,13 @@ export async function settle(browsing: Browsing, looks: SnapshotState, signal: A
     async (page) => {
       await page.waitForLoadState("domcontentloaded", { timeout: loadMs }).catch(() => undefined);
       await page.evaluate(waitForQuiet, quiet).catch(() => undefined);
-      if (!(await untilAnswered(browsing, signal))) return;
-      await page.evaluate(waitForQuiet, quiet).catch(() => undefined);
+      if (await untilAnswered(browsing, signal)) await page.evaluate(waitForQuiet, quiet).catch(() => undefined);
+      const { lasting } = looks;
+      const known = lasting?.url === page.url() ? lasting.sign : "";
+      const sign = await untilShown(page, { signal, maxMs: shownMs, lasting: known });
+      looks.lasting = sign === "" ? undefined : { url: page.url(), sign };
     },
-    { signal, timeoutMs: 2 * loadMs },
+    { signal, timeoutMs: 3 * loadMs },
   );
 }
 

@@ -57,7 +57,11 @@ export async function observe(browsing: Browsing, options: ObservationOptions): 
   await settle(browsing, looks, signal);
   const look = await lookAt(browsing, looks, { signal, timeoutMs: lookMs, tellsChanges: true });
   const notices = untoldNotices(browsing, looks);
-  const told = { header: headerOf(browsing, look, about), notices, picture: base?.picture };
+  const told = {
+    header: headerOf(browsing, look, [...about, ...lastingText(looks, look)]),
+    notices,
+    picture: base?.picture,
+  };
   if (look === undefined) {
     // The header ends with the dialog.
     const isTold = base !== undefined && looks.toldDialog !== undefined && browsing.dialog() === looks.toldDialog;
@@ -76,6 +80,13 @@ export async function observe(browsing: Browsing, options: ObservationOptions): 
     passedText(look, between, [base?.lines ?? [], snapshot?.lines ?? []]),
     since,
   );
+}
+
+/** That a page had not loaded all when it was looked at. */
+function lastingText({ lasting }: SnapshotState, look: PageLook | undefined): string[] {
+  if (lasting === undefined || lasting.url !== look?.url) return [];
+  const how = lasting.sign.startsWith('"') ? `, with gone: ${lasting.sign},` : "";
+  return [`The page is still loading: it shows ${lasting.sign}. browser_wait${how} waits for the rest.`];
 }
 
 /** An observation with what a page said in between. */
@@ -116,7 +127,7 @@ function seenOf(
     return isOld ? undefined : sinceSnapshot(looks, { ...page, lines: shown }, { base: known, since: base && since });
   }
   if (base !== undefined && continues(look, base)) {
-    const shown = lines(base.detail);
+    const shown = lines(base.detail, { known: new Set(base.lines) });
     const isDrawnAlike = image !== undefined && isSame(base.picture, told.picture);
     const most = isDrawnAlike ? maxBesidePicture : base.document === documentOf(look) ? maxChanged : maxLoaded;
     const room = most * estimateText(whole(lines(base.detail, { behind: true })));

@@ -50,9 +50,11 @@ export function differenceOf(look: PageLook, { lines, shown }: LookLines, base: 
  * A line without what changes while the element stays the same: which one has the focus, and where
  * things are drawn once the page is scrolled.
  */
+const placed = / at -?\d+,-?\d+/;
+
 function sameLine(text: string, isScrolled: boolean): string {
   const line = text.replace(" [focused]", "");
-  return isScrolled ? line.replace(/ at -?\d+,-?\d+/, "") : line;
+  return isScrolled ? line.replaceAll(/ at -?\d+,-?\d+/g, "") : line;
 }
 
 /** Whether a line only counts what is left out. */
@@ -81,7 +83,11 @@ export function toldWith(
 ): ToldPage {
   const at = change === undefined ? [...shown] : change.difference.fresh;
   const gone = countOf(change?.difference.gone ?? []);
-  const kept = (change?.base.lines ?? []).filter((text) => !take(gone, text));
+  // Where shapes are drawn once the page is scrolled is not told, and no change later.
+  const now = new Map(lines.map(({ text }) => [sameLine(text, true), text]));
+  const kept = (change?.base.lines ?? [])
+    .filter((text) => !take(gone, text))
+    .map((text) => (placed.test(text) ? (now.get(sameLine(text, true)) ?? text) : text));
   return {
     ...told,
     document: documentOf(look),
@@ -202,9 +208,9 @@ function linesInPlace(
     const depth = (depths.get(parent) ?? -1) + 1;
     depths.set(index, depth);
     const told = `${" ".repeat(depth)}${written(text, index)}`;
-    if (parent < 0 || parent === place || depth > 0) return [told];
+    if (parent === place || depth > 0 || (parent < 0 && place < 0)) return [told];
     place = parent;
-    return [`in ${shortened(lines[parent]?.text ?? "")}:`, told];
+    return [`in ${parent < 0 ? "the page" : shortened(lines[parent]?.text ?? "")}:`, told];
   });
 }
 

@@ -164,6 +164,7 @@ test("what is drawn without words is told with its size, place, colour and neigh
     beside: "Ann",
     outlined: false,
     clipped: false,
+    still: false,
   };
   const { items, looks } = drawnItems(
     [

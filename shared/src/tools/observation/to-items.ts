@@ -32,7 +32,8 @@ export function toItems(nodes: readonly (string | AriaNode)[], setting: Setting,
   const items = nodes.flatMap((node) => {
     if (typeof node === "string") return textItems(node, setting, away);
     const inner = nodeItems(node, setting, away);
-    return isDrawnRow(node, nodes) && fitsRow(inner) ? [rowItem(node, inner, setting)] : inner;
+    const isRow = (isDrawnRow(node, nodes) && fitsRow(inner)) || (isOneOfMany(node, nodes) && fitsCard(inner));
+    return isRow ? [rowItem(node, inner, setting)] : inner;
   });
   return items.filter((item, index) => !isLabel(item, items[index - 1]) && !isLabel(item, items[index + 1]));
 }
@@ -42,15 +43,20 @@ const fewestCells = 3;
 const mostCells = 12;
 
 /** Whether a box without a role is drawn as a row: its parts on one line, with others like it. */
-function isDrawnRow(
+function isDrawnRow(node: AriaNode, siblings: readonly (string | AriaNode)[]): boolean {
+  const { children = [] } = node;
+  const boxes = children.flatMap((child) => (typeof child === "string" || isEmpty(child.box) ? [] : [child.box]));
+  const top = Math.max(...boxes.map(([, y]) => y));
+  const bottom = Math.min(...boxes.map(([, y, , height]) => y + height));
+  return boxes.length >= fewestCells && top < bottom && isOneOfMany(node, siblings);
+}
+
+/** Whether it is a box of several parts without a role, with others like it beside it. */
+function isOneOfMany(
   { role, name, cursor, children = [] }: AriaNode,
   siblings: readonly (string | AriaNode)[],
 ): boolean {
   if (role !== "generic" || name !== "" || cursor === "pointer" || children.length < fewestCells) return false;
-  const boxes = children.flatMap((child) => (typeof child === "string" || isEmpty(child.box) ? [] : [child.box]));
-  const top = Math.max(...boxes.map(([, y]) => y));
-  const bottom = Math.min(...boxes.map(([, y, , height]) => y + height));
-  if (boxes.length < fewestCells || top >= bottom) return false;
   const isAlike = (one: string | AriaNode) =>
     typeof one !== "string" && one.role === role && one.children?.length === children.length;
   return siblings.filter(isAlike).length >= fewestAlike;
@@ -60,6 +66,19 @@ function fitsRow(inner: readonly Item[]): boolean {
   const isText = ({ role }: Item) => role === "text";
   const isFull = inner.length >= fewestCells && inner.length <= mostCells;
   return isFull && inner.filter(isText).length > 1 && inner.every(({ children }) => children.length === 0);
+}
+
+const mostCharacters = 200;
+
+/**
+ * Whether a box drawn as a card, such as a product with its price and a button, is short enough for
+ * a line: so its button stands beside what it is about.
+ */
+function fitsCard(inner: readonly Item[]): boolean {
+  const isShort = inner.reduce((sum, { name, text }) => sum + name.length + text.length, 0) <= mostCharacters;
+  const isCard = inner.some(({ role }) => role === "text") && inner.some(({ acts }) => acts);
+  const isPlain = inner.every(({ children, role }) => children.length === 0 && !holdsValue(role));
+  return isCard && isShort && isPlain && inner.length >= fewestCells && inner.length <= mostCells;
 }
 
 function rowItem({ box, ref: number, role, name, ...node }: AriaNode, children: Item[], setting: Setting): Item {

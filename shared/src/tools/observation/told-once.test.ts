@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { refOf, startDesk } from "../../testing/browser/desk.ts";
 
 const days = Array.from({ length: 14 }, (_, n) => `<td onclick="picked.textContent = 'Day ${14 - n}'">${14 - n}</td>`);
-const dots = Array.from({ length: 9 }, (_, n) => `<circle cx=${20 * n + 20} cy=20 r=5 fill=blue />`);
+const dots = Array.from({ length: 9 }, (_, n) => `<circle cx=${20 * n + 20} cy=20 r=9 fill=blue />`);
 
 const drawing = (attributes: string, inside = "") =>
   `<svg width=120 height=60 ${attributes}>${inside}<path d="M0 0h90v40z" /></svg>`;
@@ -77,7 +77,7 @@ test("what a snapshot has just told is not repeated: only what is new, and what 
 
 test("words that stand beside many shapes are told once", async () => {
   const text = await desk.open("/plot");
-  expect(text.match(/circle \[e\d+\]: 10×10 px/g)).toHaveLength(9);
+  expect(text.match(/circle \[e\d+\]: 18×18 px/g)).toHaveLength(9);
   expect(text.match(/beside "Axis"/g)).toHaveLength(1);
 });
 

@@ -3,6 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import type { BrowserHost } from "../../machine/browser/browser.ts";
 import { copyVisible } from "../observation/in-page/copy-visible.ts";
 import { unseenTextOf } from "../observation/looking.ts";
+import { untilShown } from "../observation/until-shown.ts";
 import { extractInWorker } from "../page/extract-in-worker.ts";
 
 /** A document of the web as a model can read it. */
@@ -55,16 +56,26 @@ export async function readRendered(
   if (browser === undefined)
     return { ...plain, note: "The page may make its text by scripts, which needs a browser; there is none here." };
   try {
-    const { url, html } = await browser.render(plain.url, { timeoutMs, signal, read: readSeen });
+    let sign = "";
+    const read = async (page: BrowserPage) => {
+      sign = await untilShown(page, { signal, maxMs: Math.min(shownMs, timeoutMs / 4) });
+      return await readSeen(page);
+    };
+    const { url, html } = await browser.render(plain.url, { timeoutMs, signal, read });
     const rendered = await extractInWorker({ html, url }, timeoutMs, signal);
-    if (render !== true && rendered.text.length <= plain.text.length) return plain;
-    return { ...rendered, url, mediaType: plain.mediaType, note: "The page was read after its scripts ran." };
+    const lasting = sign === "" ? "" : ` It still showed ${sign}: more may come later.`;
+    if (render !== true && rendered.text.length <= plain.text.length)
+      return lasting === "" ? plain : { ...plain, note: `The page makes its text by scripts.${lasting}` };
+    return { ...rendered, url, mediaType: plain.mediaType, note: `The page was read after its scripts ran.${lasting}` };
   } catch (error) {
     signal.throwIfAborted();
     if (render === true || !(error instanceof AppError)) throw error;
     return { ...plain, note: `The page may make its text by scripts, and no browser could show it: ${error.message}` };
   }
 }
+
+/** What a page shows to be loading is waited for as long. */
+const shownMs = 4_000;
 
 /** The page's HTML without what a person could not see there. */
 async function readSeen(page: BrowserPage): Promise<string> {

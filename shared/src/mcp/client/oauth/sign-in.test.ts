@@ -228,6 +228,7 @@ test("a renewal reaches what its server names only through the policy", async ()
   const { server, store, deps } = entryFor(at.url);
   await store.write(server, { tokens: { ...old, refresh_token: "r0" }, client: { client_id: "client" } });
   const egress = {
+    ...deps.egress,
     fetch: async ({ url }: { url: URL }) => {
       asked.push(url.href);
       throw new AppError("forbidden", "not public");

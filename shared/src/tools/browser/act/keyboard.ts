@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tools/tool.ts";
-import { suggests, untilMore } from "../../observation/in-page/wait-for-quiet.ts";
+import { suggests, untilMore } from "../../observation/in-page/settling/wait-for-quiet.ts";
 import { judgeForm, judgeInput, judgeKeys } from "../../risk/acts.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { ref } from "./input.ts";

@@ -107,6 +107,56 @@ test("a name is UTF-8 where it can be, whatever the archive says, and else what 
   expect(marked?.[0]).toBe("Grüße");
 });
 
+test.each<[string, "shift_jis" | "gb18030" | "euc-kr", string[]]>([
+  ["Japanese", "shift_jis", ["日本語/表能ソ十.txt", "請求書 (3月).pdf", "テスト.txt", "plain.txt"]],
+  ["simplified Chinese", "gb18030", ["中文资料/图.txt", "报告—最终版（2024）.docx", "数据.xlsx", "plain.txt"]],
+  ["one Chinese", "gb18030", ["数.txt"]],
+  ["Korean", "euc-kr", ["한국어/보고서.txt", "데이터 목록.csv"]],
+])("%s names are read as the systems of those languages write them", async (_, code, names) => {
+  const written = names.map((name) => ({ name: encoded(name, code) }));
+  expect((await read(written)).map((entry) => (entry as unknown[])[0])).toEqual(names);
+});
+
+test("names of other systems, and those that fit no language, stay what MS-DOS wrote, each its own", async () => {
+  const written = [
+    ["Größe für Änderung.txt", "Gr\x94\xe1e f\x81r \x8enderung.txt"],
+    ["éáéóéóéá.txt", "\x82\xa0\x82\xa2\x82\xa2\x82\xa0.txt"],
+    ["ÅαΘóÑΓ.txt", "\x8f\xe0\xe9\xa2\xa5\xe2.txt"],
+    ["╓╨┌", "\xd6\xd0\xda"],
+    ["╓╨█", "\xd6\xd0\xdb"],
+  ] as const;
+  for (const [, bytes] of written) {
+    const [[name] = []] = (await read([{ name: Buffer.from(bytes, "latin1") }])) as unknown[][];
+    expect(name).toBe(written.find((one) => one[1] === bytes)?.[0]);
+  }
+  const together = await read(written.map(([, bytes]) => ({ name: Buffer.from(bytes, "latin1") })));
+  expect(together.map((entry) => (entry as unknown[])[0])).toEqual(written.map(([name]) => name));
+});
+
+test("of many entries the first thousands say what language the names are in", async () => {
+  const many = Array.from({ length: 2_100 }, (_, n) => ({ name: `${n}.txt` }));
+  const last = { name: encoded("資料.txt", "shift_jis") };
+  expect((await read([last, ...many])).map((entry) => (entry as unknown[])[0])).toEqual([
+    "資料.txt",
+    ...many.map(({ name }) => name),
+  ]);
+  expect(await read([...many, last])).toHaveLength(2_101);
+});
+
+/** A text in an older encoding, by looking for the bytes that read as each of its characters. */
+function encoded(text: string, code: "shift_jis" | "gb18030" | "euc-kr"): Buffer {
+  const decoder = new TextDecoder(code, { fatal: true });
+  const known = new Map<string, number[]>();
+  for (let lead = 0x81; lead < 0xff; lead++)
+    for (let trail = 0x40; trail < 0xff; trail++) {
+      try {
+        const read = decoder.decode(Uint8Array.of(lead, trail));
+        if (!known.has(read)) known.set(read, [lead, trail]);
+      } catch {}
+    }
+  return Buffer.from([...text].flatMap((one) => (one < "\x80" ? [one.charCodeAt(0)] : (known.get(one) ?? []))));
+}
+
 test("an entry that is packed in another way is refused by its name, and not called damaged", async () => {
   await expect(read([{ name: "a", method: 14 }])).rejects.toMatchObject({
     code: "rejected",

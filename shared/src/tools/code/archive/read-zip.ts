@@ -1,6 +1,6 @@
 import type { Entry } from "yauzl";
 import { AppError } from "../../../core/errors.ts";
-import { unmarkedUtf8 } from "../../../core/text/zip-name.ts";
+import { judgedEntries, zipNameReader } from "../../../core/text/zip-name.ts";
 import { type ArchiveEntry, nothing } from "./archive-entry.ts";
 
 const longestTarget = 4096;
@@ -17,9 +17,9 @@ export async function* readZip(descriptor: number): AsyncGenerator<ArchiveEntry>
   const { fromFdPromise, getFileNameLowLevel } = await import("yauzl");
   // A name that it decodes itself it also judges, and ends at one that it does not like.
   const zip = await fromFdPromise(descriptor, { lazyEntries: true, decodeStrings: false, autoClose: false });
-  for await (const entry of zip.eachEntry()) {
-    const { generalPurposeBitFlag, fileNameRaw, extraFields } = entry;
-    const path = unmarkedUtf8(entry) ?? getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, true);
+  const dosName = ({ generalPurposeBitFlag, fileNameRaw, extraFields }: Entry) =>
+    getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, true);
+  for await (const [entry, path] of named(zip.eachEntry(), dosName)) {
     const open = async function* () {
       if (entry.isEncrypted()) throw new AppError("rejected", `${path} is encrypted.`);
       const { compressionMethod: method } = entry;
@@ -36,6 +36,25 @@ export async function* readZip(descriptor: number): AsyncGenerator<ArchiveEntry>
       ...(kind === "symlink" && { target: await entryText(open()) }),
     };
   }
+}
+
+/** Each entry with its name, in the encoding that the first ones seem to be in. */
+async function* named(
+  entries: AsyncIterable<Entry>,
+  otherwise: (entry: Entry) => string,
+): AsyncGenerator<readonly [Entry, string]> {
+  const first: Entry[] = [];
+  let read: ReturnType<typeof zipNameReader> | undefined;
+  const withName = (entry: Entry) => [entry, read?.(entry) ?? otherwise(entry)] as const;
+  const begin = () => {
+    read = zipNameReader(first);
+    return first.splice(0).map(withName);
+  };
+  for await (const entry of entries) {
+    if (read !== undefined) yield withName(entry);
+    else if (first.push(entry) === judgedEntries) yield* begin();
+  }
+  yield* begin();
 }
 
 /** The mode that Unix programs write into the upper half; 0 for other systems. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
+import type { Tool } from "../../../core/tools/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { createEgress } from "../../../machine/egress/egress.ts";
 import { runCommand } from "../../../machine/sandbox/run-command.ts";
@@ -232,6 +233,32 @@ test.if(hasGit)("what is not there, not cloned or not allowed is refused with wh
     "40 digits",
   );
 });
+
+test.if(hasGit)(
+  "what could not succeed is known before anybody is asked, and what could is not ruled out",
+  async () => {
+    const { commit, workspace, tools, push } = await cloned();
+    const head = await commit("echo 9 > src/a");
+    const why = (tool: Tool, input: object) => tool.impossible?.(input, riskContextForTest(workspace));
+    const pushing = (input: object) => why(tools.push, { folder: "app", branch: "fix", commit: head, ...input });
+    expect(await pushing({})).toBeUndefined();
+    expect(await pushing({ commit: "a".repeat(40) })).toContain("There is no commit");
+    expect(await pushing({ folder: "other" })).toContain("Cloned were: app");
+    expect(await pushing({ branch: "main", title: "x" })).toContain("into itself");
+    expect(await why(toolsFor({ push: "never" }).push, { folder: "app", branch: "fix", commit: head })).toContain(
+      "let nobody push",
+    );
+    const before = await inside(workspace, "git -C app rev-parse HEAD~1");
+    expect(await pushing({ commit: before })).toBeUndefined();
+    expect((await push({ branch: "fix", commit: head })).isError).toBe(false);
+    expect(await pushing({})).toBeUndefined();
+    const cloning = (url: string) => why(tools.clone, { url });
+    expect(await cloning(`${forge.origin}/ann/other`)).toBeUndefined();
+    expect(await cloning("http://git.example/a/b")).toContain("https://");
+    expect(await cloning("https://10.0.0.1/a/b")).toContain("not public");
+    expect(await cloning("https://github.com/a/b/tree/main")).toContain("not the address of a repository");
+  },
+);
 
 test.if(hasGit)("an issue of a private repository is read, as data by others", async () => {
   const { name, url, workspace, tools } = await cloned();

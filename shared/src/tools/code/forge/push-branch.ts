@@ -59,6 +59,12 @@ export function pushBranchTool(deps: ForgeDeps): Tool {
       const place = await placeOf(given.folder, workspace, deps.hosts);
       return place === undefined ? undefined : riskOf(place, given, { ...deps, workspace, signal });
     },
+    async impossible(given, { workspace, signal }) {
+      const place = await pushablePlace(given, workspace, deps.hosts);
+      // What was pushed before is there, or can be put back.
+      if (!isKnown(place.record, given)) await changeOf(place, given, { ...deps, workspace, signal });
+      return undefined;
+    },
     // A permission for further pushes would cover what nobody has seen.
     sameKind: () => undefined,
     run: (given, context) => pushed(given, context, deps),
@@ -106,18 +112,10 @@ function baseOf({ defaultBranch }: CloneRecord, { base }: PushInput): string {
 }
 
 async function pushed(given: PushInput, { workspace, signal }: ToolContext, deps: ForgeDeps): Promise<string> {
-  const place = await placeOf(given.folder, workspace, deps.hosts);
-  if (place === undefined) throw await noPlace(given.folder, workspace);
+  const place = await pushablePlace(given, workspace, deps.hosts);
   const { record, repository } = place;
   const { branch, commit, title } = given;
-  if (repository.host.push === "never")
-    throw new AppError("forbidden", `The settings let nobody push to ${repository.host.host}.`);
   const base = baseOf(record, given);
-  if (title !== undefined && base === branch)
-    throw new AppError(
-      "invalid_input",
-      `A pull request from ${branch} into itself is not possible: name a new branch.`,
-    );
   const remote = await pushableRepository(record.url, { ...deps, signal });
   const tip = remote.tip(branch);
   const isThere = tip === commit;
@@ -132,6 +130,21 @@ async function pushed(given: PushInput, { workspace, signal }: ToolContext, deps
   const done = `${isThere ? "It was there already" : "Pushed"}: ${branch} of ${record.url} is at ${commit}.`;
   if (title === undefined) return done;
   return `${done}\n${await requested(repository, { head: branch, base, title, body: given.body }, { ...deps, signal })}`;
+}
+
+/** The folder and its repository. Rejects if the settings or the call itself rule the push out. */
+async function pushablePlace(given: PushInput, workspace: Workspace, hosts: GitHosts): Promise<Place> {
+  const place = await placeOf(given.folder, workspace, hosts);
+  if (place === undefined) throw await noPlace(given.folder, workspace);
+  const { host } = place.repository;
+  if (host.push === "never") throw new AppError("forbidden", `The settings let nobody push to ${host.host}.`);
+  const { branch, title } = given;
+  if (title !== undefined && baseOf(place.record, given) === branch)
+    throw new AppError(
+      "invalid_input",
+      `A pull request from ${branch} into itself is not possible: name a new branch.`,
+    );
+  return place;
 }
 
 function isKnown({ commit, pushed: before }: CloneRecord, given: PushInput): boolean {

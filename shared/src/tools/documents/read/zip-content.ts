@@ -1,7 +1,7 @@
 import { type Entry, fromBufferPromise, getFileNameLowLevel } from "yauzl";
 import { AppError } from "../../../core/errors.ts";
 import { counted } from "../../../core/text/counted.ts";
-import { unmarkedUtf8 } from "../../../core/text/zip-name.ts";
+import { judgedEntries, zipNameReader } from "../../../core/text/zip-name.ts";
 import { numberRange } from "./number-range.ts";
 import type { DocumentPiece, Reading } from "./reading.ts";
 
@@ -23,10 +23,8 @@ export type ZipContent = {
 };
 
 /** A name that the library decodes itself it also judges; here nothing is written under it. */
-function nameOf(entry: Entry): string {
-  const { generalPurposeBitFlag, fileNameRaw, extraFields } = entry;
-  const name = unmarkedUtf8(entry) ?? getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, false);
-  return name.replaceAll("\\", "/");
+function dosName({ generalPurposeBitFlag, fileNameRaw, extraFields }: Entry): string {
+  return getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, false).replaceAll("\\", "/");
 }
 
 /**
@@ -36,18 +34,24 @@ function nameOf(entry: Entry): string {
 export async function zipContent(bytes: Uint8Array): Promise<ZipContent> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const open = () => fromBufferPromise(buffer, { lazyEntries: true, decodeStrings: false });
-  const entries: ZipEntry[] = [];
+  const found: Entry[] = [];
   try {
     const zip = await open();
     for await (const entry of zip.eachEntry()) {
-      const { uncompressedSize, compressedSize } = entry;
-      if (entries.length === maxEntries) throw new AppError("too_large", "The archive has more than 20000 entries.");
-      entries.push({ path: nameOf(entry), size: uncompressedSize, packed: compressedSize });
+      if (found.length === maxEntries) throw new AppError("too_large", "The archive has more than 20000 entries.");
+      found.push(entry);
     }
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw new AppError("unsupported", `The archive is damaged: ${error instanceof Error ? error.message : error}`);
   }
+  const read = zipNameReader(found.slice(0, judgedEntries));
+  const nameOf = (entry: Entry) => read(entry)?.replaceAll("\\", "/") ?? dosName(entry);
+  const entries = found.map((entry) => ({
+    path: nameOf(entry),
+    size: entry.uncompressedSize,
+    packed: entry.compressedSize,
+  }));
   return {
     entries,
     unpackedBytes: entries.reduce((sum, { size }) => sum + size, 0),

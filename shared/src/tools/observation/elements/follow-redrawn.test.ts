@@ -38,6 +38,10 @@ const desk = await startDesk({
     `(left) => '<ul>' + ['Ann', 'Bob'].map((name, i) => '<li><a href="#' + name + '" onclick="hit(this)">' + name + '</a> <a href="/' + name + '">About ' + name + '</a> ' + (left + i) + ' left ${button("Buy")}</li>').join('') + '</ul>'`,
     "5",
   ),
+  "/tickets": drawn(
+    `([taken, said, title = 'Open']) => '<h1>' + title + '</h1><ul>' + ['VPN', 'Mail', 'Badge', 'Screen', 'Mouse', 'Phone', 'Desk', 'Lamp'].map((name) => '<li>' + name + ' ' + (taken === name ? 'mine' : 'free') + (title + taken === 'Mine' + name ? '' : ' ${button("Take")}') + '</li>').join('') + '</ul>' + said`,
+    "['', '']",
+  ),
   "/form": drawn(`(n) => '<h1>Order</h1><input aria-label=Name><input aria-label=Street>${button("Send")}'`, "1"),
   "/frame": '<iframe src="/list"></iframe>',
 });
@@ -148,6 +152,30 @@ test("a click on a button of a row that was redrawn with other words says which 
   expect(inRow((await desk.see()).text, "About Bob", "Buy")).toBe(now);
   expect(await click(now)).toMatchObject({ isError: false });
   expect(await title()).toMatch(/^2 Bob/);
+});
+
+test("the rows beside one that changed keep their refs, also where a message appears with it", async () => {
+  const mail = inRow(await desk.open("/tickets"), "Mail", "Take");
+  await page().evaluate("draw(['VPN', '<p>VPN is yours</p>'])");
+  expect(await click(mail)).toMatchObject({ isError: false });
+  expect(await title()).toBe("2 Mail free Take");
+});
+
+test("of a list where one row lost its button and the words around it changed, an observation tells only these", async () => {
+  await desk.open("/tickets");
+  const { text: before, mark } = await desk.see();
+  await page().evaluate("draw(['VPN', '', 'Mine'])");
+  const changes = (await desk.seeSince(mark))?.text;
+  expect(changes).toContain("VPN mine");
+  expect(changes).not.toMatch(/Mail|Badge|Lamp/);
+  expect(await click(inRow(before, "Badge", "Take"))).toMatchObject({ isError: false });
+});
+
+test("rows are refused before a look when the words around their list are others", async () => {
+  const mail = inRow(await desk.open("/tickets"), "Mail", "Take");
+  await page().evaluate("draw(['VPN', '', 'Closed'])");
+  expect(await click(mail)).toMatchObject({ isError: true, text: expect.stringContaining("Look again") });
+  expect(await title()).toBe("");
 });
 
 test("where its row is gone or two rows are like it, no other ref is named", async () => {

@@ -2,21 +2,23 @@ import type { Frame } from "playwright";
 import { type AriaNode, markOf } from "../aria-node.ts";
 import type { DocumentLook } from "../in-page/start-looking.ts";
 import { lookIn } from "../looking.ts";
-import { type OutlineBranch, type OutlineTree, outlineTree, saysWithout } from "./outline-tree.ts";
+import { type OutlineBranch, type OutlineTree, outlineTree } from "./outline-tree.ts";
+import { isSameList } from "./same-list.ts";
 import type { SnapshotState } from "./snapshot-state.ts";
 
 /**
  * Moves refs to the elements of a document that were redrawn since the newest look, where they are
- * unambiguously the same. With `looked`, the outline becomes the newest look's.
+ * unambiguously the same. With `looked`, the outline becomes the newest look's; with `told`, the
+ * model reads what has changed before it acts, so that most of a list is enough to know it by.
  */
 export function followRedrawn(
   looks: SnapshotState,
   { frame, nodes, measure: { origin } }: Pick<DocumentLook, "nodes" | "measure"> & { readonly frame: Frame },
-  { looked }: { readonly looked: boolean },
+  { looked, told = false }: { readonly looked: boolean; readonly told?: boolean },
 ): void {
   const before = looks.outlines.get(frame);
   const now = { origin, url: frame.url(), nodes };
-  const same = before?.origin === origin && before.url === now.url ? sameElements(before.nodes, nodes) : [];
+  const same = before?.origin === origin && before.url === now.url ? sameElements(before.nodes, nodes, told) : [];
   for (const successor of same) looks.refs.follow({ frame, origin }, successor);
   if (looked || same.length > 0) looks.outlines.set(frame, now);
 }
@@ -42,19 +44,20 @@ const maxGone = 2_000;
 /**
  * The elements of a redrawn document that are unambiguously those of its former outline. Each is in
  * a row (or similar) that has the same words as before, unique before and now, at the same place in
- * it; rows like it were added or removed, but not both; and the rest of the document has the same
- * words. Otherwise there are none, as having the same name does not make a button the same; only a
- * link that is the only one of its name to its page is the same whatever stands around it.
+ * it, in what is still the same list (`isSameList`). Otherwise there are none, as having the same
+ * name does not make a button the same; only a link that is the only one of its name to its page is
+ * the same whatever stands around it.
  */
 function sameElements(
   before: readonly (string | AriaNode)[],
   now: readonly (string | AriaNode)[],
+  told: boolean,
 ): readonly Successor[] {
   const refsNow = refsIn(now);
   const gone = [...refsIn(before)].filter((ref) => !refsNow.has(ref));
   if (gone.length === 0 || gone.length > maxGone) return [];
   const [old, fresh] = [outlineTree(before), outlineTree(now)];
-  const agree = agreement();
+  const agree = agreement(told);
   const [linksBefore, linksNow] = [soleLinks(old), soleLinks(fresh)];
   return gone.flatMap((former) => {
     const branch = old.byRef.get(former);
@@ -129,38 +132,20 @@ function kinOf({ parent, shape }: OutlineBranch): readonly OutlineBranch[] {
   return (parent?.children ?? []).filter((child) => child.shape === shape);
 }
 
-/**
- * Whether everything else around two rows has the same words, except for similar rows that were
- * added or removed.
- */
-function agreement(): Agree {
-  const known = new Map<OutlineBranch, Map<string, boolean>>();
+/** Whether two rows are of the same list, which is decided once for all its rows. */
+function agreement(told: boolean): Agree {
+  const known = new Map<OutlineBranch, Map<OutlineBranch, ReturnType<typeof isSameList>>>();
   return (then, now) => {
     if (then.parent === undefined || now.parent === undefined || then.shape !== now.shape) return false;
-    const [rows, rowsNow] = [kinOf(then), kinOf(now)];
-    const [first, firstNow] = [rows[0], rowsNow[0]];
+    const lists = { rows: kinOf(then), rowsNow: kinOf(now), told };
+    const [first, firstNow] = [lists.rows[0], lists.rowsNow[0]];
     if (first === undefined || firstNow === undefined) return false;
-    const answers = known.get(first) ?? new Map<string, boolean>();
+    const answers = known.get(first) ?? new Map();
     known.set(first, answers);
-    const key = `${firstNow.says} ${firstNow.shape} ${rowsNow.length}`;
-    const answer =
-      answers.get(key) ??
-      ((isWithin(rows, rowsNow) || isWithin(rowsNow, rows)) &&
-        saysWithout(then.parent, new Set(rows)) === saysWithout(now.parent, new Set(rowsNow)));
-    answers.set(key, answer);
-    return answer;
+    const answer = answers.get(firstNow) ?? isSameList(lists);
+    answers.set(firstNow, answer);
+    return answer === true || (answer === "in place" && lists.rows.indexOf(then) === lists.rowsNow.indexOf(now));
   };
-}
-
-/** Whether every row occurs among the others, at least as often. */
-function isWithin(rows: readonly OutlineBranch[], others: readonly OutlineBranch[]): boolean {
-  const left = new Map<number | bigint, number>();
-  for (const { says } of others) left.set(says, (left.get(says) ?? 0) + 1);
-  return rows.every(({ says }) => {
-    const count = left.get(says) ?? 0;
-    left.set(says, count - 1);
-    return count > 0;
-  });
 }
 
 /** The branch at the same place below a top that another branch has below its own top. */

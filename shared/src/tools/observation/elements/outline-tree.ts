@@ -55,6 +55,11 @@ function saysOf(node: AriaNode, children: readonly { readonly says: number | big
   return Bun.hash(JSON.stringify([role, name, url, own, children.map(({ says }) => String(says))]));
 }
 
+/** A hash of a node's own words, without what is in it. */
+export function ownSays(node: AriaNode): number | bigint {
+  return saysOf(node, []);
+}
+
 /** A hash of the document's words without some children of one of its nodes. */
 export function saysWithout(parent: OutlineBranch, left: ReadonlySet<OutlineBranch>): number | bigint {
   let says = saysOf(

@@ -24,6 +24,8 @@ export type SnapshotState = {
   toldDialog: OpenDialog | undefined;
   /** Whether an act followed the newest look, so that the page may still be about to change. */
   restless: boolean;
+  /** What still said at an address that it is loading, when it had been waited for. */
+  lasting: { readonly url: string; readonly sign: string } | undefined;
   /** Whether an act since the newest look has changed what is on the page. */
   changed: boolean;
   /** What pages said between the acts since the newest observation, each at its address. */
@@ -59,6 +61,7 @@ export function createSnapshotStates(): SnapshotStates {
         outlines: new WeakMap(),
         toldDialog: undefined,
         restless: false,
+        lasting: undefined,
         changed: false,
         between: [],
         refused: undefined,

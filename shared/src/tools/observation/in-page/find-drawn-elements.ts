@@ -24,6 +24,8 @@ export type DrawnElement = {
   readonly beside: string;
   /** Set when an outline has the element, though without a word. */
   readonly outlined: boolean;
+  /** Set when nothing tells that a click on it does something. */
+  readonly still: boolean;
   /** Set when it is scrolled or clipped out of view. */
   readonly clipped: boolean;
   /** Set when an open dialog makes it inert. */
@@ -67,11 +69,18 @@ export function findDrawnElements({ reader, roles, names, numbers }: DrawnParts,
       beside: word === "" ? wordsBeside(reader, element) : "",
       outlined:
         isUnlabelled(reader, element) || (word === "" && !isShape(reader, element) && isPointerRoot(reader, element)),
+      still: isStill(reader, element),
       clipped: isClipped(reader, element),
       behind: modal?.contains(element) === false,
     });
   }
   return found;
+}
+
+/** Runs in the page: whether nothing tells that a click on an element does something. */
+export function isStill(reader: Reader, element: PageElement): boolean {
+  const told = ["onclick", "tabindex", "draggable"].some((name) => reader.attribute(element, name) !== null);
+  return !told && reader.style(element).cursor !== "pointer" && !isActing(reader, element);
 }
 
 /**

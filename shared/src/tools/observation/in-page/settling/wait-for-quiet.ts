@@ -1,4 +1,4 @@
-import type { PageDocument, PageElement, PageObserver } from "./dom.ts";
+import type { PageDocument, PageElement, PageObserver } from "../dom.ts";
 
 declare const document: PageDocument;
 declare const MutationObserver: PageObserver;
