@@ -1,18 +1,16 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { AgentInput } from "manyhands/internal/core/runs/task";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
 import { freePort } from "manyhands/internal/http/free-port";
-import { compiled } from "manyhands/internal/testing/bundled";
 import { startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import { sweepSize } from "manyhands/internal/testing/sweep-size";
 import { plan, plannerForTest } from "../../flows/src/testing/planner.ts";
 import { startManus } from "../servers/manus-server.ts";
 
-const child = await compiled(resolve(import.meta.dir, "../../flows/src/testing/flow-process.ts"));
-afterAll(() => child[Symbol.asyncDispose]());
+const program = resolve(import.meta.dir, "../../flows/src/testing/flow-process.ts");
 const flows = sweepSize({ usual: 16, full: 25 });
 const seeds = sweepSize({ quick: [20261], usual: [20261, 7], full: [1, 2, 3, 4, 5] });
 const kills = 8;
@@ -91,7 +89,8 @@ async function chaos(seed: number) {
   };
   await begin(0);
   const settings = { home, model: planner.url, agents: Object.fromEntries(agents.map(({ name, url }) => [name, url])) };
-  const gateway = kept(() => Bun.spawn([child.path, JSON.stringify(settings)], { stdout: "ignore", stderr: "ignore" }));
+  const command = [process.execPath, program, JSON.stringify(settings)];
+  const gateway = kept(() => Bun.spawn(command, { stdout: "ignore", stderr: "ignore" }));
   try {
     for (let n = 0, begun = 0; n < kills; n++) {
       for (let count = 0; count < flows / kills; count++) {

@@ -11,6 +11,7 @@ const programs = [
   "gateway/src/{cli,server}/main.ts",
   "gateway/src/supervisor/parent-watch.ts",
   "shared/src/machine/process/{landlock-launcher,supervisor}.ts",
+  "flows/src/testing/flow-process.ts",
   "shared/src/testing/machine/own-script-process.ts",
   "shared/src/tools/{code,data,documents,files}/**/*-worker.ts",
   // Its parent speaks with it over a channel that the true Bun would not be given.

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { availableTiers, eventually, openTier, processesNamed } from "../../testing/sandbox/tiers.ts";
@@ -41,5 +41,26 @@ test.each(cases)(
     expect(await readdir(workspace)).toEqual([]);
     await close();
     await Promise.all([within, temporary].map((path) => rm(path, { recursive: true })));
+  },
+);
+
+test.each(modes.filter((mode) => mode === "landlock" || mode === "off"))(
+  "tier %s: a command whose supervisor is killed as well ends with it, also one that would stay",
+  async (mode) => {
+    const mark = `6${Math.floor(Math.random() * 1e9)}`;
+    const { sandbox, workspace, close } = await openTier(mode);
+    await sandbox.spawn({ argv: ["sleep", mark], workspace });
+    const commandOf = (pid: number) => readFile(`/proc/${pid}/comm`, "utf8").catch(() => "");
+    const sleeping = async () => {
+      const named = await processesNamed(mark);
+      return (await Promise.all(named.map(async (pid) => ((await commandOf(pid)) === "sleep\n" ? [pid] : [])))).flat();
+    };
+    await eventually("it runs", async () => (await sleeping()).length === 1);
+    const [command = 0] = await sleeping();
+    const supervisor = Number(/^PPid:\s+(\d+)$/m.exec(await readFile(`/proc/${command}/status`, "utf8"))?.[1]);
+    expect((await processesNamed(mark)).includes(supervisor)).toBe(true);
+    process.kill(supervisor, "SIGKILL");
+    await eventually("it is gone", async () => (await sleeping()).length === 0);
+    await close();
   },
 );

@@ -37,7 +37,7 @@ export async function superviseCommand(
         ? supervisorArgv("unpack", "none")
         : supervisorArgv("keep", user ? `${user.uid}:${user.gid}` : "self")),
       ...confine,
-      ...stepDownArgv(user),
+      ...endWithParentArgv(user),
       ...prlimitArgv(findProgram("prlimit"), besideOthers(command.limits, user), command.group !== undefined),
       ...changeFolderArgv(command.workspace),
       ...command.argv,
@@ -91,6 +91,16 @@ async function makeTemporary(path: string): Promise<void> {
 function eldestChild(supervisor: number): number | undefined {
   const children = [...readProcessTable().values()].filter(({ parent }) => parent === supervisor);
   return children.sort((one, other) => one.startedAt - other.startedAt)[0]?.pid;
+}
+
+/**
+ * Gives up root, if there is a `user`. What follows ends with the supervisor even if that was
+ * killed, and so ended nothing: one program does both, since a second could not be looked up in a
+ * folder that is root's alone.
+ */
+function endWithParentArgv(user: SandboxUser | undefined): string[] {
+  const [setpriv = findProgram("setpriv"), ...steps] = stepDownArgv(user);
+  return [setpriv, "--pdeathsig=KILL", ...(steps.length > 0 ? steps : ["--"])];
 }
 
 function changeFolderArgv(workspace: string): string[] {

@@ -210,7 +210,9 @@ test.if(Bun.which("prlimit") !== null && process.getuid?.() === 0)(
     expect({ uid, gid }).toEqual(user);
     await locked.release();
     const free = await superviseCommand(commandWith(), undefined, []);
-    expect(free.argv.slice(0, free.argv.indexOf("--")).join(" ")).toMatch(/supervisor\.ts unpack none \S+prlimit /);
+    expect(free.argv.slice(0, free.argv.indexOf("--")).join(" ")).toMatch(
+      /supervisor\.ts unpack none \S+setpriv --pdeathsig=KILL$/,
+    );
     expect(free.argv.join(" ")).toContain("--as=");
     const own = await superviseCommand(commandWith(), undefined, ["lock-in"]);
     expect(own.argv.join(" ")).toContain("supervisor.ts keep self lock-in");
