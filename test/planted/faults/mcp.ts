@@ -85,8 +85,8 @@ export const mcpFaults: readonly Fault[] = [
   {
     id: "renewal-past-the-policy",
     file: "shared/src/mcp/client/oauth/sign-in.ts",
-    find: "fetchFn: fetchFor(server, deps), ...place",
-    becomes: "fetchFn: fetch, ...place",
+    find: "rememberRefusal(fetchFor(server, deps));",
+    becomes: "rememberRefusal(globalThis.fetch as FetchLike);",
     harm: "A server that refuses a token leads us into our own network.",
     tests: ["shared/src/mcp/client/oauth/sign-in"],
   },

@@ -35,6 +35,13 @@ test("marks that can be clicked stay a line each", async () => {
   expect((await desk.open("/dots")).match(/^ *- i\S* \[e\d+\]/gm)).toHaveLength(5);
 });
 
+test("marks that look alike are no news where a scroll shows more or fewer of them", async () => {
+  await desk.open("/shop");
+  const { mark } = await desk.see();
+  await desk.browsing().active().page.evaluate("scrollTo(0, 160)");
+  expect((await desk.seeSince(mark))?.text).not.toMatch(/\d × /);
+});
+
 test("what a scroll moved in the window is not told as changed, then or later", async () => {
   await desk.open("/shop");
   const { mark } = await desk.see();

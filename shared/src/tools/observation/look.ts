@@ -60,7 +60,9 @@ export async function lookAt(
     const { frame, measure } = document;
     const loadedOver = tellsChanges ? followLoaded(looks, document) : undefined;
     for (const one of allDocuments(document)) followRedrawn(looks, one, { looked: !isGlance, told: tellsChanges });
-    const give = (element: Omit<SeenElement, "tab">) => looks.refs.give({ ...element, tab: tab.id });
+    // What nobody is told of gets no ref, so that it may still be what had one before.
+    const give = (element: Omit<SeenElement, "tab">) =>
+      isGlance ? "e0" : looks.refs.give({ ...element, tab: tab.id });
     const drawn = drawnItems(document.drawn, (element) =>
       give({ ...element, frame, origin: measure.origin, name: "", mark: "" }),
     );

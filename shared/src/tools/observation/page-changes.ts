@@ -51,10 +51,12 @@ export function differenceOf(look: PageLook, { lines, shown }: LookLines, base: 
  * things are drawn once the page is scrolled.
  */
 const placed = / at -?\d+,-?\d+/;
+/** Small marks that look alike: which and where they are is no change. */
+const alikeMarks = /^(\d+ × .*): \[e\d+\] at .*$/;
 
 function sameLine(text: string, isScrolled: boolean): string {
-  const line = text.replace(" [focused]", "");
-  return isScrolled ? line.replaceAll(/ at -?\d+,-?\d+/g, "") : line;
+  const line = text.replace(" [focused]", "").replace(alikeMarks, "$1");
+  return isScrolled ? line.replaceAll(/ at -?\d+,-?\d+/g, "").replace(/^\d+ × /, "") : line;
 }
 
 /** Whether a line only counts what is left out. */

@@ -201,6 +201,18 @@ test("a ref stays an element's, is given to no other, and follows what replaced 
   expect(refs.give(element(78))).toBe("e8");
 });
 
+test("a ref moves on by what it was when it was told, and what it was in between is another element", () => {
+  const refs = createRefs();
+  const place = { role: "button", mark: "Go" };
+  const element = (number: number) => ({ ...place, tab: 1, frame: {} as Frame, origin: 1, number, name: "Go" });
+  const { frame } = element(0);
+  const give = (number: number) => refs.give({ ...element(number), frame });
+  expect(give(1)).toBe("e1");
+  refs.follow({ frame, origin: 1 }, { ...place, former: 1, now: 9 });
+  refs.follow({ frame, origin: 1 }, { ...place, former: 1, now: 12 });
+  expect([refs.get("e1")?.number, give(12), give(9), give(1)]).toEqual([12, "e1", "e2", "e3"]);
+});
+
 test("of thirty thousand refs the older half is forgotten, and none is given again", () => {
   const refs = createRefs();
   const frame = {} as Frame;

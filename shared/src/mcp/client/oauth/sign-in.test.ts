@@ -15,14 +15,15 @@ afterAll(() => rm(home, { recursive: true }));
 /**
  * A server whose sign-in only its answer to a request without a token leads to. Refresh tokens work
  * once. `iss` is what comes back with a code, `status` how it answers (never, if undefined),
- * `named` where it says that its sign-in is described.
+ * `named` where it says that its sign-in is described, `silent` a path at which it never answers.
  */
 function startServer({
   scope,
   iss,
   named,
+  silent,
   ...more
-}: Partial<Record<"scope" | "iss" | "named", string>> & { status?: number | undefined } = {}) {
+}: Partial<Record<"scope" | "iss" | "named" | "silent", string>> & { status?: number | undefined } = {}) {
   const { status } = { status: 401, ...more };
   const asked: URLSearchParams[] = [];
   const forms: URLSearchParams[] = [];
@@ -33,6 +34,7 @@ function startServer({
     hostname: "127.0.0.1",
     async fetch(request) {
       const { origin, pathname, searchParams } = new URL(request.url);
+      if (pathname === silent) return new Promise<Response>(() => undefined);
       if (pathname === "/named-only")
         return Response.json({ resource: `${origin}/mcp`, authorization_servers: [`${origin}/as`] });
       if (pathname === "/.well-known/oauth-authorization-server/as")
@@ -257,3 +259,25 @@ test("nobody is waited for longer than five minutes", async () => {
   }
   expect(times[0]).toBe(300_000);
 });
+
+test.each(["/named-only", "/as/register", "/as/token"])(
+  "a server that never answers at %s keeps nobody: neither one who leaves, nor longer than twenty seconds",
+  async (silent) => {
+    using at = startServer({ silent });
+    const leaving = new AbortController();
+    const entry = entryFor(at.url);
+    const left = entry.enter(leaving.signal).catch((error: unknown) => error);
+    await Bun.sleep(200);
+    leaving.abort(new Error("left"));
+    expect(await left).toBe(leaving.signal.reason);
+    const { timeout } = AbortSignal;
+    const passed = (ms: number) => timeout.call(AbortSignal, ms === 20_000 ? 300 : ms);
+    using _ = spyOn(AbortSignal, "timeout").mockImplementation(passed);
+    await expect(entry.enter()).rejects.toMatchObject({
+      code: "timeout",
+      message: expect.stringContaining("did not answer within 20 s"),
+    });
+    await entry.store.write(entry.server, { tokens: { ...old, refresh_token: "r0" }, client: { client_id: "client" } });
+    if (silent !== "/as/register") await expect(entry.refuse()).rejects.toMatchObject({ code: "timeout" });
+  },
+);

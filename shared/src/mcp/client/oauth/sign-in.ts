@@ -26,6 +26,8 @@ export type SignInDeps = {
 };
 
 const answerMs = 5 * 60_000;
+/** How long each request may take. */
+const requestMs = 20_000;
 
 /**
  * How we authenticate to a server: with the token from signing in, renewed when the server no
@@ -49,14 +51,15 @@ export function authorizeBy(server: RemoteServer, { principal, store, ...deps }:
   async function renewed(refused: string, resourceMetadataUrl: URL | undefined): Promise<void> {
     // A refresh token that rotates works once, so whoever waited takes what another one got.
     if ((await store.read(server))?.tokens?.access_token !== refused) return;
+    const { fetchFn, refused: unmade } = rememberRefusal(fetchFor(server, deps));
     const provider = createProvider(server, store, {
       redirectUrl: undefined,
       show: () => {
-        throw needed();
+        throw unmade() ?? needed();
       },
     });
     const place = resourceMetadataUrl && { resourceMetadataUrl };
-    await auth(provider, { serverUrl: server.url, fetchFn: fetchFor(server, deps), ...place });
+    await auth(provider, { serverUrl: server.url, fetchFn, ...place });
   }
 }
 
@@ -83,11 +86,12 @@ export async function signIn(
   signal: AbortSignal,
 ): Promise<void> {
   const until = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
-  const { fetchFn, refused } = rememberRefusal(fetchFor(server, deps));
+  const { fetchFn, refused } = rememberRefusal(fetchFor(server, deps, until));
   using callback = startCallback();
   const showFit = (address: string) => {
-    // If the policy refuses what the server named, the client continues with a guess; nobody is
-    // sent to such a server.
+    // If the policy refuses what the server named, or that does not answer, the client continues
+    // with a guess; nobody is sent to such a server.
+    until.throwIfAborted();
     const error = refused();
     if (error !== undefined) throw error;
     show(address);
@@ -125,18 +129,34 @@ async function wholeScope(
   return scope === undefined ? {} : { scope };
 }
 
-function fetchFor(server: RemoteServer, deps: Pick<SignInDeps, "egress" | "proxy">) {
-  return httpFetch({ url: new URL(server.url), ...deps, maxMessageBytes: 2 ** 20 });
+/**
+ * Requests that end with the signal, if there is one, or with `timeout` when they take too long.
+ */
+function fetchFor(server: RemoteServer, deps: Pick<SignInDeps, "egress" | "proxy">, until?: AbortSignal): FetchLike {
+  const send = httpFetch({ url: new URL(server.url), ...deps, maxMessageBytes: 2 ** 20 });
+  return async (url, init) => {
+    const late = AbortSignal.timeout(requestMs);
+    const signals = [init?.signal, until, late].filter((one) => one instanceof AbortSignal);
+    try {
+      const { status, headers, body } = await send(url, { ...init, signal: AbortSignal.any(signals) });
+      // All of it comes within the time: what reads it has no signal.
+      return new Response(body && (await new Response(body).bytes()), { status, headers });
+    } catch (error) {
+      if (late.aborted && until?.aborted !== true)
+        throw new AppError("timeout", `${new URL(url).host} did not answer within ${requestMs / 1000} s.`);
+      throw error;
+    }
+  };
 }
 
-/** The same fetch, which remembers the first request that the egress policy refused. */
+/** The same fetch, which remembers the first request that was refused or not answered. */
 function rememberRefusal(fetchFn: FetchLike) {
   let refused: AppError | undefined;
   const remembering: FetchLike = async (url, init) => {
     try {
       return await fetchFn(url, init);
     } catch (error) {
-      if (error instanceof AppError && error.code === "forbidden") refused ??= error;
+      if (error instanceof AppError && (error.code === "forbidden" || error.code === "timeout")) refused ??= error;
       throw error;
     }
   };

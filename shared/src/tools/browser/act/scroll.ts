@@ -2,6 +2,7 @@ import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tools/tool.ts";
 import { type ScrollResult, scrollElement, scrollWindow } from "../../observation/in-page/scroll.ts";
+import { settle } from "../../observation/look.ts";
 import { type BrowserCall, type BrowserDeps, browserTool } from "./browser-tool.ts";
 import { refFor } from "./input.ts";
 import { perform } from "./perform.ts";
@@ -48,9 +49,11 @@ export function scrollTools(deps: BrowserDeps): Tool[] {
 
 type Scrolling = { readonly amount: number | undefined; readonly ref: string | undefined; readonly sign: 1 | -1 };
 
-function scroll(call: BrowserCall, { amount, ref, sign }: Scrolling): Promise<string> {
+async function scroll(call: BrowserCall, { amount, ref, sign }: Scrolling): Promise<string> {
   const refs = ref === undefined ? [] : [ref];
-  return perform(call, { refs, watched: false }, async (page, [element], say) => {
+  // A list that an act of this turn had loaded anew has nothing to scroll before it is there.
+  await settle(call.browsing, call.looks, call.context.signal);
+  return await perform(call, { refs, watched: false }, async (page, [element], say) => {
     const order = { amount, sign };
     const result =
       element === undefined

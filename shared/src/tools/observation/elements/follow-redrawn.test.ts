@@ -42,6 +42,10 @@ const desk = await startDesk({
     `([taken, said, title = 'Open']) => '<h1>' + title + '</h1><ul>' + ['VPN', 'Mail', 'Badge', 'Screen', 'Mouse', 'Phone', 'Desk', 'Lamp'].map((name) => '<li>' + name + ' ' + (taken === name ? 'mine' : 'free') + (title + taken === 'Mine' + name ? '' : ' ${button("Take")}') + '</li>').join('') + '</ul>' + said`,
     "['', '']",
   ),
+  "/served": drawn(
+    `([mine, said]) => '<ul>' + ['VPN', 'Mail', 'Badge', 'Screen', 'Mouse', 'Phone', 'Desk', 'Lamp', 'Door'].map((name) => '<li>' + name + (mine.includes(name) ? ' mine' : ' free') + ' <button onclick="taken.push(\\'' + name + '\\'); setTimeout(() => draw([taken, \\'<p>' + name + ' is yours</p>\\']), 20)">Take</button></li>').join('') + '</ul>' + said`,
+    "[window.taken = [], '']",
+  ),
   "/form": drawn(`(n) => '<h1>Order</h1><input aria-label=Name><input aria-label=Street>${button("Send")}'`, "1"),
   "/frame": '<iframe src="/list"></iframe>',
 });
@@ -159,6 +163,15 @@ test("the rows beside one that changed keep their refs, also where a message app
   await page().evaluate("draw(['VPN', '<p>VPN is yours</p>'])");
   expect(await click(mail)).toMatchObject({ isError: false });
   expect(await title()).toBe("2 Mail free Take");
+});
+
+test("a message that takes the place of another between acts does not make rows others", async () => {
+  const text = await desk.open("/served");
+  for (const name of ["VPN", "Mail", "Badge"])
+    expect(await click(inRow(text, name, "Take"))).toMatchObject({ isError: false });
+  const { text: changes } = await desk.see();
+  expect(changes.match(/mine/g)).toHaveLength(3);
+  expect(inRow(changes, "Lamp", "Take")).toBe(inRow(text, "Lamp", "Take"));
 });
 
 test("of a list where one row lost its button and the words around it changed, an observation tells only these", async () => {

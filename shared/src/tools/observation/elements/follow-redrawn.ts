@@ -4,7 +4,7 @@ import type { DocumentLook } from "../in-page/start-looking.ts";
 import { lookIn } from "../looking.ts";
 import { type OutlineBranch, type OutlineTree, outlineTree } from "./outline-tree.ts";
 import { isSameList } from "./same-list.ts";
-import type { SnapshotState } from "./snapshot-state.ts";
+import type { SeenOutline, SnapshotState } from "./snapshot-state.ts";
 
 /**
  * Moves refs to the elements of a document that were redrawn since the newest look, where they are
@@ -16,11 +16,15 @@ export function followRedrawn(
   { frame, nodes, measure: { origin } }: Pick<DocumentLook, "nodes" | "measure"> & { readonly frame: Frame },
   { looked, told = false }: { readonly looked: boolean; readonly told?: boolean },
 ): void {
-  const before = looks.outlines.get(frame);
   const now = { origin, url: frame.url(), nodes };
-  const same = before?.origin === origin && before.url === now.url ? sameElements(before.nodes, nodes, told) : [];
+  const since = (before: SeenOutline | undefined) =>
+    before?.origin === origin && before.url === now.url ? sameElements(before.nodes, nodes, told) : [];
+  const [newest, seen] = [looks.outlines.get(frame), looks.toldOutlines.get(frame)];
+  // One message may take the place of another between acts, where what the model saw had neither.
+  const same = [...since(newest), ...(seen === newest ? [] : since(seen))];
   for (const successor of same) looks.refs.follow({ frame, origin }, successor);
   if (looked || same.length > 0) looks.outlines.set(frame, now);
+  if (looked) looks.toldOutlines.set(frame, now);
 }
 
 /** Does the same immediately, without a look; returns the outline that it saw. */

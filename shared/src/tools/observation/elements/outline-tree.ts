@@ -59,20 +59,3 @@ function saysOf(node: AriaNode, children: readonly { readonly says: number | big
 export function ownSays(node: AriaNode): number | bigint {
   return saysOf(node, []);
 }
-
-/** A hash of the document's words without some children of one of its nodes. */
-export function saysWithout(parent: OutlineBranch, left: ReadonlySet<OutlineBranch>): number | bigint {
-  let says = saysOf(
-    parent.node,
-    parent.children.filter((child) => !left.has(child)),
-  );
-  for (let at = parent; at.parent !== undefined; at = at.parent) {
-    const changed = at;
-    const now = says;
-    says = saysOf(
-      at.parent.node,
-      at.parent.children.map((child) => (child === changed ? { says: now } : child)),
-    );
-  }
-  return says;
-}

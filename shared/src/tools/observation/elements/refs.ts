@@ -43,6 +43,8 @@ const maxRefs = 30_000;
 export function createRefs(): Refs {
   const elements = new Map<string, SeenElement>();
   const given = new Map<string, string>();
+  /** Refs by what they were before: what a model was told may be compared with a later drawing. */
+  const moved = new Map<string, string>();
   const frames = new Map<Frame, number>();
   let last = 0;
 
@@ -66,7 +68,7 @@ export function createRefs(): Refs {
       const ref = `e${last}`;
       elements.set(ref, element);
       given.set(key, ref);
-      if (elements.size > maxRefs) forgetOldest(elements, given);
+      if (elements.size > maxRefs) forgetOldest(elements, given, moved);
       return ref;
     },
     get: (ref) => elements.get(ref),
@@ -76,17 +78,18 @@ export function createRefs(): Refs {
         keyOf({ frame, origin: before, number: former, role, mark }),
         keyOf({ frame, origin, number, role, mark }),
       ];
-      const ref = given.get(key);
+      const ref = given.get(key) ?? moved.get(key);
       const element = elements.get(ref ?? "");
       if (ref === undefined || element === undefined || given.has(keyNow)) return;
-      given.delete(key);
+      for (const old of [key, keyOf({ ...element, role, mark })]) given.delete(old);
+      moved.set(key, ref);
       given.set(keyNow, ref);
       elements.set(ref, { ...element, origin, number });
     },
   };
 }
 
-function forgetOldest(elements: Map<string, SeenElement>, given: Map<string, string>): void {
+function forgetOldest(elements: Map<string, SeenElement>, ...refs: readonly Map<string, string>[]): void {
   for (const ref of [...elements.keys()].slice(0, maxRefs / 2)) elements.delete(ref);
-  for (const [key, ref] of given) if (!elements.has(ref)) given.delete(key);
+  for (const one of refs) for (const [key, ref] of one) if (!elements.has(ref)) one.delete(key);
 }

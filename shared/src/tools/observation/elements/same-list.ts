@@ -1,4 +1,4 @@
-import { type OutlineBranch, ownSays, saysWithout } from "./outline-tree.ts";
+import { type OutlineBranch, ownSays } from "./outline-tree.ts";
 
 /**
  * So many rows that hold something, most of them as before, tell by themselves which list it is.
@@ -27,11 +27,13 @@ export function isSameList({ rows, rowsNow, told }: Lists): boolean | "in place"
   const isMostly = mostlyStands(rows, rowsNow);
   if (!isLonger && !isMostly) return false;
   const [then, now] = [new Set(rows), new Set(rowsNow)];
+  const saysMore = () => {
+    const [around, aroundNow] = [wordsAround(parent, then), wordsAround(parentNow, now)];
+    return hasAll(aroundNow, around) || hasAll(around, aroundNow);
+  };
   const isKnown =
     (told && (isMostly || isMuch(rows.length, rowsNow.length)) && rows.every(({ children }) => children.length > 0)) ||
-    saysWithout(parent, then) === saysWithout(parentNow, now) ||
-    saysMore([parent, then], [parentNow, now]) ||
-    saysMore([parentNow, now], [parent, then]);
+    saysMore();
   return isKnown && (isLonger || "in place");
 }
 
@@ -55,13 +57,28 @@ function isMuch(one: number, other: number): boolean {
   return Math.min(one, other) >= Math.max(fewestTold, (2 * Math.max(one, other)) / 3);
 }
 
-type Around = readonly [parent: OutlineBranch, rows: ReadonlySet<OutlineBranch>];
+/** Whether one list of words has all of another, and as often. */
+function hasAll(many: ReadonlyMap<number | bigint, number>, few: ReadonlyMap<number | bigint, number>): boolean {
+  return [...few].every(([says, count]) => (many.get(says) ?? 0) >= count);
+}
 
-/** Whether a document has all the words of another around its list, each in its place, and more. */
-function saysMore([few, rows]: Around, [many, others]: Around): boolean {
-  const beside = ({ children }: OutlineBranch, left: ReadonlySet<OutlineBranch>) =>
-    children.filter((child) => !left.has(child));
-  if (ownSays(few.node) !== ownSays(many.node) || !isWithin(beside(few, rows), beside(many, others))) return false;
-  if (few.parent === undefined || many.parent === undefined) return few.parent === many.parent;
-  return saysMore([few.parent, new Set([few])], [many.parent, new Set([many])]);
+/**
+ * How often everything is said in a document, but for the rows; boxes that say nothing are none.
+ */
+function wordsAround(parent: OutlineBranch, rows: ReadonlySet<OutlineBranch>): ReadonlyMap<number | bigint, number> {
+  let root = parent;
+  while (root.parent !== undefined) root = root.parent;
+  const said = new Map<number | bigint, number>();
+  const visit = (branch: OutlineBranch) => {
+    if (rows.has(branch)) return;
+    const { role, name, text, children = [] } = branch.node;
+    const isBox = role === "generic" && name === "" && text === undefined;
+    if (!isBox || children.some((child) => typeof child === "string")) {
+      const says = ownSays(branch.node);
+      said.set(says, (said.get(says) ?? 0) + 1);
+    }
+    for (const child of branch.children) visit(child);
+  };
+  visit(root);
+  return said;
 }

@@ -32,6 +32,8 @@ export type SnapshotState = {
   between: readonly { readonly place: string; readonly texts: readonly string[] }[];
   /** The newest outline of each document. */
   readonly outlines: WeakMap<Frame, SeenOutline>;
+  /** The outline of each document that the model was told of last. */
+  readonly toldOutlines: WeakMap<Frame, SeenOutline>;
   /** A page where this system answered instead of the site, and its address then. */
   refused: { readonly page: Page; readonly url: string } | undefined;
   /** CSS pixels for each pixel of the newest screenshot. */
@@ -59,6 +61,7 @@ export function createSnapshotStates(): SnapshotStates {
         snapshot: undefined,
         untold: [],
         outlines: new WeakMap(),
+        toldOutlines: new WeakMap(),
         toldDialog: undefined,
         restless: false,
         lasting: undefined,

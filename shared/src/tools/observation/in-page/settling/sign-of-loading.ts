@@ -4,16 +4,17 @@ declare const document: PageDocument;
 declare const window: PageWindow;
 
 /**
- * Runs in the page, by itself: what in the window says that more is to come, as `"Loading…"` or
- * `a spinner`; "" when nothing does. A text, what says that it is busy, a figure that turns, or
- * blank boxes that hold the place of a list.
+ * Runs in the page, by itself: what in the window or near it says that more is to come, as
+ * `"Loading…"` or `a spinner`; "" when nothing does. A text, what says that it is busy, a figure
+ * that turns, or blank boxes that hold the place of a list.
  */
 export function signOfLoading(): string {
   const words =
     /^(?:loading|please wait|one moment|fetching|searching|wird geladen|lade|laden|bitte warten|chargement|veuillez patienter|cargando|caricamento|carregando|加载中|正在加载|載入中|読み込み中)(?:[^.…]{0,30}(?:…|\.{3})|)$/i;
   const isSeen = (one: PageElement, least: number) => {
     const { left, top, right, bottom, width, height } = one.getBoundingClientRect();
-    const isIn = right > 0 && bottom > 0 && left < window.innerWidth && top < window.innerHeight;
+    const near = window.innerHeight;
+    const isIn = right > 0 && bottom > -near && left < window.innerWidth && top < 2 * near;
     return (
       isIn &&
       Math.min(width, height) >= least &&
