@@ -693,8 +693,8 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "page-watched-for-ever",
     file: "gateway/src/rest/runs/live-routes.ts",
-    find: "await send({ signal: c.req.raw.signal })",
-    becomes: "await send({})",
+    find: "AbortSignal.any([c.req.raw.signal, late.signal])",
+    becomes: "late.signal",
     harm: "Whoever has looked at a page is sent it without end.",
     tests: ["gateway/src/rest/runs/live-requests"],
   },
