@@ -693,8 +693,8 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "page-watched-for-ever",
     file: "gateway/src/rest/runs/live-routes.ts",
-    find: "await send({ signal: c.req.raw.signal })",
-    becomes: "await send({})",
+    find: "AbortSignal.any([c.req.raw.signal, late.signal])",
+    becomes: "late.signal",
     harm: "Whoever has looked at a page is sent it without end.",
     tests: ["gateway/src/rest/runs/live-requests"],
   },
@@ -997,8 +997,8 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "chat-client-not-challenged",
     file: "gateway/src/openai/openai-adapter.ts",
-    find: " headers: challengeOf(error) });",
-    becomes: "});",
+    find: "...challengeOf(error), ...(status",
+    becomes: "...(status",
     harm: "A client of the completions is not told that it has to authenticate, and how.",
     tests: ["gateway/src/openai/openai-adapter.test"],
   },

@@ -14,7 +14,7 @@ type Sent = {
 };
 
 /** The routes over a run of ann's that asked an agent twice; `answer` is what agents answer. */
-function routes(answer: () => Response | Promise<Response> = () => Response.json({})) {
+function routes(answer: (init: RequestInit) => Response | Promise<Response> = () => Response.json({})) {
   const sent: Sent[] = [];
   const own: string[][] = [];
   const ask = (askId: string, url: string): RunEvent => ({
@@ -40,7 +40,7 @@ function routes(answer: () => Response | Promise<Response> = () => Response.json
         url: agent.url ?? "http://own",
         async fetch(url, init = {}) {
           sent.push({ agent, principal, url: String(url), init });
-          return answer();
+          return answer(init);
         },
       }),
     }),
@@ -105,6 +105,39 @@ test.each([
   }
   expect(reported).toEqual([]);
 });
+
+test.each([
+  ["answers", undefined],
+  ["ends its refusal", 409],
+] as const)(
+  "an agent that never %s is given up after ten seconds, and a page that is shown is not",
+  async (_, status) => {
+    const { setTimeout: real } = globalThis;
+    using timers = spyOn(globalThis, "setTimeout").mockImplementation(((run: () => void, ms?: number) =>
+      real(run, ms === 10_000 ? 100 : ms)) as never);
+    let isSilent = true;
+    const { ask } = routes(({ signal }) => {
+      if (!isSilent) return new Response(new ReadableStream({ start: (one) => one.enqueue(Buffer.from("a")) }));
+      if (status !== undefined) return new Response(endingWith(signal), { status });
+      return new Promise((_, left) => signal?.addEventListener("abort", () => left(signal.reason)));
+    });
+    const refused = await ask("GET", "/runs/r1/live");
+    const { detail } = (await refused.json()) as { detail: string };
+    expect([refused.status, detail]).toEqual([424, "The agent does not answer."]);
+    isSilent = false;
+    const reader = (await ask("GET", "/runs/r1/live")).body?.getReader();
+    await reader?.read();
+    const state = await Promise.race([reader?.read().catch(() => "cut off"), Bun.sleep(300).then(() => "still shown")]);
+    expect([state, timers.mock.calls.filter(([, ms]) => ms === 10_000).length]).toEqual(["still shown", 2]);
+  },
+);
+
+/** A body that never comes, and fails with the signal as that of a real answer does. */
+function endingWith(signal: AbortSignal | null | undefined): ReadableStream {
+  return new ReadableStream({
+    start: (controller) => signal?.addEventListener("abort", () => controller.error(signal.reason)),
+  });
+}
 
 test("where no agent can be reached, no page is shown", async () => {
   const runs = { own: async () => ({ id: "r1", kind: "manus", principal: "ann" }) } as unknown as Runs;

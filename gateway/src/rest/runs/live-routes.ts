@@ -57,8 +57,15 @@ function watchPage(deps: LiveRoutesDeps): RestEndpoint {
   } as const;
   return endpoint(about, async ({ params: { id }, query: { task = id, screen } }, c) => {
     const send = await agentOf(deps, await deps.runs.own(id, c.get("caller").principal), task, screen);
-    const answer = await send({ signal: c.req.raw.signal });
-    return new Response(answer.body, { headers: streamHeaders });
+    // The page is shown for as long as it is looked at, but has to begin in time.
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(unreachable(undefined)), beginMs);
+    try {
+      const answer = await send({ signal: AbortSignal.any([c.req.raw.signal, late.signal]) });
+      return new Response(answer.body, { headers: streamHeaders });
+    } finally {
+      clearTimeout(timer);
+    }
   });
 }
 
@@ -82,6 +89,7 @@ function usePage(deps: LiveRoutesDeps): RestEndpoint {
   });
 }
 
+const beginMs = 10_000;
 const orderMs = 40_000;
 const streamHeaders = { "Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no" };
 
@@ -101,11 +109,16 @@ async function agentOf(
   return async (init) => {
     const address = `${agent.url}/live/${encodeURIComponent(task)}${screen === "browser" ? "" : `?screen=${screen}`}`;
     const answer = await agent.fetch(address, { redirect: "error", ...init }).catch((error: unknown) => {
-      throw new AppError("unreachable", "The agent does not answer.", { cause: error });
+      throw unreachable(error);
     });
-    if (!answer.ok) throw await refusalOf(answer);
-    return answer;
+    if (answer.ok) return answer;
+    const refusal = await refusalOf(answer);
+    throw init.signal?.aborted === true ? unreachable(init.signal.reason) : refusal;
   };
+}
+
+function unreachable(cause: unknown): AppError {
+  return new AppError("unreachable", "The agent does not answer.", { cause });
 }
 
 /** An agent's refusal as ours; an agent's own credentials are no matter of the caller's. */

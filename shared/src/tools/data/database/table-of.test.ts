@@ -65,3 +65,21 @@ test("an empty file is no table, and a first line of 1 MB is none either, where 
   long[2 ** 20] = 10;
   await expect(table("ended.csv", long)).rejects.toMatchObject({ code: "too_large" });
 });
+
+test.each([
+  ["\n", "c.csv"],
+  ["\r\n", "c.tsv"],
+  ["\r", "c.txt"],
+])("lines of 2 MB between %j are rows, and one that is longer is refused, also behind others", async (end, name) => {
+  const row = (bytes: number) => Buffer.alloc(bytes, "x").toString();
+  const lines = ["a", row(2_000_000), "b", row(1_999_999), row(2_000_000)];
+  const refusal = `A line of ${name} is longer than 2 MB: this is not a table that can be read.`;
+  expect(await table(name, lines.join(end))).toMatchObject({ holder: undefined });
+  expect(await table(name, lines.join(end) + end)).toMatchObject({ holder: undefined });
+  await expect(table(name, [...lines, row(2_000_001)].join(end))).rejects.toThrow(refusal);
+  await expect(table(name, ["a", row(2_000_001), "b"].join(end))).rejects.toThrow(refusal);
+});
+
+test("lines of JSON may be longer, since the database reads them otherwise", async () => {
+  expect(await table("c.jsonl", `{}\n"${"x".repeat(2_000_001)}"\n`)).toMatchObject({ holder: undefined });
+});
