@@ -17,8 +17,8 @@ export function shownWithin(resultCharacters: number): number {
 export const clipped = "<response clipped>";
 
 /**
- * The content with line numbers, as `cat -n` prints it, cut after a whole line at `most` characters.
- * `what` names it to the reader.
+ * The content with line numbers, as `cat -n` prints it, cut after a whole line at `most`
+ * characters. `what` names it to the reader.
  */
 export function numberLines(content: string, what: string, firstLine = 1, most = maxShown): string {
   const lines = content
