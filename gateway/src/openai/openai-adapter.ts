@@ -146,7 +146,9 @@ async function giveUp({ id, principal }: RunRecord, runs: Runs): Promise<void> {
 
 function failure(error: unknown, report: (bug: unknown) => void): Response {
   const body = errorBody(error, report);
-  return Response.json({ error: body }, { status: errorCodes[body.code].status, headers: challengeOf(error) });
+  const { status } = errorCodes[body.code];
+  const headers = { ...challengeOf(error), ...(status === 503 && { "Retry-After": "5" }) };
+  return Response.json({ error: body }, { status, headers });
 }
 
 const types: Readonly<Record<number, string>> = { 401: "authentication_error", 429: "rate_limit_error" };

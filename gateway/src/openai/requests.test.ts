@@ -17,6 +17,7 @@ function adapter({
   view = { status: "completed" } as object,
   known = [] as object[],
   fails = undefined as unknown,
+  away = undefined as AppError | undefined,
 } = {}) {
   const run = { id: "r1", principal: "ann", createdAt: 0, lastEvent: 0, contextId: "c1" } as RunRecord;
   const { asked, functions } = noting({
@@ -37,7 +38,7 @@ function adapter({
     runnables: { all: () => [flow], ofKind: () => undefined } as Runnables,
     engine: engine as unknown as Engine,
     heartbeatMs: 60_000,
-    identify: () => callerNamed("ann"),
+    identify: async () => (away === undefined ? callerNamed("ann") : Promise.reject(away)),
     report: (bug) => reported.push(bug),
   });
   const chat = (body: object, init: RequestInit = {}) =>
@@ -102,6 +103,12 @@ test("a reader that goes, or breaks off its stream, ends the following and cance
       ]);
       expect(reported).toEqual([]);
     }
+});
+
+test("while the store is away, a client is told when to try again, as by the other APIs", async () => {
+  const { app } = adapter({ away: new AppError("storage_unavailable", "The disk is full.") });
+  const answer = await app.request("/v1/models");
+  expect([answer.status, answer.headers.get("Retry-After")]).toEqual([503, "5"]);
 });
 
 test("a stream that breaks off tells why in the form of this API, and of a bug, which is reported, nothing", async () => {

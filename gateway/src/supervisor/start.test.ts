@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
+import { mkdir, readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type Config, loadConfig } from "manyhands/internal/config/config";
 import { checkoutForTest, liveServer } from "../testing/checkout.ts";
@@ -113,6 +114,16 @@ test("a stop while agents still start ends the start, and no gateway is begun", 
   stop.abort();
   expect(await done).toBe(true);
   expect([events, existsSync(join(made.root, "begun"))]).toEqual([[], false]);
+});
+
+test("where a server's log cannot be opened nothing is left running, and that is told", async () => {
+  await using made = await checkout(liveServer, { swe: liveServer });
+  const { context } = await contextOf(made.root, new AbortController().signal);
+  await mkdir(join(context.config.home, "logs", "swe.log"), { recursive: true });
+  await expect(startAgents(context)).rejects.toMatchObject({ code: "EISDIR" });
+  const running = (await readdir("/proc")).filter((pid) => /^\d+$/.test(pid));
+  const places = await Promise.all(running.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => "")));
+  expect(places.filter((place) => place === made.root)).toEqual([]);
 });
 
 test("a gateway whose agents run elsewhere is started alone", async () => {

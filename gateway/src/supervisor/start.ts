@@ -45,7 +45,7 @@ export type StartContext = {
  * Starts the agents of the settings that have an entry, all or those named, and the gateway, and
  * keeps them up until `signal` aborts, then drains them. Resolves with whether all ended on
  * request. Rejects with `unavailable` when a port is taken, `config_invalid` when the settings name
- * a file that is missing.
+ * a file that is missing, and as `supervise` does, once no server is left.
  */
 export async function startAgents(context: StartContext): Promise<boolean> {
   const { signal } = context;
@@ -77,15 +77,19 @@ export async function startAgents(context: StartContext): Promise<boolean> {
     if (isLast && givenUp.length < entries.length && !signal.aborted)
       context.report({ type: "system-up", without: [...givenUp] }, config);
   };
-  signal.addEventListener("abort", () => settle(), { once: true });
   if (agents.length === 0) settle();
+  const failing = new AbortController();
+  const ending = AbortSignal.any([signal, failing.signal]);
+  ending.addEventListener("abort", () => settle(), { once: true });
+  const options = { signal: ending, graceMs, policy: defaultPolicy, report };
   const keep = (entry: ServerEntry) =>
-    supervise(specOf(entry, { ...context, config }), { signal, graceMs, policy: defaultPolicy, report });
+    supervise(specOf(entry, { ...context, config }), options).catch((error: unknown) => failing.abort(error));
   await Promise.all([
     ...agents.map(keep),
     // The gateway reads its agents' cards when it starts, so they start first.
     agentsSettled.then(() => keep(gateway)),
   ]);
+  failing.signal.throwIfAborted();
   return givenUp.length === 0;
 }
 

@@ -137,6 +137,16 @@ test("a file is fetched by its own name, from no other place, and one that is no
   await expect(client.file(file, { signal: left })).rejects.toThrow("left");
 });
 
+test("a file, or a list, that begins and never ends is an agent that did not answer in time", async () => {
+  await using agent = serveCard("Agent");
+  const client = await connectAgent(agent.url, undefined);
+  agent.answer = () => new Response(new ReadableStream({ start: (body) => body.enqueue(Buffer.from("{")) }));
+  const file = { type: "file", sha256: "ab", name: "a", mediaType: "", size: 7 } as const;
+  const late = { code: "unavailable", message: expect.stringContaining("did not answer in time") };
+  await expect(client.file(file, { signal: AbortSignal.timeout(200) })).rejects.toMatchObject(late);
+  await expect(client.list({ limit: 1, signal: AbortSignal.timeout(200) })).rejects.toMatchObject(late);
+});
+
 test("an agent is asked where it was reached, though its card names its public address, and a hiccup is waited out", async () => {
   await using agent = serveCard("Agent");
   const publicUrl = "https://agent.example";

@@ -7,9 +7,10 @@ import type { TaskUpdate } from "manyhands/internal/a2a/client/task-update";
 import { agentExtension } from "manyhands/internal/a2a/extensions";
 import { stateName } from "manyhands/internal/a2a/task-state";
 import { AppError } from "manyhands/internal/core/errors";
+import { jsonOf } from "manyhands/internal/core/json";
 import * as z from "zod";
 import type { AgentClient, AgentFacts, FilePart, OutgoingFile, OutgoingMessage, TaskSummary } from "./agent-client.ts";
-import { fetchServer } from "./fetch-server.ts";
+import { fetchServer, readOf } from "./fetch-server.ts";
 import type { TaskItem } from "./task-item.ts";
 import { taskItems } from "./task-items.ts";
 
@@ -90,7 +91,7 @@ async function download(part: FilePart, agentUrl: string, authorized: Fetch, sig
   const url = kept ? `${agentUrl}/artifacts/${part.sha256}/${encodeURIComponent(part.name)}` : part.url;
   // Its credentials go to this agent alone; a file may lie anywhere.
   const response = await fetchServer(url, { signal, ...(kept && { redirect: "error" }) }, authorized);
-  if (response.ok) return response.bytes();
+  if (response.ok) return readOf({ url }, signal, () => response.bytes());
   throw new AppError("unavailable", `A file of the run could not be fetched: HTTP status ${response.status}.`);
 }
 
@@ -139,7 +140,8 @@ async function listTasks(
     { headers, redirect: "error", signal },
     authorized,
   );
-  const parsed = listed.safeParse(response.ok ? await response.json() : undefined);
+  const read = () => readOf({ url }, signal, () => response.text());
+  const parsed = listed.safeParse(response.ok ? jsonOf(await read()) : undefined);
   if (!parsed.success)
     throw new AppError("unavailable", `${url} could not list its tasks (HTTP status ${response.status}).`);
   return parsed.data.tasks.map(({ id, contextId, status, history }) => ({

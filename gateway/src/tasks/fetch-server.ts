@@ -13,9 +13,26 @@ export async function fetchServer(
   try {
     return await through(url, init);
   } catch (error) {
-    const isLate = error instanceof Error && error.name === "TimeoutError";
-    if (init.signal.aborted && !isLate) throw error;
-    const why = isLate ? "did not answer in time" : "cannot be reached";
-    throw new AppError("unavailable", `${new URL(url).origin} ${why}.`, { cause: error });
+    throw failureAt(url, error, init.signal);
   }
+}
+
+/** What is read of a server's answer. Rejects as `fetchServer` does. */
+export async function readOf<Body>(
+  { url }: Pick<Response, "url">,
+  signal: AbortSignal,
+  read: () => Promise<Body>,
+): Promise<Body> {
+  try {
+    return await read();
+  } catch (error) {
+    throw failureAt(url, error, signal);
+  }
+}
+
+function failureAt(url: string, error: unknown, signal: AbortSignal): unknown {
+  const isLate = error instanceof Error && error.name === "TimeoutError";
+  if (signal.aborted && !isLate) return error;
+  const why = isLate ? "did not answer in time" : "cannot be reached";
+  return new AppError("unavailable", `${new URL(url).origin} ${why}.`, { cause: error });
 }

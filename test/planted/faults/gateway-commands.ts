@@ -549,7 +549,7 @@ export const gatewayCommandsFaults: readonly Fault[] = [
   {
     id: "stop-waits-for-agents",
     file: "gateway/src/supervisor/start.ts",
-    find: '  signal.addEventListener("abort", () => settle(), { once: true });\n',
+    find: '  ending.addEventListener("abort", () => settle(), { once: true });\n',
     becomes: "",
     harm: "A system that is stopped while its agents start never ends.",
     tests: ["gateway/src/supervisor"],

@@ -997,8 +997,8 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "chat-client-not-challenged",
     file: "gateway/src/openai/openai-adapter.ts",
-    find: " headers: challengeOf(error) });",
-    becomes: "});",
+    find: "...challengeOf(error), ...(status",
+    becomes: "...(status",
     harm: "A client of the completions is not told that it has to authenticate, and how.",
     tests: ["gateway/src/openai/openai-adapter.test"],
   },

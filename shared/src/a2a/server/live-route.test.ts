@@ -228,3 +228,15 @@ test("a view that breaks off says why as others may know it", async () => {
   expect(bug).toStartWith('event: error\ndata: {"code":"internal"');
   expect(bug).not.toContain("pass-word");
 });
+
+test.each([
+  ["unauthorized", 401, "WWW-Authenticate", "Bearer"],
+  ["storage_unavailable", 503, "Retry-After", "5"],
+] as const)(
+  "a request that is refused as %s is told what it lacks, as by all routes",
+  async (code, status, name, value) => {
+    const { ask } = startPage({ identify: () => Promise.reject(new AppError(code, "Not now.")) });
+    const answer = await ask("ann");
+    expect([answer.status, answer.headers.get(name)]).toEqual([status, value]);
+  },
+);

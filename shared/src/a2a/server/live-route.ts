@@ -4,6 +4,7 @@ import { checkInput } from "../../core/check-input.ts";
 import { AppError, errorCodes, publicError } from "../../core/errors.ts";
 import { type LivePage, type LiveScreen, liveOrder, liveScreens } from "../../core/live-page.ts";
 import { type Engine, type RunRecord, terminalStatuses } from "../../core/runs/engine.ts";
+import { challengeOf } from "../../http/challenge.ts";
 import { requireJsonBytes } from "../../http/json-text.ts";
 import { bodyOf } from "../../http/request-body.ts";
 import { type SseFrame, sseAnswer } from "../../http/sse.ts";
@@ -34,7 +35,9 @@ export function liveApp(deps: LiveDeps): Hono {
   app.onError((error) => {
     if (!(error instanceof AppError)) deps.report(error);
     const failure = publicError(error);
-    return Response.json(failure, { status: errorCodes[failure.code].status });
+    const { status } = errorCodes[failure.code];
+    const headers = { ...challengeOf(error), ...(status === 503 && { "Retry-After": "5" }) };
+    return Response.json(failure, { status, headers });
   });
   const taskOf = async (request: Request, id: string, scope: Scope): Promise<{ run: RunRecord; caller: Caller }> => {
     const caller: Caller = await deps.identify(request);

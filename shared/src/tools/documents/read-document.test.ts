@@ -158,6 +158,32 @@ test("a formula of which a workbook stores no value is told as such, and how man
   expect(content).toContain("| 2 | (=A1*2) |");
 });
 
+test("what a workbook has besides its cells is told, as it is lost where the file is written anew", async () => {
+  const sheet = {
+    name: "Fees",
+    rows: [
+      ["Service", "Fee"],
+      ["Hosting", 950],
+      ["Support", 1200],
+    ],
+    charts: [
+      {
+        type: "column" as const,
+        series: [{ values: "Fees!$B$2:$B$3", categories: "Fees!$A$2:$A$3" }],
+        anchor: { from: { row: 1, col: 4 } },
+      },
+    ],
+    conditionalRules: [
+      { type: "cellIs" as const, operator: "greaterThan" as const, formula: "900", range: "B2:B3", priority: 1 },
+    ],
+    dataValidations: [{ type: "list" as const, values: ["Hosting", "Support"], range: "A2:A9" }],
+  };
+  const { own } = partsOf(await read("fees.xlsx", await writeXlsx({ sheets: [sheet] })));
+  expect(own).toContain(
+    "1 sheet, beside its cells 1 chart, conditional formats, rules for what may be entered: not shown, and lost where the file is written anew instead of changed.",
+  );
+});
+
 test("what does not fit is left for the next call, which is told in the tool's own words", async () => {
   const book = bookOf([1, 2, 3].map((at) => `<p>${`w${at} `.repeat(100)}</p>`));
   const { own, content } = partsOf(await read("long.epub", book, { max_characters: 800 }));

@@ -47,11 +47,17 @@ export function createStrReplaceEditor(queue: KeyedQueue = createKeyedQueue()): 
   });
 }
 
-async function view({ path, view_range: range }: EditorInput, { workspace, signal }: ToolContext): Promise<ToolResult> {
+async function view({ path, view_range: range }: EditorInput, context: ToolContext): Promise<ToolResult> {
+  const { workspace, signal, resultCharacters } = context;
   const place = await workspacePathOf(workspace, path);
   if ((await checkedKind({ command: "view", path }, workspace)) === "file") {
     await using file = await openFile(workspace, path);
-    const { whole, ...result } = await viewFile(file.handle, file.stats.size, { path, range, signal });
+    const { whole, ...result } = await viewFile(file.handle, file.stats.size, {
+      path,
+      range,
+      signal,
+      resultCharacters,
+    });
     if (result.images !== undefined) return result;
     const { text } = result;
     return { ...result, shows: viewedFile(path, place, { text, ...(whole && { whole }), ...(range && { range }) }) };

@@ -4,7 +4,7 @@ import type { ToolResult } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { entriesOf, holdIfThere } from "../../machine/workspace/held-folder.ts";
 import { workspacePathOf } from "../../machine/workspace/workspace-file.ts";
-import { clipped, maxShown, numberLines } from "./numbered-lines.ts";
+import { clipped, maxShown, numberLines, shownWithin } from "./numbered-lines.ts";
 import { binaryError, isBinary } from "./text-content.ts";
 import { imageTypeOf, viewImage } from "./view-image.ts";
 
@@ -18,6 +18,8 @@ const maxBytes = 4 * (maxShown + 1);
 export type FileView = {
   readonly path: string;
   readonly range: readonly number[] | undefined;
+  /** How many characters of a result the model reads. */
+  readonly resultCharacters: number;
   readonly signal: AbortSignal;
 };
 
@@ -38,7 +40,7 @@ export async function viewFile(
   if (isBinary(start)) throw binaryError(view.path);
   const { bytes, firstLine } = await bytesToShow(handle, view);
   if (isBinary(bytes)) throw binaryError(view.path);
-  const text = inText(bytes, view.path, firstLine);
+  const text = inText(bytes, view, firstLine);
   const isWhole = view.range === undefined && !text.includes(clipped);
   return { text, isError: false, ...(isWhole && { whole: bytes }) };
 }
@@ -78,14 +80,20 @@ function countAll(signal: AbortSignal): Parameters<typeof readLines>[1] {
   return { from: never, to: never, maxBytes: 0, signal };
 }
 
-function inText(bytes: Uint8Array, path: string, firstLine: number): string {
+function inText(bytes: Uint8Array, { path, resultCharacters }: FileView, firstLine: number): string {
+  const most = shownWithin(resultCharacters);
   try {
     // `stream` leaves out a last character that was cut in two.
-    return numberLines(new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true }), path, firstLine);
+    return numberLines(
+      new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true }),
+      path,
+      firstLine,
+      most,
+    );
   } catch {
     const note =
       "This file is not valid UTF-8: bytes that are not are shown as \ufffd, and it cannot be edited here.\n";
-    return numberLines(new TextDecoder().decode(bytes), path, firstLine) + note;
+    return numberLines(new TextDecoder().decode(bytes), path, firstLine, most) + note;
   }
 }
 

@@ -24,6 +24,8 @@ const desk = await startDesk({
     <div role=combobox tabindex=0 aria-label=Colour onclick="box.hidden = false">pick</div>
     <ul role=listbox id=box hidden><li role=option onclick="document.title = this.textContent">Red<li role=option onclick="document.title = this.textContent">Blue</ul>`,
   "/many": `<select multiple aria-label=Colours onchange="document.title = [...this.selectedOptions].map((one) => one.text).join()"><option>Red<option>Green<option>Blue</select>`,
+  "/inner": `<button>Within</button>`,
+  "/framed": `<iframe src="/inner" width=300 height=90></iframe><div style="position:fixed;inset:0;background:#fff">Accept our cookies</div>`,
   "/cover": `<button onclick="document.title = 'through'">Below</button><div style="position:fixed;inset:0;background:#fff">Accept our cookies</div>`,
   "/text": `<p style="cursor:default">Read <span onclick="document.title = 'terms'">the terms</span> first</p><p id=far style="margin-top:3000px">Far away</p>
     <div style="height:60px;overflow:auto" aria-label=Box role=region tabindex=0><p style="height:600px">inner</p></div>`,
@@ -206,6 +208,10 @@ test("an element that cannot be acted on gives the reason", async () => {
     'is covered by a div element that reads "Accept our cookies"',
   );
   expect(await title()).toBe("");
+  await see("/framed");
+  expect((await desk.call("click_element", { ref: ref('button "Within"') })).text).toContain(
+    'is covered by a div element that reads "Accept our cookies"',
+  );
 });
 
 test("dropdowns are listed and chosen from, the browser's own and those a page draws", async () => {

@@ -1,4 +1,4 @@
-import type { Frame, Page } from "playwright";
+import type { ElementHandle, Frame, Page } from "playwright";
 import { AppError } from "../../../core/errors.ts";
 import { type FoundElement, findElement } from "../../observation/elements/find-element.ts";
 import { describeCover } from "../../observation/in-page/describe-cover.ts";
@@ -161,6 +161,14 @@ const reasons: readonly (readonly [pattern: RegExp, code: "conflict" | "invalid_
   [/element is not editable|readonly/, "conflict", "is read-only. Click it, or the button beside it, for what sets it"],
 ];
 
+/** What covers an element, or the frame that it is in, as in the page around that. */
+async function coverOf(handle: ElementHandle): Promise<string> {
+  const cover = await handle.evaluate(describeCover);
+  if (cover !== "") return cover;
+  const around = await (await handle.ownerFrame())?.frameElement().catch(() => undefined);
+  return around === undefined ? "" : await coverOf(around);
+}
+
 /**
  * What went wrong with an act, as an error that says what to do next. Unknown errors are returned
  * unchanged.
@@ -171,7 +179,7 @@ export async function explainFailure(error: unknown, elements: readonly FoundEle
   const what = element.label;
   const covered = /intercepts pointer events/.test(error.message);
   if (covered || /element is not stable/.test(error.message)) {
-    const cover = await element.handle.evaluate(describeCover).catch(() => "");
+    const cover = await coverOf(element.handle).catch(() => "");
     const message = `${what} is covered by ${cover === "" ? "another element" : cover}. Close or move that first, or scroll.`;
     if (covered || cover !== "") return new AppError("conflict", message, { cause: error });
   }

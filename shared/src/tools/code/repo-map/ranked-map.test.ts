@@ -73,7 +73,9 @@ const mapped = (path: string, score: number, symbols = [symbol("A"), symbol("f",
 
 test("a map has the most important files first, and says what is inside those for which there is no room", () => {
   const files = [mapped("low.py", 1), mapped("none.py", 99, []), mapped("high.py", 5)];
-  expect(renderMap(files, 500)).toBe("high.py\n    1 class A\n    1   def f()\nlow.py\n    1 class A\n    1   def f()");
+  expect(renderMap(files, 500)).toBe(
+    "high.py\n    1 class A\n    1   def f()\nlow.py\n    1 class A\n    1   def f()\n[without definitions: none.py]",
+  );
   const inner = Array.from({ length: 100 }, (_, n) => symbol(`inner${n}`, `def inner${n}(self, first, second)`, 1));
   expect(renderMap([mapped("big.py", 1, [symbol("A"), ...inner])], 200)).toBe(
     "big.py\n    1 class A\n      [100 inside these]",
@@ -95,6 +97,16 @@ test("a map stays within its tokens and names some of what it leaves out", () =>
     .at(-1);
   expect(two).toStartWith("[2 more files");
   expect(two).not.toContain("…");
+});
+
+test("of files without definitions, such as tests, some are named and the others counted", () => {
+  const tests = Array.from({ length: 10 }, (_, at) => mapped(`test/${at}.test.ts`, 0, []));
+  expect(
+    renderMap([mapped("a.ts", 1), ...tests], 500)
+      .split("\n")
+      .at(-1),
+  ).toBe(`[without definitions: ${[0, 1, 2, 3, 4, 5, 6, 7].map((at) => `test/${at}.test.ts`).join(", ")} and 2 more]`);
+  expect(renderMap(tests, 500)).toBe("");
 });
 
 /** The map of a workspace whose listing and parser answer this. */

@@ -29,7 +29,17 @@ export function renderMap(files: readonly MappedFile[], tokens: number): string 
       `[${unshown.length} more files with definitions: ${names.join(", ")}${more}; give a folder as path or more tokens]`,
     );
   }
+  const bare = files.filter(({ symbols }) => symbols.length === 0).map(({ path }) => path);
+  if (blocks.length > 0 && bare.length > 0) blocks.push(`[without definitions: ${fewNames(bare)}]`);
   return blocks.join("\n");
+}
+
+const mostNamed = 8;
+
+/** Files such as tests and settings, which one has to know of all the same. */
+function fewNames(paths: readonly string[]): string {
+  const named = paths.slice(0, mostNamed).join(", ");
+  return paths.length > mostNamed ? `${named} and ${paths.length - mostNamed} more` : named;
 }
 
 /** Definitions down to a depth, and how many are below it. */

@@ -9,6 +9,7 @@ import { cellText } from "./cell-text.ts";
 import { macrosNote } from "./office-file.ts";
 import { type CellRange, type SheetChoice, sheetChoice } from "./sheet-choice.ts";
 import { calculateFirst, isUncalculated } from "./uncalculated.ts";
+import { unshownNote } from "./unshown-parts.ts";
 
 /** The formats of workbooks. */
 type Format = "xlsx" | "xlsb" | "xls" | "ods";
@@ -52,7 +53,8 @@ export async function readWorkbook(format: Format, bytes: Uint8Array, part: stri
     part,
     sheets.map(({ name }) => name),
   );
-  const about = `${names[format]}, ${counted(sheets.length, "sheet")}${zip === undefined ? "" : macrosNote(zip)}${note}`;
+  const held = zip === undefined ? "" : `${macrosNote(zip)}${await unshownNote(zip)}`;
+  const about = `${names[format]}, ${counted(sheets.length, "sheet")}${held}${note}`;
   return { about, pieces: sheetPieces(sheets, choice) };
 }
 
