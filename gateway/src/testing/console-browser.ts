@@ -5,7 +5,9 @@ import type { Browser, BrowserContextOptions, Locator, Page } from "playwright";
 
 const waitMs = 60_000;
 
-/** What shows that a run goes on is drawn sixty times a second: a fifteenth of what a page costs. */
+/**
+ * What shows that a run goes on is drawn sixty times a second: a fifteenth of what a page costs.
+ */
 export const stillPage = { reducedMotion: "reduce" } as const;
 
 /**
