@@ -37,6 +37,19 @@ test("a name is taken once: by an agent of the settings, by a flow, or by anothe
   expect(all()).toEqual(["swe http://swe.example/a configured", "other http://o.example/ registered"]);
 });
 
+test("of two addresses that are to have one name at the same time one gets it, also at two gateways", async () => {
+  const { book, kept } = bookOf();
+  const both = ["http://one.example", "http://two.example"].map((url) => book.keep({ name: "maps", url }));
+  expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+  // Another gateway has registered it, which is not read yet.
+  kept.agents = [...kept.agents, { name: "other", url: "http://o.example" }];
+  await expect(book.keep({ name: "other", url: "http://p.example" })).rejects.toMatchObject({
+    code: "conflict",
+    message: expect.stringContaining("other is the agent at http://o.example"),
+  });
+  expect(kept.agents.map(({ url }) => url)).toEqual(["http://one.example", "http://o.example"]);
+});
+
 test("every agent of the settings is there, and an address belongs to the first agent above it", () => {
   const { book, all } = bookOf([settings, { name: "maps", url: "http://swe.example" }]);
   expect(all()).toEqual(["swe http://swe.example/a configured", "maps http://swe.example configured"]);

@@ -56,8 +56,7 @@ export function agentBook(
     const other = agents.get(name)?.address;
     if (reserved.includes(name))
       throw new AppError("conflict", `${name} is the name of a flow. Give the agent another name.`);
-    if (other !== undefined && (other.source === "configured" || !isSameUrl(other.url, url)))
-      throw new AppError("conflict", `${name} is the agent at ${other.url}. Give this one another name.`);
+    if (other !== undefined && (other.source === "configured" || !isSameUrl(other.url, url))) throw taken(other);
   };
   return {
     all: () => [...agents.values()],
@@ -75,7 +74,12 @@ export function agentBook(
     },
     async keep(agent) {
       requireFree(agent.name, agent.url);
-      await file.update((kept) => [...kept.filter(({ name }) => name !== agent.name), agent]);
+      await file.update((kept) => {
+        // Somebody else may have registered one since the file was read.
+        const other = kept.find(({ name }) => name === agent.name);
+        if (other !== undefined && !isSameUrl(other.url, agent.url)) throw taken(other);
+        return [...kept.filter(({ name }) => name !== agent.name), agent];
+      });
       return know({ ...agent, source: "registered" });
     },
     async forget(name) {
@@ -90,6 +94,10 @@ export function agentBook(
     },
     ownerOf: (url) => [...agents.values()].find(({ address }) => isBelow(url, address.url)),
   };
+}
+
+function taken({ name, url }: Pick<AgentAddress, "name" | "url">): AppError {
+  return new AppError("conflict", `${name} is the agent at ${url}. Give this one another name.`);
 }
 
 /** Whether two addresses are the same but for slashes at the end. */
