@@ -3,7 +3,7 @@ import { startChromium } from "manyhands/internal/testing/browser/lean-chromium"
 import type { Browser, BrowserContext, Locator, Page } from "playwright";
 import { approvalFlow, proposedCall } from "../testing/approval-flow.ts";
 import { serveCard } from "../testing/card-server.ts";
-import { expectAccessible } from "../testing/console-browser.ts";
+import { expectAccessible, stillPage } from "../testing/console-browser.ts";
 import { consoleFixture, hostile } from "../testing/console-fixture.ts";
 import { startCuttingProxy } from "../testing/cutting-proxy.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
@@ -25,7 +25,7 @@ async function openConsole(
   place = "",
   look: Parameters<Browser["newContext"]>[0] = {},
 ): Promise<AsyncDisposable & { page: Page; asked: string[]; context: BrowserContext }> {
-  const context = await browser.newContext(look);
+  const context = await browser.newContext({ ...stillPage, ...look });
   const page = await context.newPage();
   page.setDefaultTimeout(waitMs);
   const asked: string[] = [];
@@ -231,6 +231,17 @@ test("a task is stopped, and one that failed says why", async () => {
   await start(page, "Echo", "fail now");
   await thread(page).getByText("It was told to fail.").waitFor();
   await state(page, "failed");
+});
+
+test("what shows that a run goes on turns, and stands still for people who want no motion", async () => {
+  await using gateway = await startGateway();
+  await using opened = await openConsole(gateway);
+  const { page } = opened;
+  await page.evaluate('document.body.classList.add("spin")');
+  const motion = () => page.evaluate("getComputedStyle(document.body).animationName");
+  expect(await motion()).toBe("none");
+  await page.emulateMedia({ reducedMotion: "no-preference" });
+  expect(await motion()).toBe("spin");
 });
 
 test("the token is asked for once, kept for the tab, and asked for again if it is wrong", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
 import type { Browser, Page } from "playwright";
-import { expectAccessible } from "../testing/console-browser.ts";
+import { expectAccessible, stillPage } from "../testing/console-browser.ts";
 import { consoleFixture } from "../testing/console-fixture.ts";
 import { echo, startGateway, type TestFlow, type TestGateway } from "../testing/gateway.ts";
 
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 /** A browser in which `who` has given the token; what it asked for is in `asked`. */
 async function openAs(who: string | undefined, look: Parameters<Browser["newContext"]>[0] = {}) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...look });
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...stillPage, ...look });
   context.setDefaultTimeout(waitMs);
   const asked: string[] = [];
   const faults: string[] = [];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
 import type { Browser } from "playwright";
-import { expectAccessible } from "../testing/console-browser.ts";
+import { expectAccessible, stillPage } from "../testing/console-browser.ts";
 import { consoleFixture, hostile } from "../testing/console-fixture.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
 
@@ -25,7 +25,7 @@ async function startRun({ url }: TestGateway, name: string, input: string): Prom
  * A page that has asked nobody but the gateway and has not complained, as is seen when it closes.
  */
 async function open({ url }: TestGateway, place: string, look: Look = {}) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...look });
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...stillPage, ...look });
   const page = await context.newPage();
   page.setDefaultTimeout(waitMs);
   const faults: string[] = [];

@@ -6,7 +6,7 @@ import { startChromium } from "manyhands/internal/testing/browser/lean-chromium"
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
 import type { Browser, Page } from "playwright";
 import { serveCard } from "../testing/card-server.ts";
-import { expectAccessible } from "../testing/console-browser.ts";
+import { expectAccessible, stillPage } from "../testing/console-browser.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
 
 const waitMs = 60_000;
@@ -37,7 +37,7 @@ type Look = NonNullable<Parameters<Browser["newContext"]>[0]>;
  * A page that has asked nobody but the gateway and has not complained, as is seen when it closes.
  */
 async function open(place: string, look: Look = {}, { url }: Pick<TestGateway, "url"> = gateway) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...look });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...stillPage, ...look });
   const page = await context.newPage();
   page.setDefaultTimeout(waitMs);
   const faults: string[] = [];

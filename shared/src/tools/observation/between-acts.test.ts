@@ -67,6 +67,19 @@ test("a page that acts of one turn loaded anew is told as changed, not whole, wi
   expect(seen?.text).toEndWith(passed(`Visit ${now + 1}`));
 });
 
+test("what a page said before an act of the same turn left it is told, and nothing that was known of it", async () => {
+  await desk.open("/prices");
+  const { text, mark } = await desk.see();
+  await desk.call("click_element", { ref: refOf(text, 'button "A"') });
+  await desk.call("go_to_url", { url: `${desk.url}/visits` });
+  const seen = await desk.seeSince(mark);
+  expect(seen?.text).toContain("Visit");
+  expect(seen?.text).toEndWith(
+    `Between your acts ${desk.url}/prices also said:\n<web-content from="${desk.url}">\nA costs 3\n</web-content>`,
+  );
+  expect(seen?.brief).toContain("A costs 3");
+});
+
 test("what only said that something was under way, or is part of what is there now, is not told as passed", async () => {
   for (const fleeting of ["Load", "Part", "Half"]) {
     const text = (await after([fleeting, "B"]))?.text ?? "";

@@ -5,6 +5,7 @@ import { linesOf } from "./lines.ts";
 import { withoutRefs } from "./lines-text.ts";
 import { lookAt, type PageLook, settle } from "./look.ts";
 import { oneLine, withinBudget } from "./page-brief.ts";
+import type { ToldPage } from "./told-page.ts";
 
 const glanceMs = 3_000;
 const maxGlances = 12;
@@ -28,21 +29,36 @@ export async function noteBetween(browsing: Browsing, looks: SnapshotState, sign
 }
 
 /**
- * What a page said between the acts of a turn and is neither on it now nor known; empty if nothing.
+ * What a page said between the acts of a turn and is neither on it now nor known; also of the page
+ * that was told, when an act has left it since. Empty if nothing.
  */
 export function passedText(
   look: PageLook,
   between: SnapshotState["between"],
-  known: readonly (readonly string[])[],
+  { base, snapshot }: { readonly base: ToldPage | undefined; readonly snapshot: ToldPage | undefined },
 ): string {
   if (between.length === 0) return "";
-  const all = linesOf(look.items, { allRefs: false, collapsed: false }).map(({ text }) => text);
-  const told = new Set([...all, ...known.flat()].map(withoutRefs));
-  const place = placeOf(look.url);
-  const isOfUse = (text: string) => !told.has(text) && !isFleeting(text) && !all.some((now) => now.includes(text));
-  const passed = between.flatMap((one) => (one.place === place ? one.texts : [])).filter(isOfUse);
-  const kept = withinBudget([...new Set(passed)].map(oneLine), passedTokens);
-  return kept.length === 0 ? "" : `Between your acts it also said:\n${asData(originOf(look.url), kept.join("\n"))}`;
+  const now = placeOf(look.url);
+  const told = placeOf(/^Page: (\S*)/.exec(base?.header[0] ?? "")?.[1] ?? "");
+  const known = [...(base?.lines ?? []), ...(snapshot?.lines ?? [])];
+  const lines = linesOf(look.items, { allRefs: false, collapsed: false }).map(({ text }) => text);
+  const here = { place: now, head: "Between your acts it also said", lines };
+  const left = { place: told, head: `Between your acts ${told} also said`, lines: known.map(withoutRefs) };
+  return [here, ...(told === "" || told === now ? [] : [left])]
+    .map((page) => saidThere(page, between, known))
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+type SaidPage = { readonly place: string; readonly head: string; readonly lines: readonly string[] };
+
+function saidThere({ place, head, lines }: SaidPage, between: SnapshotState["between"], known: readonly string[]) {
+  const texts = between.flatMap((one) => (one.place === place ? one.texts : []));
+  if (texts.length === 0) return "";
+  const told = new Set([...lines, ...known].map(withoutRefs));
+  const isOfUse = (text: string) => !told.has(text) && !isFleeting(text) && !lines.some((one) => one.includes(text));
+  const kept = withinBudget([...new Set(texts.filter(isOfUse))].map(oneLine), passedTokens);
+  return kept.length === 0 ? "" : `${head}:\n${asData(originOf(place), kept.join("\n"))}`;
 }
 
 /**

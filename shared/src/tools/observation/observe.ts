@@ -75,11 +75,7 @@ export async function observe(browsing: Browsing, options: ObservationOptions): 
     image: taken?.image,
   };
   const seen = seenOf(looks, page, { ...options, base, snapshot });
-  return withPassed(
-    keeping(seen, notesOf(notices)),
-    passedText(look, between, [base?.lines ?? [], snapshot?.lines ?? []]),
-    since,
-  );
+  return withPassed(keeping(seen, notesOf(notices)), passedText(look, between, { base, snapshot }), since);
 }
 
 /** That a page had not loaded all when it was looked at. */
