@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Config } from "manyhands/internal/config/config";
 import { AppError } from "manyhands/internal/core/errors";
-import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
+import type { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
 import { refuseOverridden } from "./overridden.ts";
 import type { SettingsFile } from "./settings-file.ts";
 import { withKeys } from "./toml-text.ts";
@@ -40,11 +40,15 @@ export interface SandboxSettings {
   save(tier: AskedTier): Promise<void>;
 }
 
+/** A gateway has no sandbox but for a trial. */
+const openSandbox: typeof createSandbox = async (options) =>
+  (await import("manyhands/internal/machine/confinement/create-sandbox")).createSandbox(options);
+
 /** The sandbox in this file; `started` is what this process began with. */
 export function sandboxSettings(
   file: SettingsFile,
   started: Pick<Config, "home" | "sandbox">,
-  open: typeof createSandbox = createSandbox,
+  open: typeof createSandbox = openSandbox,
 ): SandboxSettings {
   const tryTier = async (mode: AskedTier): Promise<SandboxTrial> => {
     const { allow_domains: allow } = (await file.read()).sections.sandbox;

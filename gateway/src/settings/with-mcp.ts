@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { Config } from "manyhands/internal/config/config";
-import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";
 import { type OpenedMcp, openMcp } from "manyhands/internal/server/protocols/open-mcp";
 import type { Shared } from "manyhands/internal/server/storage/open-shared";
 
@@ -26,6 +25,7 @@ export async function withMcp<Result>(
 ): Promise<Result> {
   const { tier, allowDomains } = config.sandbox;
   const folder = join(config.home, "mcp");
+  const { createSandbox } = await import("manyhands/internal/machine/confinement/create-sandbox");
   const sandbox = await createSandbox({ mode: tier, folder, network: { allow: allowDomains } });
   try {
     const logger = { info: () => undefined, warn: (_: unknown, message?: string) => warn(message ?? "") };

@@ -40,10 +40,12 @@ test("it works on its tasks, on what they asked others for, and on notifications
   expect(worked.map(([, options]) => options)).toEqual([undefined, { concurrency: 1_000, dedicatedPool: true }]);
 });
 
-test("a task is done", async () => {
+test("a task is done by the model that there is, which says what it is", async () => {
   const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "Hi" }] };
   const sent = await ask("/message:send", { method: "POST", body: JSON.stringify({ message }) });
-  expect(JSON.stringify(await sent.json())).not.toContain("error");
+  const { task } = (await sent.json()) as { task: { status: { state: string } } };
+  expect(task.status.state).toBe("TASK_STATE_FAILED");
+  expect(JSON.stringify(task.status)).toContain("I am the rehearsal model");
   expect((await ask("/metrics")).status).toBe(200);
 });
 

@@ -185,12 +185,12 @@ function openBrowsing(
   };
 }
 
-/** Egress as configured; undefined if the web is switched off. */
 /** What the log says of a secret that could not be read. */
 function unhidden(why: string): string {
   return `${why} Should a page show it, a model would read it.`;
 }
 
+/** Egress as configured; undefined if the web is switched off. */
 function openEgress({ search, egress: settings }: Pick<Config, "search" | "egress">): PolicedEgress | undefined {
   const { proxy, ...policy } = settings;
   return search.enabled ? createEgress(policy, { proxy }) : undefined;

@@ -50,7 +50,7 @@ export async function testAgent(
   source: AgentSource,
   { task, script, replies = [], outputSchema, fetch }: TestTask,
 ): Promise<TestedTask> {
-  const agent = { ...openedForTest(source), name: "tester" };
+  const agent = { ...(await openedForTest(source)), name: "tester" };
   await using test = await agentForTest({
     script,
     agent,

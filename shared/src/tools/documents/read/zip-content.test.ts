@@ -89,3 +89,12 @@ test("names are listed as what they are, also those that lead outside and those 
   const { entries, text } = await zipContent(unmarked);
   expect([entries[0]?.path, await text("Grüße.txt")]).toEqual(["Grüße.txt", "hi"]);
 });
+
+test("names that Japanese Windows wrote are listed, and asked for, as they were meant", async () => {
+  // 日本語/表能.txt in Shift-JIS, in which two characters end with the byte of a backslash.
+  const name = Buffer.from("93fa967b8cea2f955c945c2e747874", "hex");
+  const archive = Buffer.from(zipOf([["x".repeat(name.length), "hi"]]));
+  for (let at = archive.indexOf("xxxx"); at >= 0; at = archive.indexOf("xxxx")) name.copy(archive, at);
+  const { entries, text } = await zipContent(archive);
+  expect([entries[0]?.path, await text("日本語/表能.txt")]).toEqual(["日本語/表能.txt", "hi"]);
+});
