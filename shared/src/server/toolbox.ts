@@ -59,7 +59,7 @@ export type Toolbox = Omit<MachineParts, "delegate"> & {
 };
 
 /** Where browser profiles are kept, and whether a task of a conversation has not ended. */
-export type ToolboxParts = Pick<BrowserParts, "isAtWork"> & { readonly profiles?: KeptTexts | undefined };
+type ToolboxParts = Pick<BrowserParts, "isAtWork"> & { readonly profiles?: KeptTexts | undefined };
 
 /**
  * Makes the tools that run commands on this machine, read the web and browse it. The sandbox stays

@@ -28,6 +28,16 @@ test("values that are perhaps in another unit than the others are told", async (
   );
 });
 
+test("codes that are written in more ways than one are told, as a join would not match them", async () => {
+  const rows = ["INV0001", "inv 0002", "INV0003", "INV-10004", "CRN0001"];
+  await scene.write("paid.csv", `payment_no,invoice_no\n${rows.map((code, at) => `P${at},${code}`).join("\n")}\n`);
+  const { text } = await describe("paid.csv");
+  expect(text).toContain(
+    "invoice_no: codes that are written in 4 ways, such as 'CRN0001' and 'inv 0002': write them one way before a join",
+  );
+  expect(text).not.toContain("payment_no: codes");
+});
+
 test("a text with few values has them listed with how often each is there, of a file that ends in .txt too", async () => {
   const groups = ["mint", "mint", "Mint", "ctrl", "control", "control", "control", null];
   const lines = [...groups, ...groups].map((group, at) => `${at},${group ?? ""},name ${at}\n`);

@@ -2,6 +2,7 @@ import { counted } from "../../../core/text/counted.ts";
 import type { QueryResult } from "../database/database-protocol.ts";
 import { cellText } from "../database/result-text.ts";
 import { quoted } from "../database/table-of.ts";
+import { codeForms, key } from "./codes.ts";
 import { uncertainOrder } from "./date-order.ts";
 import { impossibleDates, strangeDates } from "./dates.ts";
 import { derivedOfText, isText, numbered } from "./derived.ts";
@@ -19,7 +20,6 @@ const maxRowsCompared = 5_000_000;
 type Query = (sql: string) => Promise<QueryResult>;
 
 const mostlyDifferent = 0.9;
-const key = /(?:^|_|\s)(?:id|key|no|nr|number|code|uuid)$|编号|订单号/i;
 const oddities = [
   uncertainOrder,
   impossibleDates,
@@ -27,6 +27,7 @@ const oddities = [
   timeGaps,
   numbersAsText,
   untidyTexts,
+  codeForms,
   totalRows,
   strangeNumbers,
 ];

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { codeForms } from "./codes.ts";
 import { impossibleDates, strangeDates } from "./dates.ts";
 import { timeGaps } from "./gaps.ts";
 import { strangeNumbers } from "./numbers.ts";
@@ -187,6 +188,24 @@ test.each<[Readonly<Record<string, number>>, string | undefined]>([
   [{ spellings: 2 }, "2 spellings that only case or blanks tell from another"],
 ])("texts that should have been tidied are told: %#", (counts, expected) => {
   expect(said(untidyTexts, counts)).toBe(expected);
+});
+
+test.each<[Readonly<Record<string, number>>, string | undefined]>([
+  [{}, undefined],
+  [{ filled: 9, codes: 9, forms: 2, kinds: 2 }, undefined],
+  [{ filled: 9, codes: 8, forms: 3, kinds: 1 }, undefined],
+  [
+    { filled: 9, codes: 9, forms: 2, kinds: 1 },
+    "codes that are written in 2 ways, such as 'firstExample' and 'lastExample': write them one way before a join",
+  ],
+])("codes that a join would not match are told: %#", (counts, expected) => {
+  expect(said(codeForms, counts, column({ name: "invoice_no" }))).toBe(expected);
+});
+
+test("codes are looked for in columns that name rows", () => {
+  expect(codeForms.looks(column({ name: "invoice_no" }))).toBeDefined();
+  expect(codeForms.looks(column({ name: "customer" }))).toBeUndefined();
+  expect(codeForms.looks(column({ name: "id", type: "BIGINT" }))).toBeUndefined();
 });
 
 test("spellings are compared in columns of up to ten thousand texts", () => {
