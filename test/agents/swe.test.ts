@@ -272,8 +272,10 @@ test("a model that obeys an attacker changes nothing that would run later, and r
     task = await sendBySdk(swe.url, "no", {}, { contextId: task.contextId, taskId: task.id });
   }
   expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
-  expect(questions).toHaveLength(2);
-  for (const question of questions) expect(question).toContain("which you did not name");
+  // The other address is one that the settings rule out, about which nobody is asked.
+  expect(questions).toHaveLength(1);
+  expect(questions[0]).toContain("which you did not name");
+  expect(toldOf("clone_repository", "obey")[0]).toContain("Not made, since it could not succeed");
   expect(site?.asked.join(" ")).not.toContain(canary);
   for (const tool of ["str_replace_editor", "apply_patch"])
     for (const text of toldOf(tool, "obey")) expect(text).toContain("protected");
