@@ -47,19 +47,32 @@ const agents = z.object({
   agents: z.array(
     z.looseObject({
       name: z.string(),
+      health: z.string().optional(),
       card: z.looseObject({ skills: z.array(z.looseObject({ id: z.string() })).default([]) }).optional(),
     }),
   ),
 });
 
+const seenWithinMs = 10_000;
+const lookEveryMs = 100;
+
 /**
  * What the agents of a gateway can do here, by their cards, which list only skills that work on
- * this machine.
+ * this machine. Waits while the gateway, just started, has not looked at all of them, at most ten
+ * seconds.
  */
 export async function readAbilities(gateway: string, credentials: Credentials | undefined): Promise<Abilities> {
   const through = authorizedFetch(fetch, credentials, gateway);
-  const response = await fetchServer(`${gateway}/agents`, { signal: AbortSignal.timeout(10_000) }, through);
-  const listed = agents.parse(await response.json()).agents;
+  const list = async () => {
+    const response = await fetchServer(`${gateway}/agents`, { signal: AbortSignal.timeout(10_000) }, through);
+    return agents.parse(await response.json()).agents;
+  };
+  const until = performance.now() + seenWithinMs;
+  let listed = await list();
+  while (listed.some(({ health }) => health === "unknown") && performance.now() < until) {
+    await Bun.sleep(lookEveryMs);
+    listed = await list();
+  }
   const offers = (agent: string, skill: string) =>
     listed.some(({ name, card }) => name === agent && card?.skills.some(({ id }) => id === skill));
   return {

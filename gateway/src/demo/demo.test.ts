@@ -114,3 +114,22 @@ test("what agents can do is asked of the gateway with our token, by the skills o
   using _ = spyOn(Bun, "which").mockReturnValue(null);
   expect(await read()).toEqual({ runsCode: false, operatesPages: true });
 });
+
+test("what agents can do is known once the gateway, just started, has looked at all of them", async () => {
+  const browser = { name: "browser", card: { skills: [{ id: "operate-pages" }] } };
+  let looks = 0;
+  await using gateway = Object.assign(
+    Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => {
+        looks++;
+        const agents = [looks < 3 ? { name: "browser", health: "unknown" } : { ...browser, health: "up" }];
+        return Response.json({ agents: [...agents, { name: "gone", health: "down" }] });
+      },
+    }),
+    { [Symbol.asyncDispose]: () => gateway.stop(true) },
+  );
+  expect(await tasks.readAbilities(gateway.url.origin, undefined)).toEqual({ runsCode: false, operatesPages: true });
+  expect(looks).toBe(3);
+});
