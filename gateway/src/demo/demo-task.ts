@@ -1,6 +1,6 @@
 import { authorizedFetch, type Credentials } from "manyhands/internal/a2a/client/credentials";
 import * as z from "zod";
-import { fetchServer } from "../tasks/fetch-server.ts";
+import { fetchServer, readOf } from "../tasks/fetch-server.ts";
 import type { Registration } from "./registration-site.ts";
 
 /** What parts of the demo this system can do; the rest is left out of the task, and reported. */
@@ -64,8 +64,9 @@ const lookEveryMs = 100;
 export async function readAbilities(gateway: string, credentials: Credentials | undefined): Promise<Abilities> {
   const through = authorizedFetch(fetch, credentials, gateway);
   const list = async () => {
-    const response = await fetchServer(`${gateway}/agents`, { signal: AbortSignal.timeout(10_000) }, through);
-    return agents.parse(await response.json()).agents;
+    const signal = AbortSignal.timeout(10_000);
+    const response = await fetchServer(`${gateway}/agents`, { signal }, through);
+    return agents.parse(await readOf(response, signal, () => response.json())).agents;
   };
   const until = performance.now() + seenWithinMs;
   let listed = await list();
