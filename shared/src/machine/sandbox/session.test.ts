@@ -157,7 +157,7 @@ test("the time of a signal begins once the interpreter has had a turn to notice 
       on: (what) => void (what.startsWith("SIG") && ++signals === (turns === 3 ? 2 : 4) && returns("130:/")),
     });
     expect(await call("code", { timeoutMs: 1 })).toMatchObject({ state: "finished", payload: "130:/" });
-    expect(waits.mock.calls.flat().slice(0, waited.length)).toEqual(waited);
+    expect(waits.mock.calls.flat().slice(0, waited.length)).toEqual([...waited]);
     waits.mockClear();
   }
 });
