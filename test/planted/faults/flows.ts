@@ -493,10 +493,18 @@ export const flowsFaults: readonly Fault[] = [
   {
     id: "correction-without-form",
     file: "shared/src/flow/ask-in-form.ts",
-    find: '      { ...options, outputSchema, ...(contextId !== "" && { contextId }) },',
-    becomes: '      { ...options, ...(contextId !== "" && { contextId }) },',
+    find: 'const place = { ...options, outputSchema, ...(contextId !== "" && { contextId }) };',
+    becomes: 'const place = { ...options, ...(contextId !== "" && { contextId }) };',
     harm: "An agent that is asked to mend its answer is not told again in what form.",
     tests: ["shared/src/flow/ask-in-form.test"],
+  },
+  {
+    id: "check-passed-against-the-record",
+    file: "flows/src/loop/recorded-command.ts",
+    find: 'if (ran === undefined || ran.outcome === "done") return undefined;',
+    becomes: "return undefined;",
+    harm: "A loop ends on the word of an agent whose own call of the check failed.",
+    tests: ["flows/src/loop/check.test"],
   },
   {
     id: "check-taken-for-answer",
