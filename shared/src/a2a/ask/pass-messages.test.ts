@@ -14,7 +14,10 @@ const create: ScriptedReply = {
 };
 const question: ScriptedReply = { calls: [{ name: "ask_human", args: { inquire: "Which year?" } }] };
 
-/** Plays these turns, then answers with what the user said and the last result, as the model reads them. */
+/**
+ * Plays these turns, then answers with what the user said and the last result, as the model reads
+ * them.
+ */
 function then(...turns: readonly ScriptedReply[]) {
   return ({ messages }: ChatRequest, n: number): ScriptedReply => {
     const read = messages.flatMap(({ role, content }) => (role === "user" ? [content] : []));

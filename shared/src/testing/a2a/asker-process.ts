@@ -15,8 +15,8 @@ import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-
 /**
  * Settings of a process that asks. `plain`: it asks once. `cancel`: it also cancels the run as soon
  * as the agent has the message. `questions`: it asks two at the same time, and answers each
- * question with "for" and the question's first word. `messages`: it sends on "Stop." while the agent
- * works.
+ * question with "for" and the question's first word. `messages`: it sends on "Stop." while the
+ * agent works.
  */
 export const askerSettings = z.strictObject({
   home: z.string(),
