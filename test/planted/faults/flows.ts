@@ -381,7 +381,7 @@ export const flowsFaults: readonly Fault[] = [
   {
     id: "file-with-an-answer-lost",
     file: "shared/src/flow/receive-caller-messages.ts",
-    find: "state.added.push(...filesOf(answer));",
+    find: "  added.push(...filesOf(message));\n",
     becomes: "",
     harm: "A file that a person sends with the answer to a question never reaches the flow's agents.",
     tests: flows,
@@ -573,8 +573,8 @@ export const flowsFaults: readonly Fault[] = [
   {
     id: "every-step-is-the-answer",
     file: "flows/src/sequential.ts",
-    find: "{ isAnswer: isLast }",
-    becomes: "{ isAnswer: true }",
+    find: "isAnswer: isLast,",
+    becomes: "isAnswer: true,",
     harm: "What agents in the middle of a line write is shown as the user's answer.",
     tests: ["flows/src/sequential"],
   },
