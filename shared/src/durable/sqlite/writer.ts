@@ -136,9 +136,10 @@ export class Writer {
    */
   async emptyLog(): Promise<boolean> {
     try {
-      for (const start = performance.now(); performance.now() - start < busyPatienceMs; await Bun.sleep(inUseMs))
+      for (const start = performance.now(); ; await Bun.sleep(inUseMs)) {
         if (this.#open().emptyLog(0)) return true;
-      return false;
+        if (performance.now() - start > busyPatienceMs) return false;
+      }
     } catch (error) {
       this.#checkpointFailed(error);
       throw error;

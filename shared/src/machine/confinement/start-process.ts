@@ -1,5 +1,11 @@
 import { AppError } from "../../core/errors.ts";
-import { descendants, ignoresInterrupt, readProcessesBelow, sendSignal } from "../kernel/process-table.ts";
+import {
+  descendants,
+  ignoresInterrupt,
+  isInterruptPending,
+  readProcessesBelow,
+  sendSignal,
+} from "../kernel/process-table.ts";
 import { joinNewSessionKeyring } from "../kernel/this-process.ts";
 import type { ConversationWatch } from "../memory/conversation-watch.ts";
 import { limitFromExitCode } from "../sandbox/limits.ts";
@@ -46,6 +52,10 @@ export async function startProcess(
       // would interrupt its next command.
       sendSignal(leader, "SIGINT");
       for (const pid of pids) sendSignal(pid, signal);
+    },
+    isStarved() {
+      const leader = wrapped.leader(child.pid);
+      return leader !== undefined && isInterruptPending(leader);
     },
     settle() {
       const leader = wrapped.leader(child.pid);

@@ -3,6 +3,7 @@ import {
   descendants,
   ignoresInterrupt,
   innerPid,
+  isInterruptPending,
   isRunning,
   isThere,
   type ProcessEntry,
@@ -129,6 +130,20 @@ test.skipIf(!linux)("who ignores SIGINT is told from who does not", async () => 
     expect(ignoresInterrupt(one.child.pid)).toBe(ignores);
   }
   expect(ignoresInterrupt(4_000_000)).toBe(false);
+});
+
+test.skipIf(!linux)("an interrupt waits for a process that has no turn, and no longer once it has one", async () => {
+  await using one = childForTest("sh", "-c", "trap 'echo heard' INT; echo set; while :; do sleep 0.05; done");
+  const reader = one.child.stdout.getReader();
+  await reader.read();
+  process.kill(one.child.pid, "SIGSTOP");
+  expect(isInterruptPending(one.child.pid)).toBe(false);
+  process.kill(one.child.pid, "SIGINT");
+  expect(isInterruptPending(one.child.pid)).toBe(true);
+  process.kill(one.child.pid, "SIGCONT");
+  await reader.read();
+  expect(isInterruptPending(one.child.pid)).toBe(false);
+  expect(isInterruptPending(4_000_000)).toBe(false);
 });
 
 test("a process that may not be signalled is there, whoever it belongs to, and one that has ended is not", () => {

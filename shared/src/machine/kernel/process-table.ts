@@ -166,7 +166,17 @@ export function tasksOf(uid: number): number {
 
 /** Whether a process ignores SIGINT, as a shell makes its background jobs do. */
 export function ignoresInterrupt(pid: number): boolean {
-  const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readOrNothing(`/proc/${pid}/status`))?.[1] ?? "0";
+  return holdsInterrupt(pid, "SigIgn");
+}
+
+/** Whether SIGINT was sent to a process that has had no turn since in which to notice it. */
+export function isInterruptPending(pid: number): boolean {
+  return holdsInterrupt(pid, "ShdPnd") || holdsInterrupt(pid, "SigPnd");
+}
+
+function holdsInterrupt(pid: number, set: "SigIgn" | "ShdPnd" | "SigPnd"): boolean {
+  const status = readOrNothing(`/proc/${pid}/status`);
+  const mask = new RegExp(`^${set}:\\s*([0-9a-f]+)$`, "m").exec(status)?.[1] ?? "0";
   return (BigInt(`0x${mask}`) & 2n) !== 0n;
 }
 

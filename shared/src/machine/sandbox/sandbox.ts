@@ -103,6 +103,8 @@ export interface SandboxProcess {
    * into the background since then are spared too, except by SIGKILL.
    */
   interrupt(signal: "SIGINT" | "SIGTERM" | "SIGKILL"): void;
+  /** Whether the process has had no turn of a processor in which to notice an interrupt. */
+  isStarved(): boolean;
   /** Declares everything that runs now to be background work, which later interrupts spare. */
   settle(): void;
   /**

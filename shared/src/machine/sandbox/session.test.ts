@@ -8,9 +8,9 @@ const never = new AbortController().signal;
 function openSession(options: Parameters<typeof processByHand>[0] = {}) {
   let token = "";
   const byHand = processByHand(options);
-  const session = createSession(byHand.process, (code, own) => {
+  const session = createSession(byHand.process, (code, own, { interrupted }) => {
     token = own;
-    return code;
+    return `${code}${interrupted ? ", after an interrupt" : ""}`;
   });
   const heard: string[] = [];
   const call = (code: string, { timeoutMs = 60_000, signal = never }: Partial<SessionCallOptions> = {}) =>
@@ -141,6 +141,37 @@ test("signals become stronger until the interpreter returns; one that does not i
     );
     waits.mockClear();
   }
+});
+
+test("the time of a signal begins once the interpreter has had a turn to notice it, or after ten seconds without", async () => {
+  const { sleep } = Bun;
+  using waits = spyOn(Bun, "sleep").mockImplementation((ms) => sleep(Number(ms) / 50));
+  const looks = (most: number) => Array<number>(most).fill(50);
+  for (const [turns, waited] of [
+    [3, [...looks(3), 100]],
+    [Number.POSITIVE_INFINITY, [...looks(200), 100, ...looks(200), 1000, ...looks(200), 100]],
+  ] as const) {
+    let [left, signals] = [turns, 0];
+    const { call, returns } = openSession({
+      isStarved: () => left-- > 0,
+      on: (what) => void (what.startsWith("SIG") && ++signals === (turns === 3 ? 2 : 4) && returns("130:/")),
+    });
+    expect(await call("code", { timeoutMs: 1 })).toMatchObject({ state: "finished", payload: "130:/" });
+    expect(waits.mock.calls.flat().slice(0, waited.length)).toEqual([...waited]);
+    waits.mockClear();
+  }
+});
+
+test("a call after an interrupted one is told of it, and the one after that is not", async () => {
+  const { byHand, call, returns } = openSession({ on: (what) => void (what === "SIGINT" && returns("130:/")) });
+  await call("one", { timeoutMs: 1 });
+  for (const code of ["two", "three"]) {
+    const outcome = call(code);
+    returns("0:/");
+    await outcome;
+  }
+  const written = byHand.done.filter((what) => what.startsWith("write"));
+  expect(written).toEqual(["write one", "write two, after an interrupt", "write three"]);
 });
 
 test("a given-up call ends the interpreter and rejects with the reason: before, in the middle, and between signals", async () => {

@@ -5,9 +5,10 @@ import type { SandboxProcess } from "./sandbox.ts";
 
 /**
  * Input that makes an interpreter run `code` and then, whatever happened, write `␞TOKEN:payload␞`
- * to both outputs; each dialect defines the payload on standard output.
+ * to both outputs; each dialect defines the payload on standard output. After a call that was
+ * `interrupted` one more interrupt of that call may still be waiting.
  */
-export type Frame = (code: string, token: string) => string;
+export type Frame = (code: string, token: string, about: { readonly interrupted: boolean }) => string;
 
 /**
  * The result of one call. `ended`: the interpreter itself is gone; `lost`: it did not return and
@@ -54,6 +55,9 @@ const graces = [
   ["SIGKILL", 500],
 ] as const;
 const againMs = 100;
+/** How often and how long a signal may find the interpreter starved before its own time begins. */
+const lookMs = 50;
+const longestLooks = 200;
 /** After the interpreter has ended its outputs reach their end, unless something outlived it. */
 const drainMs = 500;
 
@@ -62,6 +66,8 @@ type Live = {
   readonly frame: Frame;
   readonly stdout: MarkedStream;
   readonly stderr: MarkedStream;
+  /** Whether the last call was interrupted. */
+  interrupted: boolean;
 };
 
 /** Creates a session from a process that has just been started. */
@@ -71,6 +77,7 @@ export function createSession(process: SandboxProcess, frame: Frame): Session {
     frame,
     stdout: createMarkedStream(process.stdout),
     stderr: createMarkedStream(process.stderr),
+    interrupted: false,
   };
   let alive = true;
   const gone = process.exited.finally(() => {
@@ -105,6 +112,7 @@ async function runCall(
   try {
     const first = await Promise.race([finished, stop.promise]);
     if (typeof first !== "string") return first;
+    live.interrupted = true;
     const outcome = signal.aborted ? undefined : await interrupted(process, finished, signal);
     if (outcome !== undefined && !signal.aborted) return { ...outcome, limit: first };
     await end(process);
@@ -117,11 +125,13 @@ async function runCall(
 }
 
 /** Sends the code and resolves once both outputs have shown the mark or the interpreter is gone. */
-async function runToMark({ process, frame, stdout, stderr }: Live, code: string, onOutput: OutputListener) {
+async function runToMark(live: Live, code: string, onOutput: OutputListener) {
+  const { process, frame, stdout, stderr, interrupted } = live;
+  live.interrupted = false;
   const token = crypto.randomUUID();
   const take = (stream: OutputStream) => (bytes: Uint8Array) => onOutput(stream, bytes);
   const marks = Promise.all([stdout.until(token, take("stdout")), stderr.until(token, take("stderr"))]);
-  process.stdin.write(frame(code, token));
+  process.stdin.write(frame(code, token, { interrupted }));
   process.stdin.flush();
   const drained = process.exited.then(() => Promise.race([marks, Bun.sleep(drainMs).then(() => [])]));
   const [payload] = await Promise.race([marks, drained]);
@@ -149,8 +159,15 @@ async function interrupted(
   const aborted = Promise.withResolvers<undefined>();
   const abort = () => aborted.resolve(undefined);
   signal.addEventListener("abort", abort);
-  const within = (milliseconds: number) =>
+  const wait = (milliseconds: number) =>
     Promise.race([finished, Bun.sleep(milliseconds).then(() => undefined), aborted.promise]);
+  const within = async (milliseconds: number) => {
+    for (let looks = 0; looks < longestLooks && !signal.aborted && process.isStarved(); looks++) {
+      const outcome = await wait(lookMs);
+      if (outcome !== undefined) return outcome;
+    }
+    return wait(milliseconds);
+  };
   // A shell loop continues after its child was killed, and needs a second signal.
   const again = (milliseconds: number) => {
     process.interrupt("SIGINT");

@@ -14,18 +14,20 @@ export type ProcessByHand = {
 
 /**
  * A process under these limits, which a kill ends with 137. `on` is told what is done to it;
- * `memoryHit` and `limitHit` are what it reports.
+ * `memoryHit`, `limitHit` and `isStarved` are what it reports.
  */
 export function processByHand({
   limits = {},
   on = () => {},
   memoryHit,
   limitHit,
+  isStarved = () => false,
 }: {
   readonly limits?: Partial<SandboxLimits>;
   readonly on?: (what: string, process: ProcessByHand) => void;
   readonly memoryHit?: string;
   readonly limitHit?: string;
+  readonly isStarved?: () => boolean;
 } = {}): ProcessByHand {
   const done: string[] = [];
   const outputs = { stdout: openOutput(), stderr: openOutput() };
@@ -57,6 +59,7 @@ export function processByHand({
         byHand.exits(137);
       },
       interrupt: note,
+      isStarved,
       rest: () => note("rest"),
       resume: async () => true,
       settle: () => note("settle"),

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { chmod, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ToolContext } from "../../core/tools/tool.ts";
-import { descendants, readProcessTable } from "../../machine/kernel/process-table.ts";
+import { descendants, isInterruptPending, readProcessTable } from "../../machine/kernel/process-table.ts";
 import { sandboxPath } from "../../machine/process/environment.ts";
 import { availableTiers, eventually, type OpenTier, openTier, processesNamed } from "../../testing/sandbox/tiers.ts";
 import { findPython, lookForPython } from "./find-python.ts";
@@ -124,6 +125,21 @@ describe.each(tiers)("tier %s", (tier) => {
     expect(await python("print(1)", { session })).toContain("earlier state was lost: it ended with exit code 9");
   });
 
+  test("an interrupt that comes before the program has begun meets it, and none of our own work", async () => {
+    const session = true;
+    await python("x = 41", { session });
+    const isPython = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("-u\0-c");
+    const [interpreter = 0] = descendants(readProcessTable(), process.pid).filter(isPython).slice(-1);
+    for (const code of ["while True: pass", "x += 1"]) {
+      process.kill(interpreter, "SIGSTOP");
+      const late = python(code, { session, timeout: 0.01 });
+      await eventually("it is interrupted", () => isInterruptPending(interpreter));
+      process.kill(interpreter, "SIGCONT");
+      expect(await late).toBe("KeyboardInterrupt\n[stopped at its limit: wall time 0.01 s, exit code 130, T]");
+      expect(await python("print(x)", { session })).toBe("41\n[exit code 0, T]");
+    }
+  });
+
   test("a timeout stops a program that ignores interrupts", async () => {
     const started = performance.now();
     const code = "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint('begun')\ntime.sleep(100)";
@@ -161,11 +177,10 @@ describe.each(tiers)("tier %s", (tier) => {
   });
 
   test("a program that was stopped has failed, even if it then ends well", async () => {
-    const code =
-      "import signal\nasked = []\nsignal.signal(signal.SIGINT, lambda *_: asked.append(1))\nwhile not asked: pass";
+    const code = "import signal\nasked = []\nsignal.signal(signal.SIGINT, lambda *_: asked.append(1))";
     // Starting takes time of its own.
-    await call("pass", { session: true });
-    expect(await call(code, { session: true, timeout: 0.3 })).toMatchObject({
+    await call(code, { session: true });
+    expect(await call("while not asked: pass", { session: true, timeout: 0.3 })).toMatchObject({
       text: expect.stringContaining("[stopped at its limit: wall time 0.3 s, exit code 0,"),
       isError: true,
     });

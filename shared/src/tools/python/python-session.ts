@@ -35,6 +35,7 @@ export async function openPythonSession(sandbox: Sandbox, workspace: string): Pr
 }
 
 /** One line of JSON, with the call's trace; the mark's payload is the exit status. */
-function frameCode(code: string, token: string): string {
-  return `${JSON.stringify({ token, code: Buffer.from(code).toString("base64"), variables: traceVariables() })}\n`;
+function frameCode(code: string, token: string, about: { readonly interrupted: boolean }): string {
+  const bytes = Buffer.from(code).toString("base64");
+  return `${JSON.stringify({ token, code: bytes, variables: traceVariables(), ...about })}\n`;
 }

@@ -4,7 +4,7 @@ import sys
 
 # Nothing of ours comes from the workspace, where a name may be that of a module.
 workspace_first = sys.path.pop(0)
-import base64, json, linecache, os, traceback, types
+import base64, json, linecache, os, signal, traceback, types
 
 
 def main():
@@ -34,31 +34,70 @@ def become_empty(descriptor, flags):
     os.close(nothing)
 
 
+class Unheld:
+    """A program that may be interrupted at any time, for a process that does nothing else."""
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *_):
+        pass
+
+
+class Held:
+    """Lets interrupts reach the programs alone: one that comes too early meets the next program, and
+    none gets into our own work."""
+
+    def __init__(self):
+        self.waits = False
+        self.theirs = signal.default_int_handler
+        signal.signal(signal.SIGINT, self.note)
+
+    def note(self, *_):
+        self.waits = True
+
+    def __enter__(self):
+        signal.signal(signal.SIGINT, self.theirs)
+        waits, self.waits = self.waits, False
+        try:
+            if waits:
+                signal.raise_signal(signal.SIGINT)
+        except BaseException:
+            self.hold()
+            raise
+
+    def __exit__(self, *_):
+        self.hold()
+
+    def hold(self):
+        # What the program has set stays, for the next one. It is None where C has set it.
+        if signal.getsignal(signal.SIGINT) != self.note:
+            self.theirs = signal.signal(signal.SIGINT, self.note) or signal.default_int_handler
+
+
 def serve(requests, module, marks):
     count = 0
-    while True:
-        token = None
+    held = Held()
+    while line := requests.readline():
+        request = json.loads(line)
+        if request["interrupted"]:
+            held.waits = False
+        count += 1
+        os.environ.update(request["variables"])
         try:
-            line = requests.readline()
-            if not line:
-                return
-            request = json.loads(line)
-            token = request["token"]
-            count += 1
-            os.environ.update(request["variables"])
-            status = run(base64.b64decode(request["code"]).decode(), "<python_execute %d>" % count, module)
+            status = run(base64.b64decode(request["code"]).decode(), "<python_execute %d>" % count, module, held)
         except KeyboardInterrupt:
-            if token is None:
-                continue
+            held.hold()
             status = 130
-        finish(token, status, marks)
+        finish(request["token"], status, marks)
 
 
-def run(source, name, module):
+def run(source, name, module, held=Unheld()):
     # Lets tracebacks show the lines.
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     try:
-        exec(compile(source, name, "exec"), module.__dict__)
+        with held:
+            exec(compile(source, name, "exec"), module.__dict__)
         return 0
     except SystemExit as stop:
         if stop.code is None:
@@ -73,7 +112,8 @@ def run(source, name, module):
 
 
 def theirs(frames):
-    while frames is not None and frames.tb_frame.f_code is run.__code__:
+    ours = [run.__code__, Held.__enter__.__code__, Held.__exit__.__code__, Held.hold.__code__]
+    while frames is not None and frames.tb_frame.f_code in ours:
         frames = frames.tb_next
     return frames
 
@@ -96,7 +136,7 @@ def keep(requests):
     lets none of them signal it. It keeps itself from being looked into and its descriptors from its
     forks, and has read nothing that they could have written.
     """
-    import ctypes, gc, resource, select, signal
+    import ctypes, gc, resource, select
 
     if os.getpid() != 1:
         sys.exit("An interpreter that is kept has to be the first process of a namespace.")
