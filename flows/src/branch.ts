@@ -17,6 +17,8 @@ export type Branch = {
   readonly deadlineMs?: number | undefined;
   /** Whether its answer is the flow's: see `AskOptions`. */
   readonly isAnswer?: boolean;
+  /** Whether its agent gets the person's messages: see `AskOptions`. */
+  readonly passMessages?: boolean;
 };
 
 /** The result of a branch. */
@@ -41,7 +43,7 @@ export type BranchResult = {
  * other branches had their share before.
  */
 export async function workBranch(flow: Flow, branch: Branch): Promise<BranchResult> {
-  const { name, agent, item, message, deadlineMs, isAnswer = false } = branch;
+  const { name, agent, item, message, deadlineMs, isAnswer = false, passMessages = false } = branch;
   const about = item === undefined ? "" : ` with ${item}`;
   flow.tell({
     type: "branch-begun",
@@ -49,7 +51,11 @@ export async function workBranch(flow: Flow, branch: Branch): Promise<BranchResu
     data: { branch: name, agent, begun: true },
   });
   try {
-    const asked = await flow.ask(agent, message, { isAnswer, ...(deadlineMs !== undefined && { deadlineMs }) });
+    const asked = await flow.ask(agent, message, {
+      isAnswer,
+      ...(passMessages && { passMessages }),
+      ...(deadlineMs !== undefined && { deadlineMs }),
+    });
     const { state, answer, data, taskId, files, artifacts, error } = asked;
     const isDone = state === "completed";
     const common = {

@@ -143,6 +143,25 @@ test("the next agent receives what the caller says meanwhile", async () => {
   expect(JSON.stringify(record.output)).toContain("in French, please");
 });
 
+test("what is said while the last agent works is read before its next turn", async () => {
+  const view = { calls: [{ name: "str_replace_editor", args: { command: "view", path: "." } }], delayMs: 100 };
+  const two = ({ messages }: ChatRequest) => {
+    const read = messages.flatMap(({ role, content }) => (role === "user" ? [content] : []));
+    return read.length > 1 ? { text: JSON.stringify(read.at(-1)) } : view;
+  };
+  await using flow = await flowForTest(sequential, { agents: { one: () => ({ text: "1" }), two } });
+  const id = await flow.start({ text: "Go", agents: ["one", "two"] });
+  await flow.event(id, "agent-accepted", 2);
+  await flow.say(id, "In red.");
+  expect((await flow.until(id, "completed", "failed")).output).toMatchObject({ answer: '"In red."' });
+});
+
+test("a run that began with the first body passes nothing on that is said while the last agent works", async () => {
+  const { flow, shown } = paperFlow({ agents: [{ name: "one" }] } as never, { asked: [paperAnswer("one")] });
+  await sequential.former?.at(-1)?.perform(flow, { onFailure: "stop" } as never);
+  expect(shown.asks.map(({ options }) => options)).toEqual([{ isAnswer: true }]);
+});
+
 test("a wrong agent is refused before any is asked, and a flow without agents when it is accepted", async () => {
   await using flow = await flowForTest(sequential, { agents: { one: () => ({ text: "1" }) } });
   const { record } = await flow.run({ text: "Go", options: { steps: [{ agent: "one" }, { agent: "nobody" }] } });
@@ -161,7 +180,8 @@ test("only what the last agent writes is shown as the flow's answer", async () =
     { asked },
   );
   await sequential.perform(flow, { onFailure: "stop" });
-  expect(shown.asks.map(({ options }) => options)).toEqual([false, false, true].map((isAnswer) => ({ isAnswer })));
+  const earlier = { isAnswer: false };
+  expect(shown.asks.map(({ options }) => options)).toEqual([earlier, earlier, { isAnswer: true, passMessages: true }]);
 });
 
 test("each step is told the task, its place, and all that came before; what was made last of each name goes along", async () => {

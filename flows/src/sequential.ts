@@ -1,5 +1,13 @@
 import { AppError } from "manyhands";
-import { type AskOutcome, agentByName, defineFlow, type Flow, type FlowResult, outcomeText } from "manyhands/flows";
+import {
+  type AskOptions,
+  type AskOutcome,
+  agentByName,
+  defineFlow,
+  type Flow,
+  type FlowResult,
+  outcomeText,
+} from "manyhands/flows";
 import * as z from "zod";
 import { assignment } from "./assignment.ts";
 import { fillTemplate, marked, withAdditions } from "./prompt-text.ts";
@@ -78,6 +86,7 @@ export const sequential = defineFlow({
     },
   ],
   options,
+  body: 2,
   example: {
     text: "Compute the revenue per region from orders.csv, then write a short summary for the management.",
     agents: ["data-analysis", "manus"],
@@ -87,21 +96,33 @@ export const sequential = defineFlow({
     agents === undefined && steps === undefined
       ? "agents: name the agents in their order, or give options.steps"
       : undefined,
-  async perform(flow, options) {
-    const stages = stagesOf(flow, options);
-    flow.expect(stages.length);
-    const done: Done[] = [];
-    for (const [index, stage] of stages.entries()) {
-      const place = { step: index + 1, line: lineText(flow, stages, index), isLast: index === stages.length - 1 };
-      const outcome = await work(flow, stage, place, done);
-      done.push({ stage, outcome });
-      if (outcome.state === "completed") flow.reached(outcome.answer);
-      else if (stage.onFailure === "stop")
-        throw new AppError("task_failed", `Step ${index + 1}: ${outcomeText(outcome)}`);
-    }
-    return conclude(done);
-  },
+  perform: (flow, options) => inOrder(flow, options, { passMessages: true }),
+  former: [{ body: 1, perform: (flow, options: Options) => inOrder(flow, options, {}) }],
 });
+
+/** What differs between the versions of the body. */
+type Version = { readonly passMessages?: true };
+
+/** Has the agents work one after the other; what is said while the last one works goes to it. */
+async function inOrder(flow: Flow, options: Options, version: Version): Promise<FlowResult> {
+  const stages = stagesOf(flow, options);
+  flow.expect(stages.length);
+  const done: Done[] = [];
+  for (const [index, stage] of stages.entries()) {
+    const isLast = index === stages.length - 1;
+    const place = {
+      step: index + 1,
+      line: lineText(flow, stages, index),
+      ask: { isAnswer: isLast, ...(isLast && version) },
+    };
+    const outcome = await work(flow, stage, place, done);
+    done.push({ stage, outcome });
+    if (outcome.state === "completed") flow.reached(outcome.answer);
+    else if (stage.onFailure === "stop")
+      throw new AppError("task_failed", `Step ${index + 1}: ${outcomeText(outcome)}`);
+  }
+  return conclude(done);
+}
 
 /** The steps with their agents. Throws for a wrong agent before any step starts. */
 function stagesOf(flow: Flow, { steps, onFailure }: Options): Stage[] {
@@ -137,7 +158,7 @@ function lineText(flow: Flow, stages: readonly Stage[], at: number): string {
 async function work(
   flow: Flow,
   { agent, instruction, settings }: Stage,
-  { step, line, isLast }: { readonly step: number; readonly line: string; readonly isLast: boolean },
+  { step, line, ask }: { readonly step: number; readonly line: string; readonly ask: AskOptions },
   done: readonly Done[],
 ): Promise<AskOutcome> {
   const added = await flow.receiveMessages();
@@ -153,7 +174,7 @@ async function work(
   const parts = [...flow.files, ...carriedFiles(done.map(({ outcome }) => outcome.files))];
   const about = { step: String(step), agent, attempt: 1 };
   flow.tell({ type: "step-assigned", note: `Step ${step}: ${agent} begins`, data: { ...about, begun: true } });
-  const outcome = await flow.ask(agent, { text: withAdditions(text, added), parts, settings }, { isAnswer: isLast });
+  const outcome = await flow.ask(agent, { text: withAdditions(text, added), parts, settings }, ask);
   flow.handOn(outcome.files, outcome.artifacts);
   const isDone = outcome.state === "completed";
   flow.tell({

@@ -95,6 +95,16 @@ test("what a person said on the way is told to the agent before what came later"
   expect(asks[0]?.text).toMatch(/hm, tables[\s\S]*later/);
 });
 
+test("a run that began with the second body passes nothing on that is said while the agent works", async () => {
+  const [second] = conditional.former ?? [];
+  expect(second?.body).toBe(2);
+  const options = { branches: [{ name: "one", agent: "one", rules: [{ keywords: ["goal"] }] }], classify: "rules" };
+  const asked = async (perform: typeof conditional.perform) =>
+    (await performed(options, undefined, {}, perform)).asks[0]?.options;
+  expect(await asked(conditional.perform)).toMatchObject({ passMessages: true });
+  expect(await asked(second?.perform as typeof conditional.perform)).not.toHaveProperty("passMessages");
+});
+
 test("a run that began with the first body reads a number as the place in the list, a new one as a name", async () => {
   const branches = ["2", "1"].map((name) => ({ name, agent: "one" }));
   const rules = { branches: [{ ...branches[0], rules: [{ keywords: ["zzz"] }] }, branches[1]] };
@@ -103,7 +113,7 @@ test("a run that began with the first body reads a number as the place in the li
   const made = async (perform: typeof conditional.perform) =>
     ((await performed(options, undefined, changes, perform)).end as FlowResult).data;
   expect(await made(conditional.perform)).toMatchObject({ choice: { branch: "2", by: "person" } });
-  const [first] = conditional.former ?? [];
+  const first = conditional.former?.at(-1);
   expect(first?.body).toBe(1);
   expect(await made(first?.perform as typeof conditional.perform)).toMatchObject({ choice: { branch: "1" } });
 });

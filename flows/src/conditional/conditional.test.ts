@@ -43,6 +43,20 @@ test("if no rule matches, the model chooses among the branches, and an invalid n
   expect(events.filter(({ type }) => type === "agent-asked")).toHaveLength(1);
 });
 
+test("what is said while the chosen agent works is read before its next turn", async () => {
+  const view = { calls: [{ name: "str_replace_editor", args: { command: "view", path: "." } }], delayMs: 100 };
+  const coder = ({ messages }: ChatRequest) => {
+    const read = messages.flatMap(({ role, content }) => (role === "user" ? [content] : []));
+    return read.length > 1 ? { text: JSON.stringify(read) } : view;
+  };
+  await using flow = await flowForTest(conditional, { agents: { ...agents, coder } });
+  const id = await flow.start({ text: "There is a bug", options: { branches } });
+  await flow.event(id, "agent-accepted");
+  await flow.say(id, "In red.");
+  const { output } = await flow.until(id, "completed", "failed");
+  expect(output).toMatchObject({ answer: '["There is a bug","In red."]' });
+});
+
 test("without branches each agent is a branch, described by its card", async () => {
   await using flow = await flowForTest(conditional, { agents, model: [chosen("writer")] });
   expect((await flow.run({ text: "A poem", agents: ["coder", "writer"] })).answer).toBe("written");

@@ -45,7 +45,7 @@ export const conditional = defineFlow({
   title: "Conditional flow",
   description: "Sorts a task by rules or by a model's judgement, and gives it to the one agent that its kind is for.",
   version: "1.1.0",
-  body: 2,
+  body: 3,
   skills: [
     {
       id: "route",
@@ -69,12 +69,18 @@ export const conditional = defineFlow({
     },
   },
   check: ({ options }) => faultOf(options),
-  perform: (flow, options) => routed(flow, options),
-  former: [{ body: 1, perform: (flow, options: Options) => routed(flow, { ...options, numbering: "always" }) }],
+  perform: (flow, options) => routed(flow, { ...options, passMessages: true }),
+  former: [
+    { body: 2, perform: (flow, options: Options) => routed(flow, options) },
+    { body: 1, perform: (flow, options: Options) => routed(flow, { ...options, numbering: "always" }) },
+  ],
 });
 
+/** What differs between the versions of the body. */
+type Version = { readonly numbering?: "always"; readonly passMessages?: true };
+
 /** Chooses the branch and has its agent do the task. */
-async function routed(flow: Flow, options: Options & { readonly numbering?: "always" }): Promise<FlowResult> {
+async function routed(flow: Flow, options: Options & Version): Promise<FlowResult> {
   const routes = routesOf(flow, options);
   flow.expect(1, { own: options.classify !== "rules" });
   const choice = await chooseRoute(flow, routes, options);
@@ -82,7 +88,7 @@ async function routed(flow: Flow, options: Options & { readonly numbering?: "alw
   const note = `Takes ${route.name} (${by}): ${reason}`;
   flow.tell({ type: "choice-made", note, data: { choice: route.name, by, reason } });
   flow.expect(1);
-  return take(flow, choice);
+  return take(flow, choice, options);
 }
 
 /** What is wrong with options that are valid individually. */
@@ -111,7 +117,11 @@ function routesOf(flow: Flow, { branches, default: fallback }: Options): Route[]
   return routes;
 }
 
-async function take(flow: Flow, { route, by, reason, confidence, said: asked = [] }: Choice): Promise<FlowResult> {
+async function take(
+  flow: Flow,
+  { route, by, reason, confidence, said: asked = [] }: Choice,
+  { passMessages }: Version,
+): Promise<FlowResult> {
   const { name, agent, instruction = "{goal}", settings, deadlineMs } = route;
   const added = [...asked, ...(await flow.receiveMessages())];
   const text = fillTemplate(instruction, { goal: wholeGoal(flow), branch: name, reason, agent });
@@ -121,6 +131,7 @@ async function take(flow: Flow, { route, by, reason, confidence, said: asked = [
     message: { text: withAdditions(text, added), parts: flow.files, settings },
     deadlineMs,
     isAnswer: true,
+    ...(passMessages && { passMessages }),
   });
   flow.handOn(result.files, result.artifacts);
   tellBranch(flow, result);

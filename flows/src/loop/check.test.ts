@@ -72,6 +72,65 @@ test("a command's feedback is its exit code and the end of what it printed", asy
   });
 });
 
+/** A record of calls, of which each is its arguments, how it ended and what came of it. */
+const record = (...calls: readonly (readonly [string, "done" | "failed" | "open", string])[]) => ({
+  count: calls.length,
+  calls: calls.map(([given, outcome, result]) => ({ name: "bash", arguments: given, outcome, result })),
+});
+const long = `node -e 'check("a\\n", "${"b".repeat(300)}")'\nmake`;
+
+test.each([
+  ["no call at all", "make", record(), "the record has no call that ran it"],
+  [
+    "a call that failed",
+    "make",
+    record(['{"command":"make"}', "failed", "Error: no rule [exit code 2, 0.1 s, cwd .]"]),
+    "exit code 2",
+  ],
+  [
+    "a call that did not end",
+    "make",
+    record(['{"command":"cd app && make"}', "open", ""]),
+    "the record has no result of it",
+  ],
+  [
+    "a long one that failed",
+    long,
+    record([JSON.stringify({ command: long }).slice(0, 240), "failed", "AssertionError [exit code 1, 0.1 s, cwd .]"]),
+    "exit code 1",
+  ],
+] as const)(
+  "a check that is said to have passed does not pass with %s in the record",
+  async (_, command, made, why) => {
+    const { flow } = paperFlow({}, { asked: [{ ...ran(0, "fine"), made }] });
+    const verdict = await checkWork(flow, work, { by: "command", command }, undefined);
+    expect(verdict.passed).toBe(false);
+    expect(verdict.feedback).toContain(why);
+    expect(verdict.feedback).not.toContain("fine");
+  },
+);
+
+test.each([
+  [
+    "the last of several",
+    record(['{"command":"make"}', "failed", "[exit code 2]"], ['{"command":"make"}', "done", ""]),
+  ],
+  ["another way to run it", record(['{"code":"import subprocess"}', "done", "0"])],
+  ["a command after others", record(['{"command":"cd app\\n make"}', "done", "[exit code 0, 0.1 s, cwd .]"])],
+  ["no record", undefined],
+] as const)("a check passes that ended with exit code 0, by the report and %s", async (_, made) => {
+  const { flow } = paperFlow({}, { asked: [{ ...ran(0), ...(made && { made }) }] });
+  const verdict = await checkWork(flow, work, { by: "command", command: "make" }, undefined);
+  expect(verdict).toEqual({ passed: true, feedback: "The command ended with exit code 0: make" });
+});
+
+test("an answer that had to be given again is held against the calls before it", async () => {
+  const first = { ...paperAnswer("it passed"), made: record(['{"command":"make"}', "failed", "no [exit code 3]"]) };
+  const { flow } = paperFlow({}, { asked: [first, { ...ran(0), made: record() }] });
+  const verdict = await checkWork(flow, work, { by: "command", command: "make" }, undefined);
+  expect(verdict).toMatchObject({ passed: false, feedback: expect.stringContaining("exit code 3") });
+});
+
 const iteration = (changes: Partial<Iteration["outcome"]> = {}, verdict?: CheckVerdict): Iteration => ({
   number: 1,
   outcome: { ...outcome, ...changes },

@@ -4,6 +4,7 @@ import * as z from "zod";
 import { assignment } from "../assignment.ts";
 import { marked, shownWork } from "../prompt-text.ts";
 import { carriedFiles } from "../result-files.ts";
+import { recordAgainst } from "./recorded-command.ts";
 
 /** What a check concludes about an answer. */
 export type CheckVerdict = {
@@ -125,6 +126,8 @@ async function runCommand(
   const ran = await askInForm(flow, agent, { text, parts }, { schema: commandForm }, conversation);
   if ("fault" in ran) throw new AppError("task_failed", `The check could not be made: ${ran.fault}`);
   const { exit_code, output } = ran.value;
+  const denied = exit_code === 0 ? recordAgainst(command, ran.outcome.made) : undefined;
+  if (denied !== undefined) return { passed: false, feedback: `${denied}: ${command}` };
   const feedback = `The command ended with exit code ${exit_code}: ${command}\n${output.slice(-maxOutput)}`.trim();
   return { passed: exit_code === 0, feedback };
 }

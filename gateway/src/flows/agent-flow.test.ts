@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Flow } from "manyhands/internal/core/flow";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import type { ChatRequest } from "manyhands/internal/models/chat/chat-protocol";
 import { flowForTest } from "manyhands/internal/testing/flow";
+import type { ScriptedReply } from "manyhands/internal/testing/models/scripted-model";
 import { agentFlow, agentKind } from "./agent-flow.ts";
 import { runnablesOf } from "./runnables.ts";
 
@@ -44,7 +46,7 @@ async function performed(outcome: Partial<AskOutcome>, engine: Parameters<typeof
 test("a task is passed on whole, and what came of it is the run's: its files, artifacts, data and answer", async () => {
   const { output, told, file, steps, asks } = await performed({ data: { n: 0 } });
   expect([steps, asks]).toEqual([[["find conversation", { effect: "pure" }]], ["one"]]);
-  const asked = ["one", { text: "Go.", parts: [file] }, { isAnswer: true }];
+  const asked = ["one", { text: "Go.", parts: [file] }, { isAnswer: true, passMessages: true }];
   expect(told).toEqual([asked, [["f"], ["a"]], "done"]);
   expect(output).toEqual({ answer: "done", data: { n: 0 } });
   expect((await performed({ isReply: true })).output).toEqual({ answer: "done", reply: true });
@@ -81,7 +83,7 @@ test("a run goes on in the conversation of the latest run before it whose task t
     events: async (id: string) => events[id] ?? [],
   };
   const { told } = await performed({}, engine as never);
-  expect(told[0]).toEqual(["one", expect.anything(), { isAnswer: true, contextId: "second" }]);
+  expect(told[0]).toEqual(["one", expect.anything(), { isAnswer: true, passMessages: true, contextId: "second" }]);
   expect(filters).toEqual([{ kind: "agent:one", contextId: "c1", principal: "alice", limit: 10 }]);
 });
 
@@ -92,6 +94,34 @@ test("a message without a text goes to the agent as it came", async () => {
   expect(answer).toBe("read");
   const [task] = await flow.agent("one").tasks();
   expect(task?.input).toMatchObject({ message: { parts: [{ type: "file", name: "a.csv" }] } });
+});
+
+const view: ScriptedReply = { calls: [{ name: "str_replace_editor", args: { command: "view", path: "." } }] };
+
+/** Looks around until the user has said more than the task, then repeats all that was said. */
+function untilSaid({ messages }: ChatRequest): ScriptedReply {
+  const read = messages.flatMap(({ role, content }) => (role === "user" ? [content] : []));
+  return read.length > 1 ? { text: JSON.stringify(read) } : { ...view, delayMs: 100 };
+}
+
+test("what is said to a run while its agent works is read before the agent's next turn", async () => {
+  await using flow = await flowForTest(agentFlow("one", noRuns), { agents: { one: untilSaid } });
+  const id = await flow.start({ text: "Draw." });
+  await flow.event(id, "agent-accepted");
+  await flow.say(id, "In red.");
+  expect((await flow.until(id, "completed", "failed")).output).toMatchObject({ answer: '["Draw.","In red."]' });
+  expect(await flow.event(id, "message-heard", 2)).toMatchObject({ as: "message" });
+});
+
+test("a run that began with the first version goes on as it was, after an upgrade too", async () => {
+  const now = agentFlow("one", noRuns);
+  const [first] = now.former ?? [];
+  const { former: _, ...before } = { ...now, body: 1, perform: first?.perform ?? now.perform };
+  await using flow = await flowForTest(before, { agents: { one: [{ text: "drawn", delayMs: 1_000 }] } });
+  const id = await flow.start({ text: "Draw." });
+  await flow.event(id, "agent-accepted");
+  await flow.upgrade(now);
+  expect((await flow.until(id, "completed", "failed", "paused")).output).toMatchObject({ answer: "drawn" });
 });
 
 test("an agent can be started by a file alone, by nothing it cannot; a flow needs a text", () => {

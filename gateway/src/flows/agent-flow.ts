@@ -1,6 +1,6 @@
 import { AppError } from "manyhands/internal/core/errors";
 import type { EventOf } from "manyhands/internal/core/events/events";
-import type { Flow, FlowDefinition } from "manyhands/internal/core/flow";
+import type { AskOptions, Flow, FlowDefinition, FlowResult } from "manyhands/internal/core/flow";
 import type { Engine } from "manyhands/internal/core/runs/engine";
 import * as z from "zod";
 
@@ -16,8 +16,8 @@ export function agentKind(name: string): string {
 export const agentOptions = z.strictObject({});
 
 /**
- * One agent as a flow: passes the task on unchanged, in the agent's earlier conversation, and
- * returns its result.
+ * One agent as a flow: passes the task on unchanged, in the agent's earlier conversation, with what
+ * the person says while it works, and returns its result.
  */
 export function agentFlow(name: string, engine: Pick<Engine, "list" | "events">): FlowDefinition {
   return {
@@ -30,27 +30,37 @@ export function agentFlow(name: string, engine: Pick<Engine, "list" | "events">)
     example: { text: "Say what you can do." },
     textless: true,
     asks: [name],
-    async perform(flow) {
-      const find = () => conversation(name, flow, engine);
-      const contextId = await flow.run.step("find conversation", find, { effect: "pure" });
-      const outcome = await flow.ask(
-        name,
-        { text: flow.goal, parts: flow.files },
-        { isAnswer: true, ...(contextId !== undefined && { contextId }) },
-      );
-      flow.handOn(outcome.files, outcome.artifacts);
-      flow.reached(outcome.answer);
-      if (outcome.state === "completed") {
-        return {
-          answer: outcome.answer,
-          ...(outcome.data !== undefined && { data: outcome.data }),
-          ...(outcome.isReply && { reply: true }),
-        };
-      }
-      const { code = "task_failed", message = `${name} ended as ${outcome.state}.` } = outcome.error ?? {};
-      throw new AppError(code, message);
-    },
+    body: 2,
+    perform: (flow) => passedTask(name, flow, engine, { passMessages: true }),
+    former: [{ body: 1, perform: (flow) => passedTask(name, flow, engine) }],
   };
+}
+
+/** Passes the task on. In the first version messages that came meanwhile stayed unread. */
+async function passedTask(
+  name: string,
+  flow: Flow,
+  engine: Pick<Engine, "list" | "events">,
+  options: AskOptions = {},
+): Promise<FlowResult> {
+  const find = () => conversation(name, flow, engine);
+  const contextId = await flow.run.step("find conversation", find, { effect: "pure" });
+  const outcome = await flow.ask(
+    name,
+    { text: flow.goal, parts: flow.files },
+    { ...options, isAnswer: true, ...(contextId !== undefined && { contextId }) },
+  );
+  flow.handOn(outcome.files, outcome.artifacts);
+  flow.reached(outcome.answer);
+  if (outcome.state === "completed") {
+    return {
+      answer: outcome.answer,
+      ...(outcome.data !== undefined && { data: outcome.data }),
+      ...(outcome.isReply && { reply: true }),
+    };
+  }
+  const { code = "task_failed", message = `${name} ended as ${outcome.state}.` } = outcome.error ?? {};
+  throw new AppError(code, message);
 }
 
 /**

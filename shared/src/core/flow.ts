@@ -56,6 +56,12 @@ export type AskOptions = {
    * data becomes the flow's, and its text is streamed as the flow's answer.
    */
   readonly isAnswer?: boolean;
+  /**
+   * Whether messages that the person sends while the agent works are sent on to it, which reads
+   * them before its next turn. Otherwise they wait for `receiveMessages`. Only while no branch is
+   * running.
+   */
+  readonly passMessages?: boolean;
 };
 
 /**

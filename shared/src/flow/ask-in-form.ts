@@ -12,7 +12,8 @@ export type AnswerForm<Value> = {
 };
 
 /**
- * An answer that fits the schema, or why there is none; either way the outcome of the newest ask.
+ * An answer that fits the schema, or why there is none; either way the outcome of the newest ask,
+ * with the calls of those before it.
  */
 export type FormedAnswer<Value> = { readonly outcome: AskOutcome } & (
   | { readonly value: Value }
@@ -42,12 +43,19 @@ export async function askInForm<Value>(
     if (repairs === maxRepairs) return { outcome, fault: `${outcome.agent} gave no usable answer: ${read.fault}` };
     const again = `Your answer cannot be used: ${read.fault}\nGive it once more, as a whole.`;
     const { contextId, remembers } = outcome;
-    outcome = await flow.ask(
-      agent,
-      remembers ? { text: again, settings } : { text: [text, again].filter(Boolean).join("\n\n"), parts, settings },
-      { ...options, outputSchema, ...(contextId !== "" && { contextId }) },
-    );
+    const next = remembers
+      ? { text: again, settings }
+      : { text: [text, again].filter(Boolean).join("\n\n"), parts, settings };
+    const place = { ...options, outputSchema, ...(contextId !== "" && { contextId }) };
+    outcome = withCallsOf(outcome.made, await flow.ask(agent, next, place));
   }
+}
+
+/** The outcome with the calls that were made for the answer before it, too. */
+function withCallsOf(before: AskOutcome["made"], outcome: AskOutcome): AskOutcome {
+  if (before === undefined || outcome.made === undefined) return outcome;
+  const { calls, count } = outcome.made;
+  return { ...outcome, made: { calls: [...before.calls, ...calls], count: before.count + count } };
 }
 
 /** The answer's JSON Schema without noise: the dialect, and bounds that every JSON number has. */

@@ -5,11 +5,13 @@ import { AppError, type ErrorCode, errorCodes } from "../core/errors.ts";
 import type { AskOutcome } from "../core/events/ask-outcome.ts";
 import type { FlowEvent } from "../core/events/events.ts";
 import type { AskMessage, AskOptions } from "../core/flow.ts";
+import type { UserMessage } from "../core/message.ts";
 import type { Run } from "../core/runs/run.ts";
 import type { AgentInput } from "../core/runs/task.ts";
 import { openWeb } from "../core/taken-in.ts";
 import { agentByName, isAddress, namedAgent } from "./find-agent.ts";
 import { type FlowState, spend } from "./flow-state.ts";
+import { heard } from "./receive-caller-messages.ts";
 import { type Reservation, release, reserve } from "./reserve.ts";
 
 /** What asking needs of the process. */
@@ -25,9 +27,11 @@ export async function ask(
   state: FlowState,
   reference: string,
   { text, parts = [], settings }: AskMessage,
-  { deadlineMs, contextId, isAnswer = false, outputSchema = isAnswer ? state.outputSchema : undefined }: AskOptions,
+  options: AskOptions,
   deps: AskDeps,
 ): Promise<AskOutcome> {
+  const { deadlineMs, contextId, isAnswer = false, passMessages = false } = options;
+  const { outputSchema = isAnswer ? state.outputSchema : undefined } = options;
   const agent = await resolveAgent(run, state, reference, deps);
   for (let attempt = 0; ; attempt++) {
     const reservation = await reserve(run, state, deadlineMs);
@@ -43,6 +47,7 @@ export async function ask(
       ...(contextId !== undefined && { contextId }),
       ...(outputSchema !== undefined && { outputSchema: outputSchema as NonNullable<AgentInput["outputSchema"]> }),
       ...(isAnswer && { isAnswer }),
+      ...(passMessages && { passedOn: (message: UserMessage) => heard(state, message) }),
     };
     const asked = await askAgent(run, request, deps.peers).finally(() => release(state, reservation));
     const outcome = withLimit(asked, reservation);

@@ -25,30 +25,26 @@ export async function askCaller(
   const answer = await askPerson(run, question);
   state.pausedMs += (await clock(run)) - askedAt;
   if (answer === undefined) return "";
-  state.added.push(...filesOf(answer));
-  takeIn(state, answer);
-  const text = messageText(answer);
-  say(state, text);
-  return text;
+  heard(state, answer);
+  return messageText(answer);
 }
 
-/** Counts a text as the user's words, if the caller is the user and wrote any. */
-function say({ hops, said }: FlowState, text: string): void {
+/**
+ * Counts what the caller said from now on: its files, what it brings in and, if the caller is the
+ * user, its words.
+ */
+export function heard({ hops, said, added, takenIn }: FlowState, message: UserMessage): void {
+  const text = messageText(message);
   if (hops === 0 && text !== "") said.push(text);
-}
-
-function takeIn({ takenIn }: FlowState, { parts }: UserMessage): void {
-  for (const source of sourcesIn(parts)) takenIn.add(source);
+  added.push(...filesOf(message));
+  for (const source of sourcesIn(message.parts)) takenIn.add(source);
 }
 
 async function collect(run: Run, state: FlowState): Promise<void> {
-  const { pendingMessages, added } = state;
   for (const message of await run.poll<UserMessage>(messageSignal)) {
     run.emit({ type: "message-heard", messageId: message.messageId, as: "message" } satisfies EventOf<"message-heard">);
-    pendingMessages.push(messageText(message));
-    added.push(...filesOf(message));
-    takeIn(state, message);
-    say(state, messageText(message));
+    state.pendingMessages.push(messageText(message));
+    heard(state, message);
   }
 }
 

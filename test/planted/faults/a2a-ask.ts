@@ -3,6 +3,22 @@ import { asking, type Fault, flows } from "../fault.ts";
 /** Faults of asking other agents. */
 export const a2aAskFaults: readonly Fault[] = [
   {
+    id: "unsent-message-counts-as-read",
+    file: "shared/src/a2a/ask/pass-messages.ts",
+    find: 'if ("fault" in sent) return;',
+    becomes: "",
+    harm: "A message that the agent refused is shown as one that it read.",
+    tests: ["shared/src/a2a/ask/pass-messages"],
+  },
+  {
+    id: "message-before-question-lost",
+    file: "shared/src/a2a/ask/pass-messages.ts",
+    find: "for (const message of held.splice(0)) await pass(message);",
+    becomes: "held.splice(0);",
+    harm: "What the user said just before an agent asked something is never read.",
+    tests: ["shared/src/a2a/ask/pass-messages"],
+  },
+  {
     id: "two-questions-at-once",
     file: "shared/src/a2a/ask/question-lock.ts",
     find: "        if (holder !== undefined && holder !== askId) continue;\n",
@@ -451,8 +467,8 @@ export const a2aAskFaults: readonly Fault[] = [
   {
     id: "answers-share-an-id",
     file: "shared/src/a2a/ask/send-ask.ts",
-    find: "`${ask.askId}/answer-${n}`",
-    becomes: "`${ask.askId}/answer`",
+    find: "`${ask.askId}/${kind}-${n}`",
+    becomes: "`${ask.askId}/${kind}`",
     harm: "The answer to an agent's second question is taken for the first one sent again, and lost.",
     tests: ["shared/src/a2a/ask/relay-question"],
   },

@@ -381,7 +381,7 @@ export const flowsFaults: readonly Fault[] = [
   {
     id: "file-with-an-answer-lost",
     file: "shared/src/flow/receive-caller-messages.ts",
-    find: "state.added.push(...filesOf(answer));",
+    find: "  added.push(...filesOf(message));\n",
     becomes: "",
     harm: "A file that a person sends with the answer to a question never reaches the flow's agents.",
     tests: flows,
@@ -493,10 +493,18 @@ export const flowsFaults: readonly Fault[] = [
   {
     id: "correction-without-form",
     file: "shared/src/flow/ask-in-form.ts",
-    find: '      { ...options, outputSchema, ...(contextId !== "" && { contextId }) },',
-    becomes: '      { ...options, ...(contextId !== "" && { contextId }) },',
+    find: 'const place = { ...options, outputSchema, ...(contextId !== "" && { contextId }) };',
+    becomes: 'const place = { ...options, ...(contextId !== "" && { contextId }) };',
     harm: "An agent that is asked to mend its answer is not told again in what form.",
     tests: ["shared/src/flow/ask-in-form.test"],
+  },
+  {
+    id: "check-passed-against-the-record",
+    file: "flows/src/loop/recorded-command.ts",
+    find: 'if (ran === undefined || ran.outcome === "done") return undefined;',
+    becomes: "return undefined;",
+    harm: "A loop ends on the word of an agent whose own call of the check failed.",
+    tests: ["flows/src/loop/check.test"],
   },
   {
     id: "check-taken-for-answer",
@@ -565,8 +573,8 @@ export const flowsFaults: readonly Fault[] = [
   {
     id: "every-step-is-the-answer",
     file: "flows/src/sequential.ts",
-    find: "{ isAnswer: isLast }",
-    becomes: "{ isAnswer: true }",
+    find: "isAnswer: isLast,",
+    becomes: "isAnswer: true,",
     harm: "What agents in the middle of a line write is shown as the user's answer.",
     tests: ["flows/src/sequential"],
   },

@@ -11,6 +11,7 @@ import type { OpenAsk } from "./cancel-remote-tasks.ts";
 import { cancelGivenUp } from "./cancel-remote-tasks.ts";
 import { type Collected, collect } from "./collect.ts";
 import { type Followed, followRemoteTask, type Seen, untilEvent } from "./follow-remote-task.ts";
+import { passMessages } from "./pass-messages.ts";
 import { madeCalls, noCalls, type PeerCalls, withSeen } from "./peer-calls.ts";
 import type { Peers } from "./peers.ts";
 import { relayQuestion } from "./relay-question.ts";
@@ -84,18 +85,23 @@ async function attend(
 }
 
 /** Follows the agent's task until it ends or is given up. */
-async function seeThrough(run: Run, remote: RemoteTask, exchanges: Exchange[], peers: Peers): Promise<Ending> {
+async function seeThrough(run: Run, asked: RemoteTask, exchanges: Exchange[], peers: Peers): Promise<Ending> {
+  const messages = passMessages(run, asked, peers);
+  const { remote } = messages;
   const { ask } = remote;
   let from: Followed = { after: 0, told: 0 };
   let calls = noCalls;
   for (let questions = 0; ; ) {
-    const seen = await retryDurably(run, ask, peers, () => followRemoteTask(run, remote, from, peers));
+    const seen = await messages.during((own) =>
+      retryDurably(own, ask, peers, () => followRemoteTask(own, remote, from, peers)),
+    );
+    if (seen === undefined) continue;
     if (ask.endsAt !== undefined && seen.at >= ask.endsAt && !isEnd(seen)) return givenUp(remote, timedOut(ask));
     if ("fault" in seen) return givenUp(remote, failed(ask, seen.fault));
     const { state, question, result, waits, calls: more, ...followed } = seen.value;
     from = followed;
     calls = withSeen(calls, more);
-    if (waits) await untilEvent(run, remote, seen.at, peers);
+    if (waits) await messages.during((own) => untilEvent(own, remote, seen.at, peers));
     if (state === "working") continue;
     // Runs recorded before authorization requests were relayed gave the task up here.
     if (state === "auth-required" && question === undefined) return givenUp(remote, failed(ask, unauthorized(remote)));
@@ -113,6 +119,7 @@ async function seeThrough(run: Run, remote: RemoteTask, exchanges: Exchange[], p
         : givenUp(remote, failed(ask, told.fault));
     }
     from = { ...from, answered: question.id };
+    await messages.passHeld();
   }
 }
 

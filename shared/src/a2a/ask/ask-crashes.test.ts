@@ -43,6 +43,11 @@ type Mode = z.input<typeof askerSettings>["mode"];
 const scripts: Record<Mode, Parameters<typeof agentServerForTest>[0]["script"]> = {
   plain: () => ({ text: "the answer", delayMs: 20 }),
   cancel: () => ({ text: "never ending", stallAfter: 1 }),
+  messages: ({ messages }) => {
+    const read = messages.flatMap(({ role, content }) => (role === "user" ? [content] : []));
+    if (read.length > 1) return { text: JSON.stringify(read) };
+    return { calls: [{ name: "str_replace_editor", args: { command: "view", path: "." } }], delayMs: 50 };
+  },
   questions: ({ messages }) => {
     const { role, content } = messages.at(-1) ?? {};
     const task = /one|two/.exec(JSON.stringify(messages.find((each) => each.role === "user")))?.[0];
@@ -130,6 +135,18 @@ test("an asker killed around any durable write while two agents ask: each is ans
     expect(asked.events.filter((type) => type === "question-asked")).toHaveLength(2);
   });
   expect(crashes).toBeGreaterThan(15 / stride);
+});
+
+test("an asker killed around any durable write while it sends a message on: the agent reads the message once", async () => {
+  const crashes = await everyPoint("messages", (asked) => {
+    expect(asked).toMatchObject({
+      run: "completed",
+      output: { state: "completed", answer: '["Do it.","Stop."]' },
+      tasks: ["completed"],
+    });
+    expect(asked.events.filter((type) => type === "message-heard")).toHaveLength(1);
+  });
+  expect(crashes).toBeGreaterThan(6 / stride);
 });
 
 /**

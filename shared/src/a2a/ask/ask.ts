@@ -46,6 +46,11 @@ export type AskRequest = {
    * the answer.
    */
   receiveMessages?(messages: readonly UserMessage[]): void;
+  /**
+   * Has the user's messages that come while the agent works sent on to its task, and receives each
+   * that arrived there. If omitted, they wait.
+   */
+  passedOn?(message: UserMessage): void;
 };
 
 /** An ask under way: its request and what was recorded when it began. */

@@ -66,26 +66,35 @@ export function sendAsk(run: Run, ask: Ask, resolved: ResolvedAgent, peers: Peer
   return resolved.ours ? retryDurably(run, ask, peers, attempt) : attempt();
 }
 
-/**
- * Sends a person's answer to the other agent's question. The message has its own id, which is the
- * same on every send.
- */
-export function sendAnswer(
+/** What a person says to the other agent's task. */
+type Further = { readonly parts: readonly Part[]; readonly hitl?: HitlResponse };
+
+/** Sends a person's answer to the other agent's question. */
+export function sendAnswer(run: Run, remote: RemoteTask, n: number, answer: Further, peers: Peers) {
+  return sendFurther(run, remote, { ...answer, kind: "answer", n }, peers);
+}
+
+/** Sends a message of the person's to the other agent while it works. */
+export function sendMessage(run: Run, remote: RemoteTask, n: number, message: Further, peers: Peers) {
+  return sendFurther(run, remote, { ...message, kind: "message", n }, peers);
+}
+
+/** The message has its own id, which is the same on every send. */
+function sendFurther(
   run: Run,
   remote: RemoteTask,
-  n: number,
-  { parts, hitl }: { readonly parts: readonly Part[]; readonly hitl?: HitlResponse },
+  { parts, hitl, kind, n }: Further & { readonly kind: "answer" | "message"; readonly n: number },
   peers: Peers,
 ) {
   const { ask, taskId, contextId, ours } = remote;
   const attempt = () =>
     run.step(
-      "answer",
+      kind,
       (step) =>
         attempted(step, async () => {
           const signal = inTime(step, ask.endsAt);
           const client = await peers.client(ask.agent, signal);
-          const message = { messageId: `${ask.askId}/answer-${n}`, taskId, contextId };
+          const message = { messageId: `${ask.askId}/${kind}-${n}`, taskId, contextId };
           const outgoing = await outgoingParts(parts, peers.artifacts);
           await client.submit({ ...message, parts: outgoing, ...(hitl && { hitl }) }, { signal });
           return null;

@@ -15,12 +15,13 @@ import { createArtifactStore } from "../../machine/workspace/artifacts/artifact-
 /**
  * Settings of a process that asks. `plain`: it asks once. `cancel`: it also cancels the run as soon
  * as the agent has the message. `questions`: it asks two at the same time, and answers each
- * question with "for" and the question's first word.
+ * question with "for" and the question's first word. `messages`: it sends on "Stop." while the
+ * agent works.
  */
 export const askerSettings = z.strictObject({
   home: z.string(),
   url: z.string(),
-  mode: z.enum(["plain", "cancel", "questions"]),
+  mode: z.enum(["plain", "cancel", "questions", "messages"]),
   crashAt: crashPointText.optional(),
 });
 
@@ -33,7 +34,7 @@ async function main({ home, url, mode, crashAt }: z.output<typeof askerSettings>
   const body = (run: Run): Promise<unknown> =>
     mode === "questions"
       ? run.all(["one", "two"].map((text) => (branch: Run) => askAgent(branch, request(text), peers)))
-      : askAgent(run, request("Do it."), peers);
+      : askAgent(run, { ...request("Do it."), ...(mode === "messages" && { passedOn: () => undefined }) }, peers);
   const asker = { kind: "asker", execute: async (run: Run) => (await body(run)) as Json };
   own.work([cancellingChildren(asker, peers), cancelChildrenRun("asker", peers)]);
   const engine = engineCancellingChildren(own, "asker");
@@ -45,6 +46,7 @@ async function main({ home, url, mode, crashAt }: z.output<typeof askerSettings>
       const events = (await engine.events(id)).map(({ event }) => event);
       if (mode === "cancel" && events.some(({ type }) => type === "agent-accepted")) await engine.cancel(id);
       if (mode === "questions") await answer(engine, id, events);
+      if (mode === "messages" && events.some(({ type }) => type === "agent-accepted")) await say(engine, id, "Stop.");
     }
     await Bun.sleep(5);
   }
@@ -56,8 +58,11 @@ async function answer(engine: Engine, id: string, events: readonly RunEvent[]): 
   const asked = events.filter(({ type }) => type === "question-asked");
   if (asked.length <= events.filter(({ type }) => type === "message-heard").length) return;
   const word = /\n(\w+)\?/.exec(String(asked.at(-1)?.question))?.[1] ?? "";
-  const messageId = `answer-${asked.length}`;
-  const message = { messageId, parts: [{ type: "text", text: `for ${word}` }] };
+  await say(engine, id, `for ${word}`, `answer-${asked.length}`);
+}
+
+async function say(engine: Engine, id: string, text: string, messageId = text): Promise<void> {
+  const message = { messageId, parts: [{ type: "text", text }] };
   await engine.deliver(id, messageSignal, message, { id: messageId });
 }
 

@@ -8,6 +8,7 @@ import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { downloadArchive, isOnForge, type SourceAddress, sourceAddress } from "./archive/download-archive.ts";
 import { placeEntries } from "./archive/place-entries.ts";
 import { unpackArchive, unpackedText } from "./archive/unpack-archive.ts";
+import { commitsNote } from "./commits-note.ts";
 import { recordClone } from "./forge/clone-record.ts";
 import type { GitHosts } from "./forge/git-host.ts";
 import { forgeFamily } from "./forge/push-branch.ts";
@@ -124,7 +125,8 @@ async function cloned(
       ? "its whole history"
       : `the last ${depth === 1 ? "commit" : `${depth} commits`} of its history`;
   const leftOut = await leftOutText(placed.folder, { ...inside, lfs, isHidden });
-  const notes = `${leftOut}${await repositoryNotes(workspace, placed)}`;
+  const commits = hosts.find(url) === undefined ? await commitsNote(workspace, placed) : "";
+  const notes = `${commits}${leftOut}${await repositoryNotes(workspace, placed)}`;
   return `${unpackedText(placed)}\nIt is ${url} at ${at}${ref.oid.slice(0, 12)}, with ${history}. git works in it.${notes}`;
 }
 

@@ -8,6 +8,7 @@ import { openFile } from "../../machine/workspace/workspace-file.ts";
 import { asksForDocuments } from "../documents/asks-for-documents.ts";
 import type { ExtractLimits } from "./archive/extract-room.ts";
 import { unpackArchive, unpackedText } from "./archive/unpack-archive.ts";
+import { commitsNote } from "./commits-note.ts";
 import { repositoryNotes } from "./repository-notes.ts";
 
 const input = z.strictObject({
@@ -64,7 +65,8 @@ export function unpackTool(deps: { readonly sandbox: Sandbox; readonly limits?: 
         const placed = await unpackArchive({ ...deps, workspace, archive, otherwise, single, signal, ...named });
         const isRead = placed.files.some((one) => asksForDocuments(one.path, "user"));
         const hint = isRead ? "\nread_document reads the documents among them." : "";
-        return unpackedText(placed) + hint + (await repositoryNotes(workspace, placed));
+        const commits = deps.sandbox.tier === "none" ? "" : await commitsNote(workspace, placed);
+        return unpackedText(placed) + hint + commits + (await repositoryNotes(workspace, placed));
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
         throw new AppError(error.code, `${path} was not unpacked. ${error.message}`, { cause: error });
