@@ -16,7 +16,9 @@ async function startRun({ url }: TestGateway, name: string, input: string): Prom
   return ((await (await fetch(`${url}/flows/${name}`, init)).json()) as { id: string }).id;
 }
 
-/** A page that has asked nobody but the gateway and has not complained, as is seen when it closes. */
+/**
+ * A page that has asked nobody but the gateway and has not complained, as is seen when it closes.
+ */
 const open = ({ url }: TestGateway, place: string, look: BrowserContextOptions = {}) =>
   browser.page(`${url}/${place}`, look);
 
