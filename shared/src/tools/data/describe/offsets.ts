@@ -1,7 +1,9 @@
 import { isText } from "./derived.ts";
 import type { Oddity } from "./oddity.ts";
 
-/** Written forms of a time with an offset, of which a cast reads those with seconds and no blank. */
+/**
+ * Written forms of a time with an offset, of which a cast reads those with seconds and no blank.
+ */
 const forms = ["T%H:%M", " %H:%M", "T%H:%M:%S", " %H:%M:%S"].flatMap((time) =>
   ["%z", " %z"].map((zone) => `%Y-%m-%d${time}${zone}`),
 );
@@ -11,7 +13,9 @@ const utc = "replace(trim(c), 'Z', '+0000')";
 /** With more of a file's times in another form, an expression would lose too many. */
 const mostly = 0.5;
 
-/** Times of several time zones: their days are those of none, and texts of them order by no time. */
+/**
+ * Times of several time zones: their days are those of none, and texts of them order by no time.
+ */
 export const timeOffsets: Oddity = {
   looks: (column) =>
     isText(column)
