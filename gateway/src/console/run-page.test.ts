@@ -1,19 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
-import type { Browser } from "playwright";
-import { expectAccessible, stillPage } from "../testing/console-browser.ts";
+import type { BrowserContextOptions } from "playwright";
+import { type ConsoleBrowser, expectAccessible, openBrowser } from "../testing/console-browser.ts";
 import { consoleFixture, hostile } from "../testing/console-fixture.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
 
-const waitMs = 30_000;
-
-let browser: Browser;
+let browser: ConsoleBrowser;
 beforeAll(async () => {
-  browser = await startChromium();
+  browser = await openBrowser();
 });
 afterAll(() => browser?.close());
-
-type Look = NonNullable<Parameters<Browser["newContext"]>[0]>;
 
 async function startRun({ url }: TestGateway, name: string, input: string): Promise<string> {
   const headers = { "Content-Type": "application/json" };
@@ -24,28 +19,8 @@ async function startRun({ url }: TestGateway, name: string, input: string): Prom
 /**
  * A page that has asked nobody but the gateway and has not complained, as is seen when it closes.
  */
-async function open({ url }: TestGateway, place: string, look: Look = {}) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...stillPage, ...look });
-  const page = await context.newPage();
-  page.setDefaultTimeout(waitMs);
-  const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(String(error)));
-  page.on(
-    "request",
-    (request) => /^(blob|data):/.test(request.url()) || request.url().startsWith(url) || faults.push(request.url()),
-  );
-  page.on("console", (message) => {
-    if (message.text().includes("Content Security Policy")) faults.push(message.text());
-  });
-  await page.goto(`${url}/${place}`);
-  return {
-    page,
-    async [Symbol.asyncDispose]() {
-      await context.close();
-      expect(faults).toEqual([]);
-    },
-  };
-}
+const open = ({ url }: TestGateway, place: string, look: BrowserContextOptions = {}) =>
+  browser.page(`${url}/${place}`, look);
 
 test("whatever a model or an agent says is shown as text in the run view, and its plan as a graph", async () => {
   await using gateway = await startGateway({ flows: [consoleFixture] });
@@ -104,7 +79,7 @@ test("keys walk the tree, fold it and close what is open; the address says where
   await page.keyboard.press("j");
   await chosen().waitFor();
   await page.keyboard.press("End");
-  expect(await chosen().getAttribute("aria-posinset")).toBe(String(await rows.count()));
+  await page.locator(`[role=treeitem][aria-selected="true"][aria-posinset="${await rows.count()}"]`).waitFor();
   await page.keyboard.press("Home");
   await page.keyboard.press("ArrowLeft");
   await page.locator('[role=treeitem][aria-expanded="false"]').waitFor();
@@ -114,6 +89,23 @@ test("keys walk the tree, fold it and close what is open; the address says where
   expect(page.url()).toContain("event=1");
   await page.keyboard.press("Escape");
   await page.waitForURL((url) => !url.hash.includes("event="));
+});
+
+test("keys that come faster than the page is drawn act on what the ones before them chose", async () => {
+  await using gateway = await startGateway({ flows: [consoleFixture] });
+  const id = await startRun(gateway, "showcase", "Show it all");
+  await using opened = await open(gateway, `#/runs/${id}`);
+  const { page } = opened;
+  await page.getByRole("treeitem", { name: /bash/ }).waitFor();
+  const pressed = (...keys: string[]) =>
+    page.evaluate(`for (const key of ${JSON.stringify(keys)})
+      document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));`);
+  await pressed("j", "End", "k", "Home", "ArrowLeft");
+  await page.locator('[role=treeitem][aria-expanded="false"][aria-selected="true"]').waitFor();
+  expect(await page.getByRole("treeitem").count()).toBe(1);
+  await pressed("ArrowRight", "j", "Escape");
+  await page.waitForURL((url) => !url.hash.includes("event="));
+  await page.getByRole("treeitem", { name: /bash/ }).waitFor();
 });
 
 test("on a phone nothing but code and tables scrolls sideways, and a call opens over the tree", async () => {

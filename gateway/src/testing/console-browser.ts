@@ -28,6 +28,16 @@ export async function openBrowser(needs?: Parameters<typeof startChromium>[1]): 
   return { page: (url, look = {}) => openPage(browser, url, look), close: () => browser.close() };
 }
 
+const refused = "The policy of this page refused";
+
+/**
+ * Runs in each document of a page, and says what its policy refused. In the frame for pages that
+ * agents wrote, a refusal is what the policy is for.
+ */
+const tellRefusals = `if (!location.pathname.startsWith("/frame"))
+  addEventListener("securitypolicyviolation", ({ blockedURI, effectiveDirective }) =>
+    console.info("${refused} " + blockedURI + " (" + effectiveDirective + ")"));`;
+
 async function openPage(browser: Browser, url: string, look: BrowserContextOptions): Promise<OpenedPage> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...stillPage, ...look });
   const page = await context.newPage();
@@ -46,10 +56,12 @@ async function openPage(browser: Browser, url: string, look: BrowserContextOptio
   page.on("requestfailed", (request) => {
     if (request.failure()?.errorText === "csp") elsewhere.delete(request.url());
   });
+  await page.addInitScript(tellRefusals);
   page.on("console", (message) => {
-    // In the frame for pages that agents wrote, a refusal is what the policy is for.
-    const isFramed = message.location().url.includes("/frame");
-    if (message.text().includes("Content Security Policy") && !isFramed) faults.push(message.text());
+    const text = message.text();
+    // Of what a policy refused, the browser may name another document than the one whose it is.
+    const isFault = text.includes("Content Security Policy") && !text.includes("violates the following");
+    if (isFault || text.startsWith(refused)) faults.push(text);
   });
   await page.goto(url);
   return {

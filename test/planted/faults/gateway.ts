@@ -1591,7 +1591,7 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "webhooks-speak-for-the-user",
     file: "gateway/src/starts/start-run.ts",
-    find: "{ hops: 1, said: [said], takenIn: [webhookSource] }",
+    find: "{ hops: 1, said: [said], takenIn }",
     becomes: "{}",
     harm: "Whoever opens an issue gives orders in the user's name: what it names is opened without a question.",
     tests: ["gateway/src/starts/triggers", "test/attacks/webhooks"],

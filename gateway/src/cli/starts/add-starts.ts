@@ -66,7 +66,7 @@ function addSchedules(
   );
   leaf("add", "add a schedule")
     .addArgument(name())
-    .argument("<task>", "what to do each time")
+    .argument("<task>", "what to do each time; {{last.answer}} in it is what the last run answered")
     .requiredOption("--cron <expression>", 'when: five fields, such as "0 8 * * MON-FRI", or "@daily"')
     .requiredOption("--start <name>", "the flow or agent to start")
     .option("--time-zone <zone>", "such as Europe/Berlin (default: this machine's)")

@@ -13,13 +13,14 @@ import {
 } from "../start-book.ts";
 import { type StartDeps, startRunOf } from "../start-run.ts";
 import { idOf, type KnownSchedule, prefixOf } from "./known-schedules.ts";
+import { withLastRun } from "./last-run.ts";
 import type { Timetable } from "./timetable.ts";
 
 /** What deciding about a schedule needs. */
 export type DecideDeps = StartDeps & {
   readonly runs: Pick<Runs, "started">;
   readonly book: BookStore;
-  readonly engine: Pick<Engine, "get">;
+  readonly engine: Pick<Engine, "get" | "events">;
   /** Whether a principal has a token of the system that lets it start runs at this time. */
   readonly hasToken: (principal: string, at: number) => Promise<boolean>;
   readonly log: Log;
@@ -73,7 +74,8 @@ export async function decide(one: KnownSchedule, from: StartBook, deciding: Deci
     const { kind } = findRunnable(deps.runnables, one.start);
     // Written first, so that whoever goes on knows which run to look for.
     await change((now) => ({ ...now, starting: { due: newest, at, kind } }));
-    const run = await startRunOf(one, { text: one.task }, messageId, deps);
+    const text = await withLastRun(one.task, state.firings, deps.engine);
+    const run = await startRunOf(one, text, messageId, deps);
     await record({ ...fixed, outcome: isLate ? "made-up" : "started", runId: run.id });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;

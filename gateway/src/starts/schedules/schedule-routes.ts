@@ -28,6 +28,9 @@ const newSchedule = z
   .strictObject({
     name: startName,
     ...startShape,
+    task: startShape.task.describe(
+      "`{{last.answer}}` in it is what its last run answered, `{{last.time}}` when that was.",
+    ),
     ...timing,
     timeZone: timing.timeZone.default("UTC"),
     missed: timing.missed.default("once"),

@@ -1,10 +1,12 @@
 import type { ScheduleConfig } from "manyhands/internal/config/triggers/trigger-config";
 import { AppError } from "manyhands/internal/core/errors";
 import type { RunRecord } from "manyhands/internal/core/runs/engine";
+import { findRunnable } from "manyhands/internal/runs/runnable";
 import { type AddedSchedule, type Firing, type StartBook, stateOf, withFiring, withState } from "../start-book.ts";
 import { startRunOf } from "../start-run.ts";
 import { type DecideDeps, decide } from "./decide.ts";
 import { idOf, type KnownSchedule, type KnownSchedules, knownSchedules, prefixOf } from "./known-schedules.ts";
+import { withLastRun } from "./last-run.ts";
 
 /** A schedule as its principal sees it. Times are milliseconds since 1970. */
 export type Schedule = KnownSchedule & {
@@ -104,9 +106,10 @@ export function openSchedules(deps: SchedulesDeps): Schedules {
     pause: (name, principal) => setPaused(name, principal, true),
     resume: (name, principal) => setPaused(name, principal, false),
     async runNow(name, principal, key) {
-      const found = find(await book.read(), name, principal);
+      const from = await book.read();
+      const found = find(from, name, principal);
       const at = now();
-      const run = await startRunOf(found, { text: found.task }, `${prefixOf(found)}/by-hand/${key}`, deps);
+      const run = await startedByHand(found, from, key, deps);
       await book.change((from) =>
         withState(from, idOf(found), (state) => withFiring(state, { due: at, at, outcome: "by-hand", runId: run.id })),
       );
@@ -114,6 +117,27 @@ export function openSchedules(deps: SchedulesDeps): Schedules {
     },
     tick: ticking(known, deps),
   };
+}
+
+/**
+ * Starts one by hand, once for each key: the text is not made again, as another run may be the last
+ * one by then.
+ */
+async function startedByHand(
+  one: KnownSchedule,
+  from: StartBook,
+  key: string,
+  deps: SchedulesDeps,
+): Promise<RunRecord> {
+  const messageId = `${prefixOf(one)}/by-hand/${key}`;
+  const { kind } = findRunnable(deps.runnables, one.start);
+  const before = await deps.runs.started(kind, messageId, one.principal);
+  if (before !== undefined) {
+    await deps.notifications.watch(before, one.notify);
+    return before;
+  }
+  const text = await withLastRun(one.task, stateOf(from, idOf(one)).firings, deps.engine);
+  return startRunOf(one, text, messageId, deps);
 }
 
 /** A look at all schedules. */

@@ -1,4 +1,5 @@
 import { SQL } from "bun";
+import { abortable } from "../../core/async/within.ts";
 
 /** Which connections a process has. */
 export type ConnectionsOptions = {
@@ -104,10 +105,18 @@ export class Connections {
     }
   }
 
-  /** Hears what is said on a channel, until the returned function is called. */
+  /**
+   * Hears what is said on a channel, until the returned function is called. Rejects if the server
+   * is away or stays silent.
+   */
   async listen(what: Listening): Promise<() => Promise<void>> {
     const listener: Listener = { what, isHeard: true, isTold: false };
-    await this.#begin(listener);
+    try {
+      await abortable(this.#begin(listener), AbortSignal.timeout(this.#options.silenceMs));
+    } catch (error) {
+      this.#listenAnew();
+      throw error;
+    }
     this.#listeners.add(listener);
     return async () => {
       this.#listeners.delete(listener);
@@ -145,11 +154,7 @@ export class Connections {
 
   /** Listens on a new connection if the last beat was sent but not heard. */
   #beat(): void {
-    if ([...this.#listeners].some(({ isTold, isHeard }) => isTold && !isHeard)) {
-      void this.#ears.close({ timeout: 0 }).catch(() => undefined);
-      this.#ears = this.#open(1);
-      for (const listener of this.#listeners) this.#begin(listener).catch(() => undefined);
-    }
+    if ([...this.#listeners].some(({ isTold, isHeard }) => isTold && !isHeard)) this.#listenAnew();
     for (const listener of this.#listeners) {
       Object.assign(listener, { isHeard: false, isTold: false });
       const { channel, beat } = listener.what;
@@ -160,6 +165,13 @@ export class Connections {
         () => undefined,
       );
     }
+  }
+
+  /** On a new connection. */
+  #listenAnew(): void {
+    void this.#ears.close({ timeout: 0 }).catch(() => undefined);
+    this.#ears = this.#open(1);
+    for (const listener of this.#listeners) this.#begin(listener).catch(() => undefined);
   }
 
   async #begin(listener: Listener): Promise<void> {

@@ -108,6 +108,21 @@ withPostgres((server) =>
       await left;
     }, 90_000);
 
+    test("from when it is asked for news on, keeps nobody waiting who follows a run", async () => {
+      const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+      const reader = engine(proxy.url);
+      const worker = engine(url, async (run) => {
+        await run.step("hold", () => gate.then(() => null));
+        return "done";
+      });
+      const { id } = await start(worker);
+      proxy.silenceOn("LISTEN");
+      const followed = Array.fromAsync(reader.follow(id, { signal: AbortSignal.timeout(soonMs) }));
+      await until(worker, id, "running");
+      open();
+      expect((await followed).map(({ event }) => event.type)).toEqual(["run-ended"]);
+    }, 90_000);
+
     test("is refused by statements of every kind, and a transaction is written or not", async () => {
       const database = new Database({ url: proxy.url, schema: "manyhands", connections: 2, log: silentLog, silenceMs });
       await database.query("CREATE TABLE IF NOT EXISTS written (n int)");

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect, spyOn, test } from "bun:test";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -254,6 +254,8 @@ test("a server that never answered is waited for, told of, and missing; once it 
   const gate = Promise.withResolvers<undefined>();
   slow.answer = ({ method }) => (method === "initialize" ? gate.promise : undefined);
   await using it = await hostOf({ slow: at(slow), quick: at(quick) }, { patienceMs: 1_700 });
+  const haveAll = async (...servers: string[]) => (await it.list(servers)).names.length === servers.length;
+  while (!(await haveAll("quick"))) await Bun.sleep(1);
   const first = await it.list();
   expect(first).toMatchObject({
     names: ["quick__echo"],
@@ -265,7 +267,8 @@ test("a server that never answered is waited for, told of, and missing; once it 
   expect([again.names, again.told]).toEqual([["quick__echo"], []]);
   expect(slow.asked.filter((one) => one === "initialize")).toHaveLength(1);
   gate.resolve(undefined);
-  while (slow.sessions.size === 0 || !slow.asked.includes("tools/list")) await Bun.sleep(1);
+  // Its patience is over, so nobody waits for the answer that is under way.
+  while (!(await haveAll("slow", "quick"))) await Bun.sleep(1);
   const later = await it.list();
   expect(later).toMatchObject({ names: ["slow__echo", "quick__echo"], missing: [] });
   // One that has none to offer is there all the same.
@@ -298,6 +301,8 @@ test("tools known from last time are offered though the server does not answer, 
 });
 
 test("why a server cannot be used is told until it can, and while it rests nobody waits", async () => {
+  // It rests for half a second, which is not over however long this takes.
+  using time = spyOn(performance, "now").mockReturnValue(performance.now());
   using web = mcpServerByHand();
   web.answer = () => new Response("down", { status: 500 });
   await using it = await hostOf({ web: at(web) });
@@ -310,6 +315,7 @@ test("why a server cannot be used is told until it can, and while it rests nobod
     [{ state: "failed", error: reason, tools: 0 }],
   ]);
   expect(it.logged.filter((one) => one === "an MCP server cannot be used")).toHaveLength(1);
+  time.mockRestore();
   web.answer = () => undefined;
   while (((await it.host.open("web")).health().connects ?? 0) === 0) {
     await Bun.sleep(50);

@@ -6,6 +6,8 @@ export type SilentProxy = AsyncDisposable & {
   readonly url: string;
   /** From now on nothing passes on the connections that are there, nor on new ones if so said. */
   silence(which: "these" | "all"): void;
+  /** The first connection on which the client says this text gets no answer to it, nor to more. */
+  silenceOn(text: string): void;
   /** New connections pass again; those that were silenced never do. */
   speak(): void;
 };
@@ -15,6 +17,7 @@ export async function startSilentProxy(url: string): Promise<SilentProxy> {
   const target = new URL(url);
   const open = new Set<{ readonly ends: readonly Socket[]; isSilent: boolean }>();
   let isSilent = false;
+  let fatal: string | undefined;
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
     const connection = { ends: [near, far], isSilent };
@@ -23,7 +26,11 @@ export async function startSilentProxy(url: string): Promise<SilentProxy> {
       [near, far],
       [far, near],
     ] as const) {
-      from.on("data", (bytes) => {
+      from.on("data", (bytes: Buffer) => {
+        if (from === near && fatal !== undefined && bytes.includes(fatal)) {
+          connection.isSilent = true;
+          fatal = undefined;
+        }
         if (!connection.isSilent) to.write(bytes);
       });
       from.on("close", () => {
@@ -39,6 +46,9 @@ export async function startSilentProxy(url: string): Promise<SilentProxy> {
     silence(which) {
       isSilent = which === "all";
       for (const connection of open) connection.isSilent = true;
+    },
+    silenceOn(text) {
+      fatal = text;
     },
     speak() {
       isSilent = false;

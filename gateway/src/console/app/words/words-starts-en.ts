@@ -14,6 +14,7 @@ export const startsEnglish = {
   name: "Name",
   nameNote: "Lower-case letters, digits and hyphens.",
   task: "Task",
+  taskNote: "In it, {{last.answer}} is what the last run answered.",
   start: "Flow or agent",
   cron: "When",
   cronNote: "Minute, hour, day, month, day of the week: 0 8 * * MON-FRI. Or @daily.",

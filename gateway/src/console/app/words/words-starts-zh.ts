@@ -16,6 +16,7 @@ export const startsChinese: typeof startsEnglish = {
   name: "名称",
   nameNote: "小写字母、数字和连字符。",
   task: "任务",
+  taskNote: "其中的 {{last.answer}} 是上次运行的回答。",
   start: "流程或智能体",
   cron: "时间",
   cronNote: "分、时、日、月、星期：0 8 * * MON-FRI。也可以是 @daily。",

@@ -25,10 +25,11 @@ export function RunPage({ id, rest }: { id: string; rest: readonly string[] }) {
   const asked = rest[0] ?? query.get("tab");
   const tab: RunTab = tabs.find((one) => one === asked) ?? "timeline";
   useKeys({
-    Escape: () =>
-      query.get("event") === null && query.get("run") === null
-        ? go(address(["runs"]))
-        : setQuery({ event: undefined, run: undefined }),
+    Escape: () => {
+      const now = place.value.query;
+      if (now.has("event") || now.has("run")) setQuery({ event: undefined, run: undefined });
+      else go(address(["runs"]));
+    },
   });
   if (store.problem.value !== undefined) return <Problem problem={store.problem.value} />;
   return (

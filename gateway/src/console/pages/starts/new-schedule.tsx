@@ -40,7 +40,7 @@ export function NewSchedule({ targets, added, close }: Props) {
         }}
       >
         <TextField id="schedule-name" label={text.name} value={name} note={text.nameNote} required onValue={setName} />
-        <TextField id="schedule-task" label={text.task} value={task} rows={3} onValue={setTask} />
+        <TextField id="schedule-task" label={text.task} value={task} note={text.taskNote} rows={3} onValue={setTask} />
         <div class="text-field">
           <label class="label" for="schedule-start">
             {text.start}

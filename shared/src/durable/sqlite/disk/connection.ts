@@ -1,5 +1,6 @@
 import { constants, Database } from "bun:sqlite";
 import { close, closeSync, existsSync, openSync, readSync } from "node:fs";
+import type { KnownRuns } from "../tables/known-runs.ts";
 import { migrate } from "../tables/schema.ts";
 import { prepareTables, type Tables } from "../tables/tables.ts";
 import { createFileSync, type SyncFile } from "./file-sync.ts";
@@ -72,47 +73,21 @@ export function openConnection(path: string, syncFile: SyncFile = createFileSync
 function connectionOf(db: Database, path: string, syncFile: SyncFile): StoreConnection {
   const log = path === ":memory:" ? undefined : openSync(`${path}-wal`, "r");
   let syncing: Promise<void> = Promise.resolve();
-  const [begin, commit, rollback] = [db.query("BEGIN IMMEDIATE"), db.query("COMMIT"), db.query("ROLLBACK")];
-  const beginReading = db.query("BEGIN");
-  const [save, release, undo] = [db.query("SAVEPOINT part"), db.query("RELEASE part"), db.query("ROLLBACK TO part")];
   const checkpoint = db.query("PRAGMA wal_checkpoint(PASSIVE)");
   const empty = db.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)");
   const logged = db.query<{ log: number; checkpointed: number }, []>("PRAGMA wal_checkpoint(NOOP)");
   const version = db.query<{ data_version: number }, []>("PRAGMA data_version");
+  const tables = prepareTables(db);
+  const dataVersion = () => version.get()?.data_version ?? 0;
+  const transactions = transactionsOf(db, tables.knownRuns, dataVersion);
   return {
-    tables: prepareTables(db),
-    begin: () => void begin.run(),
-    commit: () => void commit.run(),
-    rollback: () => {
-      if (db.inTransaction) rollback.run();
-    },
-    readTogether(reads) {
-      beginReading.run();
-      try {
-        reads();
-      } finally {
-        if (db.inTransaction) commit.run();
-      }
-    },
-    part(work) {
-      save.run();
-      try {
-        const result = work();
-        release.run();
-        return result;
-      } catch (error) {
-        if (db.inTransaction) {
-          undo.run();
-          release.run();
-        }
-        throw error;
-      }
-    },
-    dataVersion: () => version.get()?.data_version ?? 0,
+    tables,
+    ...transactions,
+    dataVersion,
     probe() {
-      begin.run();
+      transactions.begin();
       db.run("INSERT INTO probe (room) VALUES (zeroblob(65536))");
-      commit.run();
+      transactions.commit();
       db.run("DELETE FROM probe");
     },
     checkpoint: () => void checkpoint.get(),
@@ -138,6 +113,57 @@ function connectionOf(db: Database, path: string, syncFile: SyncFile): StoreConn
       db.close();
       const release = () => log !== undefined && close(log);
       syncing.then(release, release);
+    },
+  };
+}
+
+/** Transactions, which tell what is known of runs how they began and ended. */
+function transactionsOf(
+  db: Database,
+  knownRuns: KnownRuns,
+  dataVersion: () => number,
+): Pick<StoreConnection, "begin" | "commit" | "rollback" | "readTogether" | "part"> {
+  const [begin, commit, rollback] = [db.query("BEGIN IMMEDIATE"), db.query("COMMIT"), db.query("ROLLBACK")];
+  const beginReading = db.query("BEGIN");
+  const [save, release, undo] = [db.query("SAVEPOINT part"), db.query("RELEASE part"), db.query("ROLLBACK TO part")];
+  return {
+    begin() {
+      begin.run();
+      knownRuns.begun(dataVersion());
+    },
+    commit() {
+      commit.run();
+      knownRuns.ended();
+    },
+    rollback() {
+      knownRuns.forgetAll();
+      knownRuns.ended();
+      if (db.inTransaction) rollback.run();
+    },
+    readTogether(reads) {
+      beginReading.run();
+      try {
+        knownRuns.begun(dataVersion());
+        reads();
+      } finally {
+        knownRuns.ended();
+        if (db.inTransaction) commit.run();
+      }
+    },
+    part(work) {
+      save.run();
+      try {
+        const result = work();
+        release.run();
+        return result;
+      } catch (error) {
+        knownRuns.forgetAll();
+        if (db.inTransaction) {
+          undo.run();
+          release.run();
+        }
+        throw error;
+      }
     },
   };
 }

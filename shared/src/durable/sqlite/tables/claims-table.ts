@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type { Offer } from "../../offer.ts";
 import type { Moment } from "../run-clock.ts";
+import type { KnownRuns } from "./known-runs.ts";
 import type { RunRow } from "./runs-table.ts";
 
 /** An offer as the statements take it: JSON texts. */
@@ -17,15 +18,14 @@ export function storedOffer({ keys, newest }: Offer): StoredOffer {
 /** What a worker has to offer to execute a run: see `Offer`. */
 const bodyKey = "kind || ' ' || ifnull(body, iif(epoch = 0, '', 1))";
 const offered = "SELECT value FROM workers, json_each(workers.bodies)";
+const due = (now: string) => `(status = 'queued' OR (status = 'waiting' AND due <= ${now}))`;
+const claimable = (keys: string, now: string) => `${bodyKey} IN (SELECT value FROM json_each(${keys})) AND ${due(now)}`;
 
 /**
  * A worker's statements over `runs`: claiming, listing what it holds, finding the next sleep that
  * ends.
  */
-export function claimsTable(db: Database) {
-  const due = (now: string) => `(status = 'queued' OR (status = 'waiting' AND due <= ${now}))`;
-  const claimable = (keys: string, now: string) =>
-    `${bodyKey} IN (SELECT value FROM json_each(${keys})) AND ${due(now)}`;
+export function claimsTable(db: Database, knownRuns: KnownRuns) {
   const any = db.query<{ n: number }, [string, number]>(`SELECT n FROM runs WHERE ${claimable("?1", "?2")} LIMIT 1`);
   const count = db.query<{ count: number }, [string, number, number]>(
     `SELECT count(*) AS count FROM (SELECT 1 FROM runs WHERE ${claimable("?1", "?2")} LIMIT +?3)`,
@@ -102,6 +102,9 @@ export function claimsTable(db: Database) {
     nextDue: () => nextDue.get()?.due ?? undefined,
     owned: (owner: string) => owned.all(owner),
     /** Makes everything a worker holds claimable. */
-    handBack: (owner: string, { wall, steady }: Moment) => void handBack.run(steady, wall, owner),
+    handBack(owner: string, { wall, steady }: Moment): void {
+      knownRuns.forgetAll();
+      handBack.run(steady, wall, owner);
+    },
   };
 }

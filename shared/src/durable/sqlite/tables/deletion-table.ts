@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { terminalStatuses } from "../../../core/runs/engine.ts";
 import type { Conversation } from "../../../core/runs/housekeeping.ts";
+import type { KnownRuns } from "./known-runs.ts";
 import { askedHere } from "./listing.ts";
 import type { RunRow } from "./runs-table.ts";
 import { askerOf } from "./schema.ts";
@@ -13,7 +14,7 @@ const unfinishedRun = "status IN ('queued', 'running', 'waiting', 'paused')";
 export type ExpiredPlace = { readonly at: number; readonly id: string };
 
 /** Statements that delete runs, and that find those to delete; `n` is a run's key. */
-export function deletionTable(db: Database) {
+export function deletionTable(db: Database, knownRuns: KnownRuns) {
   const asked = db.query<RunRow, [string, string]>(
     `SELECT * FROM runs WHERE principal = ? AND instr(dedupe_key, '/') > 0 AND ${askerOf("")} = ?`,
   );
@@ -54,6 +55,7 @@ export function deletionTable(db: Database) {
     asked: ({ principal, id }: RunRow) => asked.all(principal, id),
     filesOf: (n: number) => files.all(n).map(({ sha256 }) => sha256),
     remove(n: number): void {
+      knownRuns.forget(n);
       for (const statement of [...steps, ...rest, said, run]) statement.run(n);
       number.run(n);
     },

@@ -1,10 +1,8 @@
 import type { Database } from "bun:sqlite";
 import type { Parking, RecordedError } from "../../replay/run-store.ts";
 import type { Moment } from "../run-clock.ts";
+import type { HeldRun, KnownRuns, Lease } from "./known-runs.ts";
 import type { Result } from "./runs-table.ts";
-
-/** The right to write a run: held by the worker that claimed it, for that claim. */
-export type Lease = { readonly n: number; readonly owner: string; readonly epoch: number };
 
 const unclaimed = "owner = NULL, due = NULL, awaited = NULL, waiting_signal = NULL, waiting_reason = NULL";
 
@@ -12,8 +10,8 @@ const unclaimed = "owner = NULL, due = NULL, awaited = NULL, waiting_signal = NU
  * Statements that move a run from one status to the next; `n` is its key. Due times are on the
  * steady clock.
  */
-export function statesTable(db: Database) {
-  const held = db.query<{ cancel_requested: number }, [number, string, number]>(
+export function statesTable(db: Database, knownRuns: KnownRuns) {
+  const held = db.query<HeldRun, [number, string, number]>(
     "SELECT cancel_requested FROM runs WHERE n = ? AND owner = ? AND epoch = ?",
   );
   const park = db.query<null, [number, number | null, string, string | null, string | null, number]>(
@@ -39,22 +37,39 @@ export function statesTable(db: Database) {
   );
   return {
     /** Null unless this lease still holds the run. */
-    held: (lease: Lease) => held.get(lease.n, lease.owner, lease.epoch),
+    held(lease: Lease): HeldRun | null {
+      const known = knownRuns.heldBy(lease);
+      if (known !== undefined) return known;
+      const found = held.get(lease.n, lease.owner, lease.epoch);
+      if (found !== null) knownRuns.noteHeld(lease, found);
+      return found;
+    },
     park(n: number, { wakeAt, signals, shown }: Parking, { wall }: Moment): void {
+      knownRuns.forget(n);
       park.run(wall, wakeAt ?? null, JSON.stringify(signals), shown?.signal ?? null, shown?.reason ?? null, n);
     },
     /** Makes the run claimable. */
-    queue: (n: number, { wall, steady }: Moment) => void queue.run(steady, wall, n),
+    queue(n: number, { wall, steady }: Moment): void {
+      knownRuns.forget(n);
+      queue.run(steady, wall, n);
+    },
     /** Makes the run claimable if it waits for this signal. */
     wake: (n: number, signal: string, { wall, steady }: Moment) => void wake.run(steady, wall, n, signal),
-    pause: (n: number, error: RecordedError, { wall }: Moment) => void pause.run(JSON.stringify(error), wall, n),
+    pause(n: number, error: RecordedError, { wall }: Moment): void {
+      knownRuns.forget(n);
+      pause.run(JSON.stringify(error), wall, n);
+    },
     /** Returns the number of the run's last event, which is still to be stored. */
     end(n: number, { status, output, error }: Result, { wall }: Moment): number {
+      knownRuns.forget(n);
       const row = end.get(status, output, error, wall, n);
       if (row === null) throw new Error("Only a stored run can end.");
       return row.last_event;
     },
-    requestCancel: (n: number, { wall }: Moment) => void requestCancel.run(wall, n),
+    requestCancel(n: number, { wall }: Moment): void {
+      knownRuns.forget(n);
+      requestCancel.run(wall, n);
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import { deletionTable } from "./deletion-table.ts";
 import { eventsTable } from "./events-table.ts";
 import { filesTable } from "./files-table.ts";
 import { journalTable } from "./journal-table.ts";
+import { KnownRuns } from "./known-runs.ts";
 import { listing } from "./listing.ts";
 import { runsTable } from "./runs-table.ts";
 import { searchTable } from "./search-table.ts";
@@ -22,19 +23,21 @@ export function prepareTables(db: Database) {
   const files = filesTable(db);
   const usage = usageTable(db);
   const signals = signalsTable(db);
-  const states = statesTable(db);
-  const watchers = watchersTable(db, signals, states);
+  const knownRuns = new KnownRuns();
+  const states = statesTable(db, knownRuns);
+  const watchers = watchersTable(db, signals, states, knownRuns);
   return {
+    knownRuns,
     runs: runsTable(db),
     states,
-    claims: claimsTable(db),
+    claims: claimsTable(db, knownRuns),
     journal: journalTable(db),
     events: eventsTable(db, { files, usage, watchers }),
     files,
     usage,
     signals,
     watchers,
-    deletion: deletionTable(db),
+    deletion: deletionTable(db, knownRuns),
     workers: workersTable(db),
     clock: clockTable(db),
     listing: listing(db),

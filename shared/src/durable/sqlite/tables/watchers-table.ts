@@ -1,12 +1,13 @@
 import type { Database } from "bun:sqlite";
 import type { Moment } from "../run-clock.ts";
+import type { KnownRuns } from "./known-runs.ts";
 import type { SignalsTable } from "./signals-table.ts";
 import type { StatesTable } from "./states-table.ts";
 
 /**
  * Statements over `watchers`: runs that get a signal, once, when another run has its next event.
  */
-export function watchersTable(db: Database, signals: SignalsTable, states: StatesTable) {
+export function watchersTable(db: Database, signals: SignalsTable, states: StatesTable, knownRuns: KnownRuns) {
   const put = db.query<null, [number, number, string, string]>(
     "INSERT OR REPLACE INTO watchers (run, watcher, signal, id) VALUES (?, ?, ?, ?)",
   );
@@ -25,12 +26,17 @@ export function watchersTable(db: Database, signals: SignalsTable, states: State
   };
   return {
     /** Has the watcher signaled at the run's next event. */
-    put: (run: number, watcher: number, signal: string, id: string) => void put.run(run, watcher, signal, id),
+    put(run: number, watcher: number, signal: string, id: string): void {
+      knownRuns.forget(run);
+      put.run(run, watcher, signal, id);
+    },
     /** Delivers a signal without a payload, unless the watcher had it or has ended. */
     deliver,
     /** Signals those that watch this run. */
     signal(run: number, now: Moment): void {
+      if (knownRuns.isUnwatched(run)) return;
       for (const { watcher, signal, id } of take.all(run)) deliver(watcher, signal, id, now);
+      knownRuns.noteUnwatched(run);
     },
     /** The ids of the runs signaled since the last call. */
     takeSignaled(): readonly string[] {

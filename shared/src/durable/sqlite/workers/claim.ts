@@ -1,7 +1,7 @@
 import { firstBody } from "../../../core/runs/bodies.ts";
 import type { Acceptance } from "../acceptance.ts";
+import type { Lease } from "../tables/known-runs.ts";
 import type { RunRow } from "../tables/runs-table.ts";
-import type { Lease } from "../tables/states-table.ts";
 
 /** A run for this worker to execute, and its right to write it. */
 export type Claim = {

@@ -11,7 +11,7 @@ import {
 import type { Acceptance } from "../acceptance.ts";
 import { storageFailure } from "../disk/storage-error.ts";
 import type { Moment, RunClock } from "../run-clock.ts";
-import type { Lease } from "../tables/states-table.ts";
+import type { Lease } from "../tables/known-runs.ts";
 import type { Tables } from "../tables/tables.ts";
 import type { Writer } from "../writer.ts";
 import { endRun } from "./endings.ts";

@@ -36,16 +36,20 @@ function Tree({ store }: { store: RunPageStore }) {
   const find = useSignal("");
   const { tree } = store;
   const chosen = selected(tree).item;
-  const rows = useComputed(() => {
+  const listed = useComputed(() => {
     void store.version.value;
     const { item } = selected(tree);
     return rowsOf(tree.root, { folded: folded.value, opened: opened.value, chosen: item?.key });
-  }).value;
+  });
+  const current = () => {
+    const [rows, { item }] = [listed.value, selected(tree)];
+    return { rows, at: item === undefined ? -1 : rows.findIndex((row) => row.item.key === item.key) };
+  };
+  const { rows, at } = current();
   const list = useRef<HTMLDivElement>(null);
   const { from, to, rowHeight, scrollTo } = useWindow(list, rows.length);
   const running = store.run.value !== undefined && !hasEnded(store.run.value.status);
   const follow = useFollowing(rows.length, running, scrollTo);
-  const at = chosen === undefined ? -1 : rows.findIndex(({ item }) => item.key === chosen.key);
   useEffect(() => {
     if (at >= 0) scrollTo(at);
   }, [chosen?.key]);
@@ -62,15 +66,16 @@ function Tree({ store }: { store: RunPageStore }) {
     select(tree, item);
   };
   const move = (index: number) => {
+    const { rows } = current();
     const row = rows[Math.max(0, Math.min(rows.length - 1, index))];
     if (row === undefined) return;
     choose(row.item);
     scrollTo(rows.indexOf(row));
     focusRow(list.current, row.item.key);
   };
-  const next = nextOf(rows, at, move);
+  const next = nextOf(current, move);
   const zoom = useZoom(extentOf(tree.root, Date.now()), chosen);
-  useRunKeys({ at, move, next, follow: follow.toggle });
+  useRunKeys({ current, move, next, follow: follow.toggle });
   const fits = (row: Row) => find.value !== "" && matches(row, find.value);
   const isFolded = ({ item, repeats, opened: isOpen }: Row) =>
     repeats === undefined ? folded.value.has(item.key) : isOpen !== true;
@@ -84,7 +89,7 @@ function Tree({ store }: { store: RunPageStore }) {
         role="tree"
         aria-label={words().run.tree}
         tabIndex={at < 0 ? 0 : -1}
-        onKeyDown={(event) => onTreeKey(event, { rows, at, move, fold, isFolded, pan: zoom.pan })}
+        onKeyDown={(event) => onTreeKey(event, { ...current(), move, fold, isFolded, pan: zoom.pan })}
         onWheel={follow.stop}
         onScroll={({ currentTarget: box }) => {
           if (box.scrollHeight - box.scrollTop - box.clientHeight < nearEnd) follow.atEnd();
@@ -216,11 +221,14 @@ function useFollowing(count: number, running: boolean, scrollTo: (index: number)
   };
 }
 
+/** The rows and which of them is chosen, also before they are drawn: keys may come faster. */
+type Current = () => { readonly rows: readonly Row[]; readonly at: number };
 type Next = (fits: (row: Row) => boolean, step?: number) => void;
 
 /** Goes to the next row that fits, around the end. */
-function nextOf(rows: readonly Row[], at: number, move: (index: number) => void): Next {
+function nextOf(current: Current, move: (index: number) => void): Next {
   return (fits, step = 1) => {
+    const { rows, at } = current();
     for (let n = 1; n <= rows.length; n++) {
       const index = (at + step * n + rows.length * 2) % rows.length;
       const row = rows[index];
@@ -230,20 +238,20 @@ function nextOf(rows: readonly Row[], at: number, move: (index: number) => void)
 }
 
 function useRunKeys({
-  at,
+  current,
   move,
   next,
   follow,
 }: {
-  at: number;
+  current: Current;
   move: (index: number) => void;
   next: Next;
   follow: () => void;
 }) {
   const failed = (row: Row) => failureIn(row) !== undefined;
   useKeys({
-    j: () => move(at + 1),
-    k: () => move(at - 1),
+    j: () => move(current().at + 1),
+    k: () => move(current().at - 1),
     e: () => next(failed),
     E: () => next(failed, -1),
     w: () => next(({ item }) => item.waits.some(({ to }) => to === undefined)),
@@ -285,7 +293,10 @@ function onTreeKey(event: KeyboardEvent, { rows, at, move, fold, isFolded, pan }
   act();
 }
 
-/** The row may only be drawn with the next frame. */
+/** The row may only be drawn with the next frame; keys that come before are the tree's already. */
 function focusRow(list: HTMLElement | null, key: string): void {
-  requestAnimationFrame(() => list?.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus());
+  const drawn = () => list?.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
+  list?.focus({ preventScroll: true });
+  if (drawn() === null) requestAnimationFrame(() => drawn()?.focus());
+  else drawn()?.focus();
 }
