@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type DataScene, dataScene } from "../../testing/data/data.ts";
 import { describeData } from "./describe-data.ts";
+import { sqlQuery } from "./sql-query.ts";
 
 let scene: DataScene;
 beforeAll(async () => {
@@ -36,6 +37,71 @@ test("codes that are written in more ways than one are told, as a join would not
     "invoice_no: codes that are written in 4 ways, such as 'CRN0001' and 'inv 0002': write them one way before a join",
   );
   expect(text).not.toContain("payment_no: codes");
+});
+
+test.each([
+  ["ref", ["ord1", "ORD 00002", "ord-00003"], true],
+  ["orderId", ["ord1", "ORD 00002", "ord-00003"], true],
+  ["SKU", ["A-1", "a2", "A3"], true],
+  ["paid", ["ord1", "ORD 00002", "ord-00003"], false],
+])("codes written in several ways are looked for in a column called %s", async (name, codes, told) => {
+  await scene.write("codes.json", JSON.stringify(codes.map((code, n) => ({ [name]: code, n }))));
+  const { text } = await describe("codes.json");
+  expect(text.includes("codes that are written in")).toBe(told);
+});
+
+test("a number that comes back in rows that differ is told where most rows have one of their own", async () => {
+  const rows = Array.from({ length: 40 }, (_, n) => `O${n + 1},${n}`);
+  const again = rows.slice(0, 9).map((row, n) => (n < 4 ? row : `${row}5`));
+  await scene.write("orders.csv", `order_id,eur\n${[...rows, ...again].join("\n")}\n`);
+  const { text } = await describe("orders.csv");
+  expect(text).toContain("4 rows that came before, the same in every column");
+  expect(text).toContain("order_id: 5 values that came before, in a row that differs otherwise");
+});
+
+test.each([
+  ["without seconds", ["2026-03-25T01:06-04:00", "2026-03-25T01:06Z", "2026-03-25T23:30+02:00"], 3],
+  ["with a blank before the offset", ["2026-03-25 01:06:00 +0200", "2026-03-25 01:06:01 +0100"], 2],
+  ["of two forms", ["2026-03-25T01:06:00-04:00", "2026-03-25T01:06Z"], 2],
+  ["as a cast reads them", ["2026-03-25T01:06:00-04:00", "2026-03-25T01:06:01.5Z"], 2],
+] as const)("times with offsets from UTC %s are told with what makes days of them", async (_, times, zones) => {
+  await scene.write("times.json", JSON.stringify(times.map((at, n) => ({ "made at": at, n }))));
+  const { text } = await describe("times.json");
+  expect(text).toContain(`made at: times with ${zones} offsets from UTC, such as '`);
+  const [, read] = /as (\(.*\)::DATE)/.exec(text) ?? [];
+  const sql = `SELECT count(*), count(${read}), min(${read}) FROM 'times.json'`;
+  const result = await scene.call(sqlQuery(scene), { sql });
+  expect(result.text).toContain(`${times.length} | ${times.length} | 2026-03-25`);
+});
+
+test.each(["moved.json", "moved.jsonl"])(
+  "times of %s that are read as UTC are told with what makes days of them",
+  async (file) => {
+    const rows = ["2026-03-25T01:06:00+02:00", "2026-03-25T01:30:00+02:00"].map((at) =>
+      JSON.stringify({ "made at": at }),
+    );
+    await scene.write(file, file.endsWith("l") ? rows.join("\n") : `[${rows.join(",")}]`);
+    const { text } = await describe(file);
+    expect(text).toContain("made at | TIMESTAMP | 0.00 % | 2 | 2026-03-24 23:06:00");
+    expect(text).toContain(
+      "- made at: read in UTC, though the file has it with an offset, as '2026-03-25T01:30:00+02:00'",
+    );
+    const [, day] = /is (\(.*\)::DATE)/.exec(text) ?? [];
+    expect((await scene.call(sqlQuery(scene), { sql: `SELECT min(${day}) FROM '${file}'` })).text).toContain(
+      "2026-03-25",
+    );
+  },
+);
+
+test("times in UTC are read as they are", async () => {
+  await scene.write("utc.json", JSON.stringify([{ at: "2026-03-25T01:06:00Z", to: "2026-03-25T01:06:00+00:00" }]));
+  expect((await describe("utc.json")).text).toContain("Nothing odd was found.");
+});
+
+test("dates and times without an offset have none", async () => {
+  await scene.write("plain.json", JSON.stringify([{ at: "2026-03-25T01:06" }, { at: "2026-03-25T23:30" }]));
+  await scene.write("days.csv", "at\n2026-03-25x\n2026-03-26\n2026-03-27\n");
+  for (const file of ["plain.json", "days.csv"]) expect((await describe(file)).text).not.toContain("offset");
 });
 
 test("a text with few values has them listed with how often each is there, of a file that ends in .txt too", async () => {

@@ -9,6 +9,7 @@ import { cellText, textTable } from "./database/result-text.ts";
 import { quoted, type TableSource, tableOf } from "./database/table-of.ts";
 import { sayThousands } from "./delimited/comma-numbers.ts";
 import { findOddities } from "./describe/find-oddities.ts";
+import { movedTimes } from "./describe/json-offsets.ts";
 import type { ColumnProfile } from "./describe/oddity.ts";
 import { type Profile, profileLines } from "./describe/profile-lines.ts";
 
@@ -87,6 +88,7 @@ async function describe(query: Query, { table, bytes }: TableSource, path: strin
   const odd = [
     ...sayThousands(sample),
     ...(await findOddities(query, table, { rows, columns, all: sample.columns.length })),
+    ...(await movedTimes(query, table, columns)),
   ];
   const values = rows > maxCounted ? [] : await fewValues(query, table, { rows, columns });
   return [

@@ -116,6 +116,23 @@ test("bars stand side by side while their names have room, else they lie, one be
   expect(spec(monthly, roles(0, [2], 1), "bar").encoding.xOffset).toEqual({ field: "shop", sort: null });
 });
 
+test("bars of times stand from left to right, with tilted labels where flat ones have no room, up to a month of days", () => {
+  const days = (count: number, kind: ColumnKind = "time") =>
+    table(
+      Array.from({ length: count }, (_, at) => [`2026-03-${`${at + 1}`.padStart(2, "0")}`, at]),
+      ["day", kind],
+      ["n", "number"],
+    );
+  const drawn = (from: ChartTable) => spec(from, roles(0, [1]), "bar");
+  expect(drawn(days(9)).encoding.x).toMatchObject({ field: "day", axis: { labelAngle: 0 } });
+  for (const count of [10, 31]) {
+    expect(drawn(days(count)).encoding.x).toMatchObject({ field: "day", sort: null, axis: { labelAngle: -45 } });
+    expect(drawn(days(count))).not.toHaveProperty("height");
+  }
+  expect(drawn(days(32)).encoding.y).toMatchObject({ field: "day" });
+  expect(drawn(days(10, "name")).encoding.y).toMatchObject({ field: "day" });
+});
+
 test("slices, points and frequencies are drawn of their own columns", () => {
   const pie = spec(table([["a", 1]], ["s", "name"], ["n", "number"]), roles(0, [1]), "pie");
   expect(pie.encoding).toMatchObject({ theta: { field: "n", stack: true }, color: { field: "s", sort: null } });

@@ -15,7 +15,10 @@ const maxUpright = 15;
  */
 const maxLetters = 90;
 const barStep = 24;
+/** The days of a month. */
+const maxTilted = 31;
 const flatLabels = { labelAngle: 0 };
+const tiltedLabels = { labelAngle: -45 };
 const longLabels = { labelLimit: 320 };
 const wholeNumbers = { tickMinStep: 1, format: ",d" };
 const maxMarked = 60;
@@ -119,8 +122,11 @@ function ofNames(table: Plot, along: number, value: string, isStacked: boolean):
   const { transform, y, color } = measured(table, value);
   const labels = new Set(table.rows.map((row) => String(row[along])));
   const longest = [...labels].reduce((most, text) => Math.max(most, text.length), 0);
-  const upright = labels.size <= maxUpright && labels.size * longest <= maxLetters;
-  const names = { ...channel(table, along), type: "nominal", sort: null, axis: upright ? flatLabels : longLabels };
+  const isFlat = labels.size <= maxUpright && labels.size * longest <= maxLetters;
+  // A course of time goes from left to right.
+  const upright = isFlat || (table.columns[along]?.kind === "time" && labels.size <= maxTilted);
+  const axis = isFlat ? flatLabels : upright ? tiltedLabels : longLabels;
+  const names = { ...channel(table, along), type: "nominal", sort: null, axis };
   const beside =
     "color" in color && !isStacked
       ? { [upright ? "xOffset" : "yOffset"]: { field: color.color.field, sort: color.color.sort } }

@@ -2,13 +2,14 @@ import { counted } from "../../../core/text/counted.ts";
 import type { QueryResult } from "../database/database-protocol.ts";
 import { cellText } from "../database/result-text.ts";
 import { quoted } from "../database/table-of.ts";
-import { codeForms, key } from "./codes.ts";
+import { codeForms, isKey } from "./codes.ts";
 import { uncertainOrder } from "./date-order.ts";
 import { impossibleDates, strangeDates } from "./dates.ts";
 import { derivedOfText, isText, numbered } from "./derived.ts";
 import { timeGaps } from "./gaps.ts";
 import { strangeNumbers } from "./numbers.ts";
 import type { ColumnProfile } from "./oddity.ts";
+import { timeOffsets } from "./offsets.ts";
 import { numbersAsText, untidyTexts } from "./texts.ts";
 import { totalRows } from "./totals.ts";
 
@@ -19,10 +20,11 @@ const maxRowsCompared = 5_000_000;
 /** Asks the database. */
 type Query = (sql: string) => Promise<QueryResult>;
 
-const mostlyDifferent = 0.9;
+const mostlyDifferent = 0.75;
 const oddities = [
   uncertainOrder,
   impossibleDates,
+  timeOffsets,
   strangeDates,
   timeGaps,
   numbersAsText,
@@ -58,7 +60,7 @@ async function repeatedRows(
   columns: readonly ColumnProfile[],
 ): Promise<string[]> {
   if (rows > maxRowsCompared) return [`(rows that are there twice were not looked for among ${rows})`];
-  const keys = columns.filter(({ name, distinct }) => key.test(name) && distinct >= rows * mostlyDifferent);
+  const keys = columns.filter(({ name, distinct }) => isKey(name) && distinct >= rows * mostlyDifferent);
   const counts = ["count(*) - count(DISTINCT hash(t))", ...keys.map(({ name }) => repeated(quoted(name, '"')))];
   const [row = []] = (await query(`SELECT ${counts.join(", ")} FROM ${table} AS t`)).rows;
   const [whole, ...ofKeys] = row.map(Number);
