@@ -83,6 +83,8 @@ function callOptions(request: ModelRequest, { apiType, config, traits, of }: Cal
       responseFormat: { type: "json" as const, name: "answer", schema: wellFormed(request.answerSchema as object) },
     }),
     providerOptions: providerOptions(traits, { apiType, thinks: thinks && effort !== "none" }),
+    // See `refusalIn`.
+    ...(apiType === "responses" && { includeRawChunks: true }),
   };
 }
 
