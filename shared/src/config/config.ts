@@ -4,7 +4,7 @@ import type { QuotaConfig } from "../core/runs/quota.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
 import type { NamedSecret } from "../machine/secrets/secrets.ts";
 import type { ModelConfig } from "../models/config.ts";
-import type { GitHost } from "../tools/code/forge/git-host.ts";
+import type { GitHost } from "../tools/code/git-host.ts";
 import type { DatabaseServer } from "../tools/data/servers/database-server.ts";
 import { type AuthConfig, authConfig } from "./access/auth-config.ts";
 import { type CardConfig, cardConfig } from "./access/card-config.ts";

@@ -21,7 +21,7 @@ import { contextForTest } from "../testing/tool-context.ts";
 import { browserTools } from "../tools/browser/browser-tools.ts";
 import { extractContent } from "../tools/browser/extract/extract-content.ts";
 import * as coding from "../tools/code/code-tools.ts";
-import { createGitHosts } from "../tools/code/forge/git-host.ts";
+import { createGitHosts } from "../tools/code/git-host.ts";
 import * as data from "../tools/data/data-tools.ts";
 import { createDatabases } from "../tools/data/database/databases.ts";
 import { computerUse } from "../tools/desktop/computer-use.ts";

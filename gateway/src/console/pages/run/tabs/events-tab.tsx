@@ -7,7 +7,7 @@ import { Empty } from "../../../parts/empty.tsx";
 import { Inspector } from "../inspector.tsx";
 import type { RunPageStore } from "../run-store.ts";
 import { selectEvent, selected } from "../selection.ts";
-import { useWindow } from "../timeline/use-window.ts";
+import { useWindow } from "../use-window.ts";
 
 /** Every event of the run and of those it asked for, in the order of their times. */
 export function EventsTab({ store }: { store: RunPageStore }) {

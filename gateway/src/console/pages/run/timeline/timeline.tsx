@@ -10,9 +10,9 @@ import type { TreeItem } from "../model/items.ts";
 import { extentOf, failureIn, matches, type Row, rowsOf } from "../model/rows.ts";
 import type { RunPageStore } from "../run-store.ts";
 import { select, selected } from "../selection.ts";
+import { useWindow } from "../use-window.ts";
 import { Axis } from "./time-axis.tsx";
 import { isFoldable, TreeRow } from "./tree-row.tsx";
-import { useWindow } from "./use-window.ts";
 import { useZoom, type Zoom, ZoomBar } from "./use-zoom.tsx";
 
 /** Pixels from the end within which the view counts as being at the end. */
