@@ -20,7 +20,7 @@ import { defaultModel, modelFor, namedModels, roleModels } from "./llm/models.ts
 import { type PythonConfig, pythonConfig } from "./python-config.ts";
 import { quotaConfig } from "./quota-config.ts";
 import { secretConfig } from "./secrets/secret-config.ts";
-import type { Sections } from "./sections.ts";
+import type { Sections } from "./sections/sections.ts";
 import { notesOn } from "./settings/notes.ts";
 import { readSettings, type Settings, type SettingsSource } from "./settings/settings.ts";
 import { type BucketConfig, bucketConfig } from "./storage/bucket-config.ts";
