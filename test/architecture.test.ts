@@ -141,7 +141,7 @@ test("planted faults are found", () => {
  * measure a duration.
  */
 const readsWall = [
-  "gateway/src/console/app/format.ts",
+  "gateway/src/console/words/format.ts",
   "gateway/src/console/pages/run/plan-strip.tsx",
   "gateway/src/console/pages/run/timeline/timeline.tsx",
   "gateway/src/console/pages/runs/list-store.ts",

@@ -1,7 +1,7 @@
 import type { TreeEvent } from "../../api/tree-events.ts";
-import { clockText, durationText } from "../../app/format.ts";
-import { place, setQuery } from "../../app/router.ts";
-import { words } from "../../app/words/words.ts";
+import { place, setQuery } from "../../state/router.ts";
+import { clockText, durationText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { useFullEvent } from "./full-event.ts";
 import { InspectorTop } from "./inspector-top.tsx";
 import { type CallItem, endOf, startOf } from "./model/items.ts";

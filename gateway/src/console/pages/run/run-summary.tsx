@@ -1,10 +1,10 @@
 import { useMemo } from "preact/hooks";
 import { isEvent, textsIn } from "../../api/events.ts";
-import { clockText, countText, durationText, moneyText, safeText } from "../../app/format.ts";
-import { isFlow } from "../../app/names.ts";
-import { words } from "../../app/words/words.ts";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
+import { isFlow } from "../../state/names.ts";
+import { clockText, countText, durationText, moneyText, safeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { useFullEvent } from "./full-event.ts";
 import { InspectorTop } from "./inspector-top.tsx";
 import { changedFiles } from "./model/changed-files.ts";
