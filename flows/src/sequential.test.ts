@@ -144,10 +144,12 @@ test("the next agent receives what the caller says meanwhile", async () => {
 });
 
 test("what is said while the last agent works is read before its next turn", async () => {
-  const view = { calls: [{ name: "str_replace_editor", args: { command: "view", path: "." } }], delayMs: 100 };
-  const two = ({ messages }: ChatRequest) => {
+  const two = ({ messages }: ChatRequest, n: number) => {
     const read = messages.flatMap(({ role, content }) => (role === "user" ? [content] : []));
-    return read.length > 1 ? { text: JSON.stringify(read.at(-1)) } : view;
+    if (read.includes("In red.")) return { text: JSON.stringify(read.at(-1)) };
+    // Each differs, or the agent is told that it repeats itself.
+    const args = { command: "create", path: `${n}.txt`, file_text: "x" };
+    return { calls: [{ name: "str_replace_editor", args }], delayMs: 100 };
   };
   await using flow = await flowForTest(sequential, { agents: { one: () => ({ text: "1" }), two } });
   const id = await flow.start({ text: "Go", agents: ["one", "two"] });

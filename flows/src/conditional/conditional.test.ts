@@ -44,10 +44,12 @@ test("if no rule matches, the model chooses among the branches, and an invalid n
 });
 
 test("what is said while the chosen agent works is read before its next turn", async () => {
-  const view = { calls: [{ name: "str_replace_editor", args: { command: "view", path: "." } }], delayMs: 100 };
-  const coder = ({ messages }: ChatRequest) => {
+  const coder = ({ messages }: ChatRequest, n: number) => {
     const read = messages.flatMap(({ role, content }) => (role === "user" ? [content] : []));
-    return read.length > 1 ? { text: JSON.stringify(read) } : view;
+    if (read.includes("In red.")) return { text: JSON.stringify(read) };
+    // Each differs, or the agent is told that it repeats itself.
+    const args = { command: "create", path: `${n}.txt`, file_text: "x" };
+    return { calls: [{ name: "str_replace_editor", args }], delayMs: 100 };
   };
   await using flow = await flowForTest(conditional, { agents: { ...agents, coder } });
   const id = await flow.start({ text: "There is a bug", options: { branches } });

@@ -96,12 +96,13 @@ test("a message without a text goes to the agent as it came", async () => {
   expect(task?.input).toMatchObject({ message: { parts: [{ type: "file", name: "a.csv" }] } });
 });
 
-const view: ScriptedReply = { calls: [{ name: "str_replace_editor", args: { command: "view", path: "." } }] };
-
-/** Looks around until the user has said more than the task, then repeats all that was said. */
-function untilSaid({ messages }: ChatRequest): ScriptedReply {
+/** Works until the user has said more than the task, then repeats all that was said. */
+function untilSaid({ messages }: ChatRequest, n: number): ScriptedReply {
   const read = messages.flatMap(({ role, content }) => (role === "user" ? [content] : []));
-  return read.length > 1 ? { text: JSON.stringify(read) } : { ...view, delayMs: 100 };
+  if (read.includes("In red.")) return { text: JSON.stringify(read) };
+  // Each differs, or the agent is told that it repeats itself.
+  const args = { command: "create", path: `${n}.txt`, file_text: "x" };
+  return { calls: [{ name: "str_replace_editor", args }], delayMs: 100 };
 }
 
 test("what is said to a run while its agent works is read before the agent's next turn", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { callerNamed } from "manyhands/internal/core/caller";
+import type { FlowExample } from "manyhands/internal/core/flow";
 import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { Deletions } from "manyhands/internal/runs/deletions";
 import type { Runnable, Runnables } from "manyhands/internal/runs/runnable";
@@ -133,10 +134,33 @@ test("a key of more than 255 characters is refused", async () => {
   expect([await statusOf(255), await statusOf(256)]).toEqual([202, 400]);
 });
 
+test.each<[FlowExample, object | string]>([
+  [example, example.text],
+  [
+    { text: "Sum up.", files: [{ name: "a.csv", text: "é" }], options: { rounds: 2 } },
+    { text: "Sum up.", files: [{ name: "a.csv", bytes: "w6k=" }] },
+  ],
+])("the example of a flow is a request that starts it: %j", async (given, input) => {
+  const { app, post, flow } = routes();
+  Object.assign(flow, { example: given });
+  const { flows } = (await (await app.request("/flows")).json()) as { flows: { example: { input: unknown } }[] };
+  const body = flows[0]?.example ?? { input: undefined };
+  expect(body.input).toEqual(input);
+  expect((await post(body)).status).toBe(202);
+});
+
 test("flows are listed without agents, and a page of runs has fifty unless asked for, two hundred at most", async () => {
   const { asked, app } = routes();
   expect(await (await app.request("/flows")).json()).toEqual({
-    flows: [{ name: "debate", title: "Debate", description: "Argues.", options: { type: "object" }, example }],
+    flows: [
+      {
+        name: "debate",
+        title: "Debate",
+        description: "Argues.",
+        options: { type: "object" },
+        example: { input: example.text, agents: ["swe"] },
+      },
+    ],
   });
   for (const [query, status] of [
     ["", 200],

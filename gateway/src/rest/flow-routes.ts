@@ -1,3 +1,4 @@
+import type { FlowExample } from "manyhands/internal/core/flow";
 import type { AgentInput } from "manyhands/internal/core/runs/task";
 import { requestTrace } from "manyhands/internal/core/trace";
 import { findRunnable, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
@@ -17,13 +18,15 @@ const flowSchema = z
     options: z.record(z.string(), z.json()).exactOptional().describe("The JSON Schema of what may be set."),
     example: z
       .object({
-        text: z.string(),
+        input: z.union([
+          z.string(),
+          z.object({ text: z.string(), files: z.array(z.object({ name: z.string(), bytes: z.string() })) }),
+        ]),
         agents: z.array(z.string()).exactOptional(),
         options: z.record(z.string(), z.json()).exactOptional(),
-        files: z.array(z.object({ name: z.string(), text: z.string() })).exactOptional(),
       })
       .exactOptional()
-      .describe("A request that shows what it is for, with agents that are here."),
+      .describe("The body of a request that shows what it is for, with agents that are here."),
   })
   .meta({ id: "Flow" });
 
@@ -55,7 +58,14 @@ function listFlows({ runnables }: FlowRoutesDeps): RestEndpoint {
 }
 
 function flowView({ name, title, description, options, example }: Runnable) {
-  return { name, title, description, ...(options && { options }), ...(example && { example }) };
+  return { name, title, description, ...(options && { options }), ...(example && { example: requestOf(example) }) };
+}
+
+/** An example as the body with which it is started. */
+function requestOf({ text, files, ...settings }: FlowExample) {
+  if (files === undefined) return { input: text, ...settings };
+  const sent = files.map((file) => ({ name: file.name, bytes: Buffer.from(file.text).toString("base64") }));
+  return { input: { text, files: sent }, ...settings };
 }
 
 function startFlow({ runs, runnables }: FlowRoutesDeps): RestEndpoint {

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { lazily } from "../core/async/lazy.ts";
 import { AppError } from "../core/errors.ts";
 import type { Usage } from "../core/model.ts";
+import { wellFormed } from "../core/text/well-formed.ts";
 import { createClient } from "./chat/endpoint.ts";
 import type { ModelConfig } from "./config.ts";
 import { costOf } from "./price.ts";
@@ -29,7 +30,7 @@ const answer = z.looseObject({
 export function createEmbedder(config: ModelConfig, fetch = globalThis.fetch): Embedder {
   const client = lazily(() => createClient(config, fetch));
   const one = async (texts: readonly string[], signal: AbortSignal) => {
-    const body = { model: config.name, input: texts, encoding_format: "float" };
+    const body = { model: config.name, input: wellFormed(texts), encoding_format: "float" };
     const parsed = answer.safeParse(await (await client.get()).post("/embeddings", { body, signal }));
     if (!parsed.success || parsed.data.data.length !== texts.length) throw new Error("its answer has another form");
     const vectors = parsed.data.data

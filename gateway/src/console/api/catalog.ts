@@ -48,9 +48,29 @@ export type ListedAgent = {
 /** What the gateway says about itself. */
 export type Health = { readonly version: string; readonly model: { readonly name: string; readonly provider: string } };
 
+/** An example as the gateway shows it: the body of a request. */
+type ExampleRequest = Pick<FlowExample, "agents" | "options"> & {
+  readonly input:
+    | string
+    | { readonly text: string; readonly files: readonly { readonly name: string; readonly bytes: string }[] };
+};
+
 /** The registered flows. */
-export const getFlows = async (): Promise<readonly ListedFlow[]> =>
-  (await get<{ flows: readonly ListedFlow[] }>("/flows")).flows;
+export async function getFlows(): Promise<readonly ListedFlow[]> {
+  type Sent = Omit<ListedFlow, "example"> & { readonly example?: ExampleRequest };
+  const { flows } = await get<{ flows: readonly Sent[] }>("/flows");
+  return flows.map(({ example, ...flow }) => ({ ...flow, ...(example && { example: exampleOf(example) }) }));
+}
+
+function exampleOf({ input, ...settings }: ExampleRequest): FlowExample {
+  if (typeof input === "string") return { text: input, ...settings };
+  const files = input.files.map(({ name, bytes }) => ({ name, text: fromBase64(bytes) }));
+  return { text: input.text, files, ...settings };
+}
+
+function fromBase64(text: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0)));
+}
 
 /** The known agents. What they call themselves is shown in many places, and is safe to show. */
 export async function getAgents(signal?: AbortSignal): Promise<readonly ListedAgent[]> {

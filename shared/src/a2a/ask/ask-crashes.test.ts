@@ -43,10 +43,12 @@ type Mode = z.input<typeof askerSettings>["mode"];
 const scripts: Record<Mode, Parameters<typeof agentServerForTest>[0]["script"]> = {
   plain: () => ({ text: "the answer", delayMs: 20 }),
   cancel: () => ({ text: "never ending", stallAfter: 1 }),
-  messages: ({ messages }) => {
+  messages: ({ messages }, n) => {
     const read = messages.flatMap(({ role, content }) => (role === "user" ? [content] : []));
-    if (read.length > 1) return { text: JSON.stringify(read) };
-    return { calls: [{ name: "str_replace_editor", args: { command: "view", path: "." } }], delayMs: 50 };
+    if (read.includes("Stop.")) return { text: JSON.stringify(read) };
+    // Each differs, or the agent is told that it repeats itself.
+    const args = { command: "create", path: `${n}.txt`, file_text: "x" };
+    return { calls: [{ name: "str_replace_editor", args }], delayMs: 50 };
   },
   questions: ({ messages }) => {
     const { role, content } = messages.at(-1) ?? {};

@@ -54,6 +54,18 @@ test("a change stays unapproved, even if new tools come with it, until it is app
   expect(await pins.approved(server, [was, is, more])).toEqual([is]);
 });
 
+test("a tool may have a name that every object has", async () => {
+  const file = join(home, "inherited.json");
+  const names = ["constructor", "toString", "__proto__", "hasOwnProperty"];
+  const tools = names.map((name) => tool(name));
+  for (const pins of [createPins(keptFile(file)), createPins(keptFile(file))]) {
+    expect(await pins.changed(server, tools)).toEqual(new Set());
+    expect(await pins.approved(server, tools)).toEqual(tools);
+  }
+  const changed = tools.map((one) => ({ ...one, description: "Writes." }));
+  expect(await createPins(keptFile(file)).changed(server, changed)).toEqual(new Set(names));
+});
+
 test("another command under the same name is another server", async () => {
   const pins = createPins(keptFile(join(home, "other.json")));
   await pins.changed(server, [tool("a")]);

@@ -5,11 +5,20 @@ import type { KeptText } from "../../core/text/kept-text.ts";
 import { sha256Of } from "../../core/text/sha256.ts";
 import type { ServerConfig } from "./servers/server-config.ts";
 
-/** By server: its command or URL when it was approved, and the hash of each tool's definition. */
-const pinsSchema = z.record(
-  z.string(),
-  z.strictObject({ server: z.string(), tools: z.record(z.string(), z.string()) }),
+/**
+ * By the name of a tool. A record of the library would leave out `__proto__`, which then counts as
+ * new.
+ */
+const hashes = z.custom<Readonly<Record<string, string>>>(
+  (value) =>
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((hash) => typeof hash === "string"),
 );
+
+/** By server: its command or URL when it was approved, and the hash of each tool's definition. */
+const pinsSchema = z.record(z.string(), z.strictObject({ server: z.string(), tools: hashes }));
 type PinnedServers = z.output<typeof pinsSchema>;
 
 /** The approved definitions. */
@@ -52,8 +61,9 @@ export function createPins(kept: KeptText): ToolPins {
       const hashes = hashesOf(definitions);
       const known = (await read())[server.name];
       const pinned = known?.server === server.shown ? known.tools : {};
-      const changed = definitions.filter(({ name }) => pinned[name] !== undefined && pinned[name] !== hashes[name]);
-      if (definitions.some(({ name }) => pinned[name] === undefined))
+      const isPinned = ({ name }: Definition) => Object.hasOwn(pinned, name);
+      const changed = definitions.filter((one) => isPinned(one) && pinned[one.name] !== hashes[one.name]);
+      if (!definitions.every(isPinned))
         await change(server.name, (now) => {
           const before = now?.server === server.shown ? now.tools : {};
           return { server: server.shown, tools: { ...hashes, ...before } };

@@ -176,6 +176,24 @@ test("the JSON of a conversation that grows, shrinks or changes is that of its p
   }
 });
 
+test("half of a surrogate pair, for which an endpoint refuses every further request, is replaced wherever it stands", () => {
+  const config = modelConfigSchema.parse({ name: "gpt-4o" });
+  const half = "\ud83d";
+  const call = { id: "c", name: `bash${half}`, arguments: '{"command":"echo \\ud83d","n":"\\ud83d\\ude00"}' };
+  const messages: readonly ModelMessage[] = [
+    { role: "user", parts: [{ type: "text", text: `a${half}b` }] },
+    { role: "assistant", text: half, toolCalls: [call] },
+    { role: "tool", callId: "c", name: "bash", text: half, isError: false },
+  ];
+  const described = [{ name: "t", description: half, inputSchema: { type: "object", [`x${half}`]: 1 } }];
+  const request = { messages, tools: described, toolChoice: "auto" as const };
+  const body = JSON.parse(chatBody(request, config, traitsOf(config)));
+  expect(chatBody(request, config, traitsOf(config))).not.toMatch(/\\ud8/i);
+  expect(body.messages[0].content).toBe("a\ufffdb");
+  expect(JSON.parse(body.messages[1].tool_calls[0].function.arguments)).toEqual({ command: "echo \ufffd", n: "😀" });
+  expect(body.tools[0].function.parameters).toEqual({ type: "object", "x\ufffd": 1 });
+});
+
 test("what a request asks for is before what is configured, for the length of the answer too", () => {
   const both = params({ temperature: 1, maxOutputTokens: 100 }, { temperature: 0.5, maxOutputTokens: 5 });
   expect(both).toMatchObject({ temperature: 0.5, max_tokens: 5 });

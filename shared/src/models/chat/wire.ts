@@ -8,6 +8,7 @@ import type {
   ToolCall,
   ToolSpec,
 } from "../../core/model.ts";
+import { wellFormed } from "../../core/text/well-formed.ts";
 import { isCompleteObject, parseArguments } from "../arguments.ts";
 import type { Traits } from "../capabilities.ts";
 import type { ModelConfig } from "../config.ts";
@@ -50,7 +51,7 @@ export function chatBody(request: ModelRequest, config: ModelConfig, traits: Tra
   const { messages: _, tools, ...rest } = chatParams({ ...request, messages: [] }, config, traits);
   const toolsText = tools === undefined ? "" : `,"tools":[${request.tools.map(toolText).join()}]`;
   // Only concatenated: a `join` would copy the whole conversation once more than sending it does.
-  return `${JSON.stringify(rest).slice(0, -1)},"messages":[${messagesText(request.messages, traits)}]${toolsText}}`;
+  return `${JSON.stringify(wellFormed(rest)).slice(0, -1)},"messages":[${messagesText(request.messages, traits)}]${toolsText}}`;
 }
 
 /** The text of a conversation's first messages, `count` of them. */
@@ -90,7 +91,7 @@ function knownText(
 }
 
 function joined(text: string, more: readonly ChatMessage[]): string {
-  const texts = more.map((message) => JSON.stringify(message)).join();
+  const texts = more.map((message) => JSON.stringify(wellFormed(message))).join();
   return text === "" || texts === "" ? text + texts : `${text},${texts}`;
 }
 
@@ -99,7 +100,7 @@ const toolTexts = new WeakMap<ToolSpec, string>();
 function toolText(tool: ToolSpec): string {
   const known = toolTexts.get(tool);
   if (known !== undefined) return known;
-  const text = JSON.stringify(chatTool(tool));
+  const text = JSON.stringify(wellFormed(chatTool(tool)));
   toolTexts.set(tool, text);
   return text;
 }
@@ -206,7 +207,8 @@ function chatCall(call: ToolCall): OpenAI.Chat.Completions.ChatCompletionMessage
 }
 
 function validArguments(text: string): string {
-  if (isCompleteObject(text)) return text;
+  // As an escape within this text, half of a surrogate pair is hidden from who writes the request.
+  if (isCompleteObject(text) && !/\\ud[89a-f]/i.test(text)) return text;
   const parsed = parseArguments(text);
-  return JSON.stringify(parsed.ok ? parsed.value : { unreadable: text });
+  return JSON.stringify(wellFormed(parsed.ok ? parsed.value : { unreadable: text }));
 }

@@ -126,6 +126,17 @@ describe.each(kinds)("%s", (kind) => {
     expect((await ask(provider)).reply).toMatchObject({ text: "It goes on and", finish: "length" });
   });
 
+  // Gemini has no word for it.
+  if (kind !== "google") {
+    test("a model that refuses says so, and why", async () => {
+      await using provider = opened(kind, [{ refusal: "I cannot help with that." }]);
+      const { events, reply } = await ask(provider);
+      expect(reply).toMatchObject({ text: "I cannot help with that.", toolCalls: [], refused: true, finish: "stop" });
+      const told = events.map((event) => (event.type === "text-delta" ? event.text : ""));
+      expect(told.join("")).toBe("I cannot help with that.");
+    });
+  }
+
   test("a rate limit waits as long as the provider asks, and then is over", async () => {
     const limited = { status: 429, message: "slow down", headers: { "retry-after": "0.05" } };
     await using provider = opened(kind, [limited, { text: "Now" }], { maxRetries: 1 });

@@ -1,6 +1,7 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { lazily } from "../../core/async/lazy.ts";
 import type { ModelRequest } from "../../core/model.ts";
+import { wellFormed } from "../../core/text/well-formed.ts";
 import type { Traits } from "../capabilities.ts";
 import type { Protocol, ProtocolAnswer } from "../chat/protocol.ts";
 import { watch, within } from "../chat/watchdog.ts";
@@ -79,9 +80,11 @@ function callOptions(request: ModelRequest, { apiType, config, traits, of }: Cal
     ...(thinks && { reasoning: effort === "max" ? ("xhigh" as const) : effort }),
     ...toolOptions(request, apiType, traits),
     ...(wantsForm && {
-      responseFormat: { type: "json" as const, name: "answer", schema: request.answerSchema as object },
+      responseFormat: { type: "json" as const, name: "answer", schema: wellFormed(request.answerSchema as object) },
     }),
     providerOptions: providerOptions(traits, { apiType, thinks: thinks && effort !== "none" }),
+    // See `refusalIn`.
+    ...(apiType === "responses" && { includeRawChunks: true }),
   };
 }
 
@@ -103,12 +106,9 @@ function toolOptions(
 ): Pick<LanguageModelV4CallOptions, "tools" | "toolChoice"> {
   if (tools.length === 0) return {};
   return {
-    tools: tools.map(({ name, description, inputSchema: { $schema: _, ...inputSchema } }) => ({
-      type: "function",
-      name,
-      description,
-      inputSchema,
-    })),
+    tools: tools.map(({ name, description, inputSchema: { $schema: _, ...inputSchema } }) =>
+      wellFormed({ type: "function", name, description, inputSchema }),
+    ),
     toolChoice: choiceFor(toolChoice, apiType, traits),
   };
 }

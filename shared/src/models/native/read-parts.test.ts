@@ -26,11 +26,42 @@ test.each([
   ["stop", "end_turn", "stop"],
   ["tool-calls", "tool_use", "stop"],
   ["length", "max_tokens", "length"],
-  ["content-filter", "refusal", "content-filter"],
+  ["content-filter", "SAFETY", "content-filter"],
   ["other", "a new reason", "stop"],
   ["other", undefined, undefined],
 ])("an answer that ends with %s, in the provider's word %p, ends as %p", async (unified, raw, ended) => {
   expect((await read(finish(unified, raw))).answer.finish).toBe(ended as "stop");
+});
+
+test.each([
+  [[], {}, "The model refused to answer, and gave no reason."],
+  [[], { explanation: "It would harm." }, "It would harm."],
+  [["First, "], { explanation: "It would harm." }, "First, \n\nIt would harm."],
+  [["I will not do that."], {}, "I will not do that."],
+])("an answer %j that ends with a refusal %j says why, and calls nothing", async (texts, details, text) => {
+  const { pieces, answer } = await read(
+    ...texts.map((delta) => ({ type: "text-delta", id: "0", delta })),
+    { type: "tool-call", toolCallId: "a", toolName: "bash", input: "{}", providerMetadata: signed("a call") },
+    { ...finish("content-filter", "refusal"), providerMetadata: { anthropic: { stopDetails: details } } },
+  );
+  expect(answer).toMatchObject({ text, toolCalls: [], refused: true, finish: "stop" });
+  expect(answer).not.toHaveProperty("carried");
+  const told = pieces as { type: string; text: string }[];
+  expect(told.flatMap((piece) => (piece.type === "text-delta" ? piece.text : [])).join("")).toBe(text);
+});
+
+test("a refusal in place of a text is the text; beside another text it is a part of it, and nothing is refused", async () => {
+  const refusing = (delta: string) => ({ type: "raw", rawValue: { type: "response.refusal.delta", delta } });
+  const alone = await read({ type: "text-start", id: "m" }, refusing("I will "), refusing("not."), finish("stop"));
+  expect(alone.answer).toMatchObject({ text: "I will not.", refused: true, finish: "stop" });
+  expect(alone.pieces).toEqual(["I will ", "not."].map((text) => ({ type: "text-delta", text })));
+  const { answer } = await read({ type: "text-delta", id: "m", delta: "Here. " }, refusing("No more."), finish("stop"));
+  expect(answer).toMatchObject({ text: "Here. No more." });
+  expect(answer).not.toHaveProperty("refused");
+  const other = { type: "raw", rawValue: { type: "response.output_text.delta", delta: "x" } };
+  expect((await read(other, finish("stop"))).answer.text).toBe("");
+  const says = (part: object) => saysSomething(part as LanguageModelV4StreamPart);
+  expect([says(refusing("x")), says(other)]).toEqual([true, false]);
 });
 
 test("an answer that ends without a word broke off, one that ends in an error is unavailable, and an error is thrown as it is", async () => {

@@ -2,6 +2,7 @@ import type { LanguageModelV4StreamPart, LanguageModelV4Usage, SharedV4ProviderM
 import type { Carried, ToolCall } from "../../core/model.ts";
 import type { CountedTokens, Delta, ProtocolAnswer } from "../chat/protocol.ts";
 import { ModelFailure } from "../model-failure.ts";
+import { refusalAtEnd, refusalIn } from "./refusals.ts";
 
 /**
  * One part of an answer as it goes back to its provider. The text and the calls are the answer's
@@ -11,6 +12,8 @@ export type CarriedPart =
   | { readonly type: "reasoning"; readonly text: string; readonly options?: SharedV4ProviderMetadata }
   | { readonly type: "text"; readonly length: number; readonly options?: SharedV4ProviderMetadata }
   | { readonly type: "call"; readonly options?: SharedV4ProviderMetadata };
+
+type Finish = Extract<LanguageModelV4StreamPart, { type: "finish" }>;
 
 type Block = {
   readonly type: "text" | "reasoning" | "call";
@@ -26,11 +29,14 @@ export async function* readParts(
   of: string,
 ): AsyncGenerator<Delta, ProtocolAnswer> {
   const blocks: Block[] = [];
-  let end: Extract<LanguageModelV4StreamPart, { type: "finish" }> | undefined;
+  let end: Finish | undefined;
+  let refusal = "";
   for await (const part of source) {
     if (part.type === "error") throw part.error;
     if (part.type === "finish") end = part;
-    const delta = take(part, blocks);
+    const refused = refusalIn(part);
+    refusal += refused ?? "";
+    const delta = refused === undefined ? take(part, blocks) : said(refused, blocks);
     if (delta !== undefined) yield delta;
   }
   if (end?.finishReason.unified === "error")
@@ -38,20 +44,35 @@ export async function* readParts(
       "unavailable",
       `the answer ended in an error (${end.finishReason.raw ?? "no reason given"})`,
     );
+  const about = { reasoning: textOf(blocks, "reasoning"), usage: countedIn(end?.usage) };
+  const text = textOf(blocks, "text");
+  const why = refusalAtEnd(end, text);
+  if (why !== undefined) {
+    const delta = said(text.trim() === "" || why === "" ? why : `\n\n${why}`, blocks);
+    if (delta !== undefined) yield delta;
+    // What it had begun is not to be done.
+    return { ...about, text: textOf(blocks, "text"), toolCalls: [], refused: true, finish: "stop" };
+  }
   const carried = carriedOf(blocks, of);
   return {
-    text: textOf(blocks, "text"),
-    reasoning: textOf(blocks, "reasoning"),
+    ...about,
+    text,
     toolCalls: callsOf(blocks),
+    ...(refusal !== "" && refusal === text && { refused: true }),
     finish: finishOf(end),
-    usage: countedIn(end?.usage),
     ...(carried !== undefined && { carried }),
   };
 }
 
+/** More of the last text, or a first one. */
+function said(text: string, blocks: Block[]): Delta | undefined {
+  const id = blocks.findLast(({ type }) => type === "text")?.id ?? "said";
+  return grown({ type: "text-delta", id, delta: text }, "text", blocks);
+}
+
 /** Whether a part carries some of the answer, not just metadata. */
-export function saysSomething({ type }: LanguageModelV4StreamPart): boolean {
-  return /^(text|reasoning|tool)/.test(type);
+export function saysSomething(part: LanguageModelV4StreamPart): boolean {
+  return /^(text|reasoning|tool)/.test(part.type) || refusalIn(part) !== undefined;
 }
 
 /** Adds a part to the blocks, and returns what is new of the answer. */
@@ -148,8 +169,6 @@ function carriedOf(blocks: readonly Block[], of: string): Carried | undefined {
   });
   return { of, parts: parts as Carried["parts"] };
 }
-
-type Finish = Extract<LanguageModelV4StreamPart, { type: "finish" }>;
 
 /** An answer broke off if its provider said nothing of its end. */
 function finishOf(end: Finish | undefined): ProtocolAnswer["finish"] {

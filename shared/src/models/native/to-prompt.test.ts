@@ -24,6 +24,18 @@ test("a turn writes only what is new: what was written before is used again, in 
   expect(before[1]?.providerOptions).toBeUndefined();
 });
 
+test("half of a surrogate pair, for which a provider refuses every further request, is replaced wherever it stands", () => {
+  const call = { id: "1", name: "bash", arguments: '{"command":"echo \\ud83d"}' };
+  const messages: ModelMessage[] = [
+    { role: "user", parts: [{ type: "text", text: "a\ud83d" }] },
+    { role: "assistant", text: "\ud83d", toolCalls: [call] },
+    { role: "tool", callId: "1", name: "bash", text: "\ude00b", isError: false },
+  ];
+  const text = JSON.stringify(toPrompt({ messages }, style));
+  expect(text).not.toMatch(/\\ud[89a-f]/i);
+  expect(text).toContain("echo \ufffd");
+});
+
 const ours = { vision: true, cacheMarks: false, imageDetail: "auto", of: "us" } as const;
 const user = (text: string): ModelMessage => ({ role: "user", parts: [{ type: "text", text }] });
 const call = (id: string) => ({ id, name: "bash", arguments: "{}" });

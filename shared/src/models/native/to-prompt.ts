@@ -9,6 +9,7 @@ import type {
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
 import type { ImagePart, ModelMessage, ModelRequest, TextPart } from "../../core/model.ts";
+import { wellFormed } from "../../core/text/well-formed.ts";
 import { parseArguments } from "../arguments.ts";
 import type { Traits } from "../capabilities.ts";
 import { resultText, unseenImage } from "../chat/wire.ts";
@@ -73,7 +74,7 @@ function writtenOnce(message: ModelMessage, style: PromptStyle): LanguageModelV4
   const key = `${style.of} ${style.vision} ${style.imageDetail}`;
   const known = lastWritten.get(message);
   if (known?.style === key) return known.message;
-  const written = { style: key, message: messageFor(message, style) };
+  const written = { style: key, message: wellFormed(messageFor(message, style)) };
   lastWritten.set(message, written);
   return written.message;
 }

@@ -36,9 +36,15 @@ function decidedBy({ tool_choice }: ChatRequest): string | undefined {
 
 function scriptFor(message: ChatMessage, scripts: readonly Script[]): Script | undefined {
   if (message.role !== "user") return undefined;
-  const text = squeezed(chatText(message));
+  const text = squeezed(chatText(message)).replaceAll(knownTasks, "");
   return scripts.find((script) => text.includes(squeezed(script.task)));
 }
+
+/**
+ * The tasks that a refusal names, where a flow quotes it to whoever tries again; the last may be
+ * cut.
+ */
+const knownTasks = /I know only:(?: "[^"]*"[,.]?)*(?: "[^"]*?…)?/g;
 
 /** The results of each past turn, in the order of its calls. */
 function turnsIn(messages: readonly ChatMessage[]): readonly (readonly string[])[] {

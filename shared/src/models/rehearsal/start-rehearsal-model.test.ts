@@ -209,6 +209,18 @@ test("any other task is refused with the three ways to a real model", async () =
   expect(text).toContain("I am the rehearsal model");
 });
 
+test("its refusal names tasks, and is no task where a flow quotes it, in full or cut short", async () => {
+  const { end } = await play(real, "Write me a poem about the sea.");
+  for (const cut of [end.summary.length, end.summary.indexOf("slogan") + 60]) {
+    const quoted = `What was found:\nmanus failed: ${end.summary.slice(0, cut)}…\n\nFix what is wrong.`;
+    const again = await play(real, quoted);
+    expect(again.called).toEqual(["terminate"]);
+    expect(again.end.summary).toBe(end.summary);
+  }
+  const both = await play(real, `Not this: ${end.summary}\nBut this: ${ordersReport.task}`);
+  expect(both.end.status).toBe("success");
+});
+
 test("a further question after the task is refused, and the task itself can be given again", async () => {
   const { messages } = await play(real);
   const further = await ask(

@@ -6,7 +6,7 @@ export const anthropic: ProviderWire = {
   base: "/v1",
   path: /\/v1\/messages$/,
   contentType: "text/event-stream",
-  frames({ text, thinking, calls = [], tokens = usual, isCut }) {
+  frames({ text, thinking, calls = [], tokens = usual, isCut, refusal }) {
     const blocks = [
       ...(thinking
         ? [
@@ -38,7 +38,8 @@ export const anthropic: ProviderWire = {
       cache_read_input_tokens: tokens.cached,
     };
     const message = { model: "claude-sonnet-4-5", id: "msg_1", type: "message", role: "assistant", content: [] };
-    const stop = isCut ? "max_tokens" : calls.length > 0 ? "tool_use" : "end_turn";
+    const details = { type: "refusal", category: "cyber", explanation: refusal };
+    const stop = refusal !== undefined ? "refusal" : isCut ? "max_tokens" : calls.length > 0 ? "tool_use" : "end_turn";
     return [
       event({
         type: "message_start",
@@ -52,7 +53,7 @@ export const anthropic: ProviderWire = {
       ]),
       event({
         type: "message_delta",
-        delta: { stop_reason: stop, stop_sequence: null },
+        delta: { stop_reason: stop, stop_sequence: null, ...(refusal !== undefined && { stop_details: details }) },
         usage: { ...counted, output_tokens: tokens.output },
       } as never),
       event({ type: "message_stop" }),

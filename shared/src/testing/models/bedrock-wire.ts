@@ -19,7 +19,9 @@ export const bedrock: ProviderWire = {
   base: "",
   path: /\/model\/[^/]+\/converse-stream$/,
   contentType: "application/vnd.amazon.eventstream",
-  frames({ text, thinking, calls = [], tokens = usual, isCut }) {
+  frames({ text, thinking, calls = [], tokens = usual, isCut, refusal }) {
+    const said = text ?? refusal;
+    const stop = refusal !== undefined ? "refusal" : isCut ? "max_tokens" : calls.length > 0 ? "tool_use" : "end_turn";
     const blocks = [
       ...(thinking
         ? [
@@ -31,7 +33,7 @@ export const bedrock: ProviderWire = {
             },
           ]
         : []),
-      ...(text === undefined ? [] : [{ deltas: words(text).map((word) => ({ text: word })) }]),
+      ...(said === undefined ? [] : [{ deltas: words(said).map((word) => ({ text: word })) }]),
       ...calls.map((call) => ({
         start: { toolUse: { toolUseId: call.id, name: call.name } },
         deltas: words(call.json).map((word) => ({ toolUse: { input: word } })),
@@ -44,7 +46,7 @@ export const bedrock: ProviderWire = {
         ...deltas.map((delta) => frame("contentBlockDelta", { contentBlockIndex, delta })),
         frame("contentBlockStop", { contentBlockIndex }),
       ]),
-      frame("messageStop", { stopReason: isCut ? "max_tokens" : calls.length > 0 ? "tool_use" : "end_turn" }),
+      frame("messageStop", { stopReason: stop }),
       frame("metadata", {
         usage: {
           inputTokens: tokens.fresh,

@@ -11,12 +11,13 @@ const chat = (settings: ProviderWire["settings"], base: string, path: RegExp): P
   base,
   path,
   contentType: "text/event-stream",
-  frames({ text, thinking, calls = [], tokens = usual, isCut }) {
+  frames({ text, thinking, calls = [], tokens = usual, isCut, refusal }) {
     const answer = {
       ...(text !== undefined && { text }),
       ...(thinking && { reasoning: thinking.text }),
       calls: calls.map((call) => ({ id: call.id, name: call.name, rawArguments: call.json })),
       ...(isCut && { finish: "length" }),
+      ...(refusal !== undefined && { refusal }),
     };
     const head = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 0, model: settings.name };
     const usage = {

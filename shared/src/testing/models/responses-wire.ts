@@ -6,25 +6,23 @@ export const responses: ProviderWire = {
   base: "/v1",
   path: /\/v1\/responses$/,
   contentType: "text/event-stream",
-  frames({ text, thinking, calls = [], tokens = usual, isCut }) {
+  frames({ text, thinking, calls = [], tokens = usual, isCut, refusal }) {
     const response = { id: "resp_1", object: "response", created_at: 1_787_659_560, model: "gpt-5-codex", output: [] };
     const items = [
       ...(thinking
         ? [{ item: { id: "rs_1", type: "reasoning", encrypted_content: thinking.signature, summary: [] }, deltas: [] }]
         : []),
-      ...(text === undefined
-        ? []
-        : [
-            {
-              item: { id: "msg_1", type: "message", role: "assistant", status: "completed", content: [] },
-              deltas: words(text).map((delta) => ({
-                type: "response.output_text.delta",
-                item_id: "msg_1",
-                content_index: 0,
-                delta,
-              })),
-            },
-          ]),
+      ...[text, refusal]
+        .filter((said) => said !== undefined)
+        .map((said) => ({
+          item: { id: "msg_1", type: "message", role: "assistant", status: "completed", content: [] },
+          deltas: words(said).map((delta) => ({
+            type: said === refusal ? "response.refusal.delta" : "response.output_text.delta",
+            item_id: "msg_1",
+            content_index: 0,
+            delta,
+          })),
+        })),
       ...calls.map((call) => ({
         item: {
           id: `fc_${call.id}`,

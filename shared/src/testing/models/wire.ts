@@ -13,6 +13,8 @@ export type WireAnswer = {
     readonly output: number;
   };
   readonly isCut?: boolean;
+  /** What the model says in place of an answer that it refuses. */
+  readonly refusal?: string;
 };
 
 /** A provider's protocol, as its servers speak it. */

@@ -67,6 +67,17 @@ test("uses that come together share one connection and one list, which is asked 
   expect([count(web, "initialize"), count(web, "tools/list")]).toEqual([1, 4]);
 });
 
+test("of tools with one name, with which every request to a model would be refused, the first counts", async () => {
+  using web = mcpServerByHand();
+  await using it = connectionTo(web.url);
+  web.tools = [mcpTool("echo", "first"), mcpTool("other"), mcpTool("echo", "second")];
+  const tools = await it.connection.tools(signal);
+  expect(tools.map(({ name, description }) => [name, description])).toEqual([
+    ["echo", "first"],
+    ["other", "The tool other."],
+  ]);
+});
+
 test("a server that says its tools changed is asked for them again, even if it never declared that it would", async () => {
   using web = mcpServerByHand();
   await using it = connectionTo(web.url);

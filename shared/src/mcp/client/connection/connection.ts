@@ -66,7 +66,7 @@ export function createConnection(server: ServerConfig, deps: ConnectDeps): Serve
     });
   };
   const listTools = async (client: Client) =>
-    (await client.listTools({}, { timeout: listMs, signal: life.signal })).tools;
+    firstOfEachName((await client.listTools({}, { timeout: listMs, signal: life.signal })).tools);
   return {
     server,
     tools: (signal) => abortable(listed.get(), signal),
@@ -82,6 +82,12 @@ export function createConnection(server: ServerConfig, deps: ConnectDeps): Serve
  */
 function isForgotten({ transport }: Client, error: unknown): boolean {
   return transport?.sessionId !== undefined && error instanceof SdkHttpError && [400, 404].includes(error.status ?? 0);
+}
+
+/** Providers refuse every request in which two tools have one name. */
+function firstOfEachName(tools: readonly Tool[]): readonly Tool[] {
+  const names = new Set<string>();
+  return tools.filter(({ name }) => !names.has(name) && names.add(name));
 }
 
 /** If a server requires a wider scope, the next sign-in will ask for it. */
