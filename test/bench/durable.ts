@@ -96,6 +96,8 @@ try {
   const early = median(steps.slice(10, 210));
   const late = median(steps.slice(1810, 2010));
   const perSecond = Math.max(await throughput(200, 20), await throughput(200, 20));
+  const compiled = [];
+  for (let round = 0; round < 5; round++) compiled.push(await throughput(200, 50));
   console.log(
     `raw insert ${raw.toFixed(3)} ms, durable step ${median(steps).toFixed(3)} ms (median, ${payload.length} bytes)`,
   );
@@ -103,7 +105,13 @@ try {
     report({ name: "durable step ÷ raw insert", value: median(steps) / raw, target: 5 }),
     report({ name: "durable step, median ms", value: median(steps), target: 1 }),
     report({ name: "steps 1810–2010 ÷ steps 10–210", value: late / early, target: 1.5 }),
-    report({ name: "steps per second over 200 runs", value: perSecond, target: 5000, atLeast: true }),
+    report({
+      name: "steps per second over 200 runs, the first of a process",
+      value: perSecond,
+      target: 5000,
+      atLeast: true,
+    }),
+    report({ name: "the same once the code is compiled", value: median(compiled), target: 60_000, atLeast: true }),
   ];
   process.exitCode = results.every(Boolean) ? 0 : 1;
 } finally {
