@@ -21,8 +21,8 @@ export async function sheetsOf(content: Uint8Array): Promise<{ readonly name: st
 /**
  * A sheet as a table: empty rows and titles above the table are left out; the first row is the
  * column names when it holds only texts, with the second where that fills its gaps. Cells have
- * their last computed values, or those computed here; `notes` names those that have none. `goOn` is called every
- * thousand rows and stops the reading by throwing.
+ * their last computed values, or those computed here; `notes` names those that have none. `goOn` is
+ * called every thousand rows and stops the reading by throwing.
  */
 export async function readSheet(content: Uint8Array, sheet: string, goOn: () => void): Promise<ForeignTable> {
   const stored = await cellsOf(content, sheet, goOn);

@@ -27,7 +27,8 @@ const epoch = Date.UTC(1899, 11, 30);
 /**
  * What the formulas of a workbook give, by `sheet!row,column` counted from 0. Formulas that cannot
  * be computed here are left out, and so are those that read them, which could make a value of the
- * error; of a workbook too large to be computed in seconds, all. `names` are words that nobody knows.
+ * error; of a workbook too large to be computed in seconds, all. `names` are words that nobody
+ * knows.
  */
 export async function computedFormulas(
   sheets: readonly WriteSheet[],
@@ -94,7 +95,9 @@ function spills(model: Model, sheets: readonly WriteSheet[], { sheet, row, colum
   });
 }
 
-/** The functions of the formulas that the engine does not know, also where their error is hidden. */
+/**
+ * The functions of the formulas that the engine does not know, also where their error is hidden.
+ */
 function unknownFunctions(model: Model, formulas: readonly PlacedFormula[]): string[] {
   const called = new Set(formulas.flatMap(wordsIn).filter((word) => word.endsWith("(")));
   model.newSheet();

@@ -16,9 +16,9 @@ export function outsideQuotes(formula: string, done: (part: string) => string): 
 }
 
 /**
- * A formula whose ranges end with row `last`, below which every sheet is empty: a whole column takes
- * a second to be looked through. Undefined for one that could give something else then, or that may
- * read any number of cells.
+ * A formula whose ranges end with row `last`, below which every sheet is empty: a whole column
+ * takes a second to be looked through. Undefined for one that could give something else then, or
+ * that may read any number of cells.
  */
 export function boundedFormula(formula: string, last: number): string | undefined {
   let [isChanged, isOpen] = [false, false];
