@@ -3,7 +3,7 @@ import { createKeyedQueue } from "../core/async/keyed-queue.ts";
 import type { Tool } from "../core/tools/tool.ts";
 import type { PolicedEgress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
-import type { GitHosts } from "../tools/code/forge/git-host.ts";
+import type { GitHosts } from "../tools/code/git-host.ts";
 import { unpackTool } from "../tools/code/unpack.ts";
 import type { Databases } from "../tools/data/database/databases.ts";
 import type { DatabaseServers } from "../tools/data/servers/database-servers.ts";
