@@ -2,7 +2,7 @@ import type { Model } from "@ironcalc/wasm";
 import { formatValue } from "hucre";
 import { type CellValue, colToLetter, type WriteSheet } from "hucre/xlsx";
 import { firstOf } from "../../../core/text/counted.ts";
-import { areaRead, lastFormulas, nameOf, type PlacedFormula } from "./formula-dependencies.ts";
+import { areaRead, lastFormulas, nameOf, type PlacedFormula, readersOf } from "./formula-dependencies.ts";
 
 /** What a formula gives, or the error it shows, such as `#DIV/0!`. */
 export type Computed = { readonly value: string | number | boolean } | { readonly error: string };
@@ -26,11 +26,14 @@ const epoch = Date.UTC(1899, 11, 30);
 
 /**
  * What the formulas of a workbook give, by `sheet!row,column` counted from 0. Formulas that cannot
- * be computed here are left out; of a workbook too large to be computed in seconds, all.
+ * be computed here are left out, and so are those that read them, which could make a value of the
+ * error; of a workbook too large to be computed in seconds, all. `names` are words that nobody
+ * knows.
  */
 export async function computedFormulas(
   sheets: readonly WriteSheet[],
   formulas: readonly PlacedFormula[],
+  names: readonly string[] = [],
 ): Promise<ReadonlyMap<string, Computed>> {
   const computed = new Map<string, Computed>();
   const cells = sheets.reduce((sum, { rows = [] }) => sum + rows.reduce((all, { length }) => all + length, 0), 0);
@@ -38,9 +41,17 @@ export async function computedFormulas(
   if (formulas.length === 0 || cells > maxCells || areaRead(formulas, used) > maxRead) return computed;
   const { Model } = await loadEngine();
   try {
-    for (const [at, result] of resultsOf(new Model("Workbook", "en", "UTC", "en"), sheets, formulas).entries()) {
-      const one = formulas[at];
-      if (one !== undefined && result !== undefined) computed.set(placeOf(one), result);
+    const model = new Model("Workbook", "en", "UTC", "en");
+    const results = resultsOf(model, sheets, formulas);
+    const words = [...names, ...unknownFunctions(model, formulas)].map((word) => word.toLowerCase());
+    const unsure = formulas.filter(
+      (one, at) =>
+        results[at] === undefined || spills(model, sheets, one) || wordsIn(one).some((word) => words.includes(word)),
+    );
+    const left = readersOf(new Set(unsure), formulas);
+    for (const [at, one] of formulas.entries()) {
+      const result = results[at];
+      if (result !== undefined && !left.has(one)) computed.set(placeOf(one), result);
     }
   } catch {
     // The engine gives up on some formulas, such as one of a thousand terms: nothing is known then.
@@ -70,6 +81,38 @@ function resultsOf(
   });
 }
 
+/**
+ * Whether the engine gives a formula several cells, where a program that opens the file takes the
+ * one of its row or column.
+ */
+function spills(model: Model, sheets: readonly WriteSheet[], { sheet, row, column }: PlacedFormula): boolean {
+  const at = sheets.findIndex(({ name }) => name === sheet);
+  const { rows = [], cells } = sheets[at] ?? {};
+  return [[row + 1, column] as const, [row, column + 1] as const].some(([beside, next]) => {
+    const isEmpty = inputOf(rows[beside - 1]?.[next - 1] ?? null) === undefined;
+    const isEntered = !isEmpty || cells?.get(`${beside - 1},${next - 1}`)?.formula !== undefined;
+    return !isEntered && model.getFormattedCellValue(at, beside, next) !== "";
+  });
+}
+
+/**
+ * The functions of the formulas that the engine does not know, also where their error is hidden.
+ */
+function unknownFunctions(model: Model, formulas: readonly PlacedFormula[]): string[] {
+  const called = new Set(formulas.flatMap(wordsIn).filter((word) => word.endsWith("(")));
+  model.newSheet();
+  const sheet = model.getWorksheetsProperties().length - 1;
+  for (const [at, word] of [...called].entries()) model.setUserInput(sheet, at + 1, 1, `=${word})`);
+  model.evaluate();
+  return [...called].filter((_, at) => model.getFormattedCellValue(sheet, at + 1, 1) === "#NAME?");
+}
+
+/** The names in a formula in small letters, those of functions with their bracket. */
+function wordsIn({ formula }: PlacedFormula): string[] {
+  const outside = formula.replaceAll(/"(?:[^"]|"")*"|'(?:[^']|'')*'!/g, " ");
+  return (outside.match(/[A-Za-z_\\][\w.\\]*\(?/g) ?? []).map((word) => word.toLowerCase());
+}
+
 async function loadEngine() {
   const engine = await import("@ironcalc/wasm");
   engine.initSync({ module: await Bun.file(new URL(import.meta.resolve("@ironcalc/wasm/wasm_bg.wasm"))).bytes() });
@@ -83,8 +126,8 @@ function enter(model: Model, sheets: readonly WriteSheet[]): void {
     model.renameSheet(at, name);
     for (const [top, row] of rows.entries())
       for (const [left, value] of row.entries()) {
-        const formula = cells?.get(`${top},${left}`)?.formula;
-        const entered = formula === undefined ? inputOf(value) : `=${formula}`;
+        const { formula, type } = cells?.get(`${top},${left}`) ?? {};
+        const entered = formula !== undefined ? `=${formula}` : type === "error" ? String(value) : inputOf(value);
         if (entered !== undefined) model.setUserInput(at, top + 1, left + 1, entered);
       }
   }

@@ -74,6 +74,33 @@ export function lastFormulas(formulas: readonly PlacedFormula[]): readonly Place
   return [...last];
 }
 
+/** What reads cells that are named only while it is computed. */
+const computedReference = /\b(?:INDIRECT|OFFSET)\(/i;
+
+/**
+ * These formulas and all that read them, one after the other; all of them if that takes too long to
+ * find out.
+ */
+export function readersOf(
+  some: ReadonlySet<PlacedFormula>,
+  formulas: readonly PlacedFormula[],
+): ReadonlySet<PlacedFormula> {
+  const found = new Set(some);
+  if (found.size === 0) return found;
+  for (const one of formulas) if (computedReference.test(one.formula)) found.add(one);
+  const left = new Map(formulas.map((one) => [one, rangesIn(one)]));
+  let comparisons = 0;
+  for (const read of found) {
+    left.delete(read);
+    for (const [one, ranges] of left) {
+      comparisons += ranges.length;
+      if (ranges.some((range) => isSheet(range, read) && covers(range, read))) found.add(one);
+    }
+    if (comparisons > maxComparisons) return new Set(formulas);
+  }
+  return found;
+}
+
 /**
  * How many cells the formulas read, a cell once for each that reads it; `rows` are those of each
  * sheet that are used, by its name in small letters.
@@ -114,6 +141,10 @@ function rangesIn({ sheet, formula }: PlacedFormula): Range[] {
 
 function covers({ left, right, top, bottom }: Range, { column, row }: PlacedFormula): boolean {
   return column >= left && column <= right && row >= top && row <= bottom;
+}
+
+function isSheet(one: Pick<Range, "sheet">, other: Pick<PlacedFormula, "sheet">): boolean {
+  return one.sheet.toLowerCase() === other.sheet.toLowerCase();
 }
 
 function ordered(one: number, other: number): readonly [number, number] {
