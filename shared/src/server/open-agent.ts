@@ -60,6 +60,7 @@ export async function openAgent(
   // The two largest families are loaded for agents that have them.
   const coding = lists("code") ? await import("../tools/code/code-tools.ts") : undefined;
   const data = lists("data") ? await import("../tools/data/data-tools.ts") : undefined;
+  const tables = lists("tables") ? await import("../tools/data/table-tools.ts") : undefined;
   const code = coding?.codeTools({
     ...{ sandbox, runsCode: shell.length > 0, egress, edits },
     ...(gitHosts && { hosts: gitHosts }),
@@ -78,6 +79,7 @@ export async function openAgent(
     browser: browsing,
     editor: createStrReplaceEditor(edits),
     data: data?.dataTools({ databases, ...(servers && { servers }), python }) ?? [],
+    tables: tables?.tableTools({ databases }) ?? [],
     code: code?.tools ?? [],
   };
   const opened = listed.map((one) => (isFamily(one) ? one.open(machine) : { tools: [one] }));
