@@ -5,6 +5,7 @@ import { Button } from "../../parts/button.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
 import { countText, durationText, moneyText } from "../../words/format.ts";
 import { words } from "../../words/words.ts";
+import { Facts } from "./facts.tsx";
 import { useFullEvent } from "./full-event.ts";
 import { ModelRequest } from "./model-request.tsx";
 import { CodeBlock, prettyJson } from "./render/code-block.tsx";
@@ -28,18 +29,9 @@ export function ModelCall({ reply, open = false }: { reply: TreeEvent; open?: bo
     [text.took, durationText(milliseconds)],
   ];
   return (
-    <section class="facts">
-      <h3>{text.modelCall}</h3>
-      <dl>
-        {rows.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+    <Facts title={text.modelCall} rows={rows}>
       {shown ? <Kept reply={reply} /> : <Button onClick={() => setShown(true)}>{text.showReply}</Button>}
-    </section>
+    </Facts>
   );
 }
 

@@ -5,6 +5,7 @@ import { Markdown } from "../../parts/markdown.tsx";
 import { isFlow } from "../../state/names.ts";
 import { clockText, countText, durationText, moneyText, safeText } from "../../words/format.ts";
 import { words } from "../../words/words.ts";
+import { Facts } from "./facts.tsx";
 import { useFullEvent } from "./full-event.ts";
 import { InspectorTop } from "./inspector-top.tsx";
 import { changedFiles } from "./model/changed-files.ts";
@@ -100,19 +101,8 @@ function Figures({ item }: { item: RunItem }) {
     [text.wrote, text.wroteTokens(countText(used.tokens - used.input))],
     [text.cost, used.unpriced && used.usd === 0 ? text.unpriced : moneyText(used.usd)],
   ];
-  return (
-    <section class="facts">
-      <h3>{asksOthers(item) ? text.ownModelCalls(replies.length) : text.modelCalls(replies.length)}</h3>
-      <dl>
-        {rows.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-    </section>
-  );
+  const title = asksOthers(item) ? text.ownModelCalls(replies.length) : text.modelCalls(replies.length);
+  return <Facts title={title} rows={rows} />;
 }
 
 function textOfEvent(event: object): string {
