@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { percentDecoded } from "manyhands/internal/core/text/percent-decoded";
 
 /**
  * Where the page is. The address after `#` is a path with a query: the API has the same paths
@@ -12,16 +13,8 @@ export const place = signal<PageRoute>(readRoute(location.hash));
 /** Reads the address after `#`. */
 function readRoute(hash: string): PageRoute {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s);
-  const parts = path.split("/").flatMap((part) => (part === "" ? [] : [decode(part)]));
+  const parts = path.split("/").flatMap((part) => (part === "" ? [] : [percentDecoded(part)]));
   return { parts, query: new URLSearchParams(query) };
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 /** The address of a place: its parts, then what its query holds. */

@@ -51,6 +51,7 @@ const source = `(() => { ${[...functions, startLooking].map(String).join("\n")}
 const program: IsolatedProgram = { id: Bun.hash(source).toString(36), source };
 
 const describeMs = 5_000;
+const unseenMs = 10_000;
 
 /** Where an element is: in which of a frame's successive documents, and its number there. */
 export type ElementPlace = { readonly frame: Frame; readonly origin: number; readonly number: number };
@@ -61,8 +62,8 @@ export function lookIn(frame: Frame, order: LookOrder, timeoutMs: number): Promi
 }
 
 /** The texts of a document that no person could see. */
-export function unseenTextOf(frame: Frame, timeoutMs = 10_000): Promise<string[]> {
-  return callIsolated(frame, program, { name: "unseen", timeoutMs });
+export function unseenTextOf(frame: Frame): Promise<string[]> {
+  return callIsolated(frame, program, { name: "unseen", timeoutMs: unseenMs });
 }
 
 /**

@@ -29,14 +29,11 @@ export type PythonInterpreters = {
   close(): Promise<void>;
 };
 
-/** Creates them, without starting any. `idleMs` bounds the time of each without a call. */
-export function createPythonInterpreters(
-  sandbox: Sandbox,
-  options: { readonly idleMs?: number } = {},
-): PythonInterpreters {
+/** Creates them, without starting any. */
+export function createPythonInterpreters(sandbox: Sandbox): PythonInterpreters {
   const open = ({ root }: Workspace) => openPythonSession(sandbox, root);
-  const sessions = createSessionPool({ name: "python", open, ...options });
-  const warm = createWarmInterpreters(sandbox, options);
+  const sessions = createSessionPool({ name: "python", open });
+  const warm = createWarmInterpreters(sandbox);
   return {
     sessions,
     warm,
