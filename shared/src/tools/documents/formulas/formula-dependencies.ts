@@ -75,7 +75,7 @@ export function lastFormulas(formulas: readonly PlacedFormula[]): readonly Place
 }
 
 /** What reads cells that are named only while it is computed. */
-const computedReference = /\b(?:INDIRECT|OFFSET)\(/i;
+export const computedReference = /\b(?:INDIRECT|OFFSET)\(/i;
 
 /**
  * These formulas and all that read them, one after the other; all of them if that takes too long to
