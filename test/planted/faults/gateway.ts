@@ -37,8 +37,8 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "piece-taken-for-the-whole",
     file: "gateway/src/tasks/task-items.ts",
-    find: "if (update.append || !update.lastChunk) continue;",
-    becomes: "if (update.append) continue;",
+    find: "if (update.append || !update.lastChunk) break;",
+    becomes: "if (update.append) break;",
     harm: "Of a file that arrives in pieces, the first is saved as the whole file.",
     tests: gateway,
   },
