@@ -2,6 +2,7 @@ import type { AriaBox, AriaNode } from "./aria-node.ts";
 import { markOf } from "./aria-node.ts";
 import type { Hider } from "./hider.ts";
 import { actsByRole, holdsValue, type Item, isQuiet, nameSaysAll } from "./item.ts";
+import { withoutLabels } from "./without-labels.ts";
 
 /** The document that nodes belong to, as far as making items needs it. */
 export type Setting = {
@@ -35,7 +36,7 @@ export function toItems(nodes: readonly (string | AriaNode)[], setting: Setting,
     const isRow = (isDrawnRow(node, nodes) && fitsRow(inner)) || (isOneOfMany(node, nodes) && fitsCard(inner));
     return isRow ? [rowItem(node, inner, setting)] : inner;
   });
-  return items.filter((item, index) => !isLabel(item, items[index - 1]) && !isLabel(item, items[index + 1]));
+  return withoutLabels(items);
 }
 
 const fewestAlike = 3;
@@ -86,12 +87,6 @@ function rowItem({ box, ref: number, role, name, ...node }: AriaNode, children: 
   const ref = number === undefined ? undefined : setting.refOf({ number, role, name, mark });
   const away = awayOf(box, setting);
   return { role: "row", name: "", text: "", states: [], ref, acts: false, away, url: undefined, children };
-}
-
-/** Whether a text, also one that can be clicked, only names the field beside it. */
-function isLabel({ role, text, children }: Item, neighbour: Item | undefined): boolean {
-  const isText = role === "text" || (role === "clickable" && children.length === 0);
-  return isText && neighbour !== undefined && holdsValue(neighbour.role) && neighbour.name === text;
 }
 
 function textItems(value: string, { hider }: Setting, away: number, ref?: string): Item[] {
