@@ -141,10 +141,10 @@ test("planted faults are found", () => {
  * measure a duration.
  */
 const readsWall = [
-  "gateway/src/console/app/format.ts",
   "gateway/src/console/pages/run/plan-strip.tsx",
   "gateway/src/console/pages/run/timeline/timeline.tsx",
   "gateway/src/console/pages/runs/list-store.ts",
+  "gateway/src/console/words/format.ts",
   "gateway/src/registry/known-agent.ts",
   "gateway/src/shares/share-store.ts",
   "gateway/src/starts/notify/send-news.ts",

@@ -1,4 +1,4 @@
-import { safeText } from "../app/format.ts";
+import { safeText } from "../words/format.ts";
 import { type Block, type Inline, parseMarkdown } from "./parse-markdown.ts";
 
 /**

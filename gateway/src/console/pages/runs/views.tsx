@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import { address } from "../../app/router.ts";
-import { words } from "../../app/words/words.ts";
 import { Button, IconButton } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { toast } from "../../parts/toast.tsx";
+import { address } from "../../state/router.ts";
+import { words } from "../../words/words.ts";
 import { type Filters, filterNames } from "./runs-query.ts";
 import { removeView, type SavedView, savedViews, saveView } from "./saved-views.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { publicAddress } from "../agents/agent-section.ts";
+import { publicAddress } from "./agent-section.ts";
 
 /** `[engine]`: where runs are stored, and who decides which process executes them. */
 export const engineSection = z.strictObject({

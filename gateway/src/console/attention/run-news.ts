@@ -1,12 +1,12 @@
 import { signal } from "@preact/signals";
 import type { RunView } from "manyhands/internal/runs/run-view";
-import { getRun } from "../../api/catalog.ts";
-import type { ChangedRun } from "../../api/changes.ts";
-import { announce } from "../../parts/announcer.tsx";
-import { hasEnded } from "../../parts/icons/glyph.tsx";
-import { titleOf } from "../names.ts";
-import { place } from "../router.ts";
-import { lastChange, recent, waiting, waitsForPerson } from "../store.ts";
+import { getRun } from "../api/catalog.ts";
+import type { ChangedRun } from "../api/changes.ts";
+import { announce } from "../parts/announcer.tsx";
+import { hasEnded } from "../parts/icons/glyph.tsx";
+import { titleOf } from "../state/names.ts";
+import { place } from "../state/router.ts";
+import { lastChange, recent, waiting, waitsForPerson } from "../state/store.ts";
 import { words } from "../words/words.ts";
 import { notify } from "./notifications.ts";
 

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { databaseKinds } from "../tools/data/servers/database-server.ts";
-import { authSection } from "./access/auth-section.ts";
+import { databaseKinds } from "../../tools/data/servers/database-server.ts";
 import {
   address,
   agentsSection,
@@ -10,11 +9,12 @@ import {
   credentialsSection,
   flowsSection,
   publicAddress,
-} from "./agents/agent-section.ts";
+} from "./agent-section.ts";
+import { authSection } from "./auth-section.ts";
+import { engineSection } from "./engine-section.ts";
 import { gitSection } from "./git-section.ts";
-import { llmSection } from "./llm/llm-section.ts";
-import { engineSection } from "./storage/engine-section.ts";
-import { notifySection, schedulesSection, triggersSection } from "./triggers/trigger-sections.ts";
+import { llmSection } from "./llm-section.ts";
+import { notifySection, schedulesSection, triggersSection } from "./trigger-sections.ts";
 import { browserSection, egressSection, searchSection, secretSection } from "./web-sections.ts";
 
 const text = z.string().min(1);

@@ -1,6 +1,6 @@
-import { allowNotifications, notifications } from "../app/attention/notifications.ts";
-import { words } from "../app/words/words.ts";
-import { complain } from "./toast.tsx";
+import { complain } from "../parts/toast.tsx";
+import { words } from "../words/words.ts";
+import { allowNotifications, notifications } from "./notifications.ts";
 
 /** Whether the person is notified; the browser asks only when it is pressed. */
 export function NotificationChoice() {

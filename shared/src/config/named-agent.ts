@@ -1,8 +1,8 @@
-import { AppError } from "../../core/errors.ts";
-import type { Config } from "../config.ts";
-import type { AgentConfig } from "./agent-config.ts";
-import { checkInstructions } from "./instructions.ts";
-import { entryPath } from "./named-files.ts";
+import { AppError } from "../core/errors.ts";
+import type { AgentConfig } from "./agents/agent-config.ts";
+import { checkInstructions } from "./agents/instructions.ts";
+import { entryPath } from "./agents/named-files.ts";
+import type { Config } from "./config.ts";
 
 /** The settings of an agent of this system. Throws `invalid_input`, listing the known agents. */
 export function agentNamed({ agents }: Pick<Config, "agents">, name: string): AgentConfig {

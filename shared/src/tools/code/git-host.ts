@@ -1,4 +1,4 @@
-import { AppError } from "../../../core/errors.ts";
+import { AppError } from "../../core/errors.ts";
 
 /** The kinds of servers whose API opens pull requests; `git`: only git's own protocol is spoken. */
 export const forgeKinds = ["github", "gitlab", "gitea", "git"] as const;

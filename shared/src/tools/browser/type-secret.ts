@@ -1,17 +1,17 @@
 import * as z from "zod";
-import { AppError } from "../../../core/errors.ts";
-import type { Tool } from "../../../core/tools/tool.ts";
-import type { NamedSecret, SecretKind, Secrets } from "../../../machine/secrets/secrets.ts";
-import { findElement } from "../../observation/elements/find-element.ts";
-import type { SecretOrder, SecretOutcome } from "../../observation/in-page/fill-secret.ts";
-import { heldUp } from "../../observation/look.ts";
-import { secretInto } from "../../observation/looking.ts";
-import { originOf } from "../../page/as-data.ts";
-import { judgeSecret } from "../../risk/judge-secret.ts";
-import { type BrowserCall, type BrowserDeps, browserTool } from "../act/browser-tool.ts";
-import { ref } from "../act/input.ts";
-import { actMs, perform } from "../act/perform.ts";
-import { evenIfSlow } from "../act/press.ts";
+import { AppError } from "../../core/errors.ts";
+import type { Tool } from "../../core/tools/tool.ts";
+import type { NamedSecret, SecretKind, Secrets } from "../../machine/secrets/secrets.ts";
+import { findElement } from "../observation/elements/find-element.ts";
+import type { SecretOrder, SecretOutcome } from "../observation/in-page/fill-secret.ts";
+import { heldUp } from "../observation/look.ts";
+import { secretInto } from "../observation/looking.ts";
+import { originOf } from "../page/as-data.ts";
+import { judgeSecret } from "../risk/judge-secret.ts";
+import { type BrowserCall, type BrowserDeps, browserTool } from "./act/browser-tool.ts";
+import { ref } from "./act/input.ts";
+import { actMs, perform } from "./act/perform.ts";
+import { evenIfSlow } from "./act/press.ts";
 
 const lookMs = 10_000;
 /** A code that is not sent at once has to outlast the model's next turn. */

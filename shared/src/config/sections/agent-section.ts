@@ -2,7 +2,7 @@ import * as z from "zod";
 import { cardDemands } from "../../a2a/signing/card-demand.ts";
 import { withoutLastSlashes } from "../../core/text/without-last-slashes.ts";
 import { agentDefaults } from "../agents.ts";
-import { toolProfiles } from "../llm/tool-profile.ts";
+import { toolProfiles } from "../tool-profile.ts";
 
 /**
  * The tool families that `[agents.NAME] tools` can name. `tools/families.ts` says what each

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
-import { safeText, shortLine } from "../format.ts";
-import { address, go } from "../router.ts";
+import { address, go } from "../state/router.ts";
+import { safeText, shortLine } from "../words/format.ts";
 
 const key = "manyhands-notifications";
 

@@ -1,6 +1,6 @@
-import { Empty } from "../parts/empty.tsx";
-import { address } from "./router.ts";
-import { words } from "./words/words.ts";
+import { address } from "../state/router.ts";
+import { words } from "../words/words.ts";
+import { Empty } from "./empty.tsx";
 
 /** What is shown where there is nothing. */
 export function NotFound() {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { address } from "../agents/agent-section.ts";
+import { address } from "./agent-section.ts";
 
 const text = z.string().min(1);
 const port = z.int().min(1).max(65535);

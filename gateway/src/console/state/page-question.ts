@@ -1,7 +1,7 @@
 import type { RunView } from "manyhands/internal/runs/run-view";
-import { refreshRuns } from "../app/store.ts";
-import { runPath } from "./catalog.ts";
-import { get, newKey, post } from "./client.ts";
+import { runPath } from "../api/catalog.ts";
+import { get, newKey, post } from "../api/client.ts";
+import { refreshRuns } from "./store.ts";
 
 /** What is in questions that a person may answer best on the agent's page or desktop. */
 const ofPage =

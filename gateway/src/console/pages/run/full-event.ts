@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
-import { runPath } from "../../../api/catalog.ts";
-import { get } from "../../../api/client.ts";
-import type { TreeEvent } from "../../../api/tree-events.ts";
+import { runPath } from "../../api/catalog.ts";
+import { get } from "../../api/client.ts";
+import type { TreeEvent } from "../../api/tree-events.ts";
 
 /** Whole events kept for when they are shown again. */
 const kept = 40;

@@ -1,7 +1,7 @@
 import type { RunView } from "manyhands/internal/runs/run-view";
-import { safeText, shortLine } from "./format.ts";
+import { safeText, shortLine } from "../words/format.ts";
+import { words } from "../words/words.ts";
 import { agents, flows } from "./store.ts";
-import { words } from "./words/words.ts";
 
 /** The task of a run as a title: the beginning of what was asked. */
 export function titleOf({ input }: Pick<RunView, "input">, length = 60): string {

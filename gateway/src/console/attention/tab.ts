@@ -1,7 +1,7 @@
 import { effect, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { safeText, shortLine } from "../format.ts";
-import { waiting } from "../store.ts";
+import { waiting } from "../state/store.ts";
+import { safeText, shortLine } from "../words/format.ts";
 import { unseenFailures } from "./run-news.ts";
 
 const name = "Manyhands";

@@ -1,5 +1,5 @@
-import { traitsOf } from "../../models/capabilities.ts";
-import type { ModelConfig } from "../../models/config.ts";
+import { traitsOf } from "../models/capabilities.ts";
+import type { ModelConfig } from "../models/config.ts";
 
 /**
  * How many of its tool families an agent offers its model: all; those it can work without left out;

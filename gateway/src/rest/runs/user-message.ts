@@ -1,6 +1,6 @@
 import type { IncomingMessage, IncomingPart } from "manyhands/internal/core/message";
 import { type FlowSettings, settingsMetadata } from "manyhands/internal/core/runs/task";
-import type { Said } from "./runs/run-schemas.ts";
+import type { Said } from "./run-schemas.ts";
 
 /** What a caller said, as a message. */
 export function userMessage(messageId: string, said: Said, settings: FlowSettings): IncomingMessage {

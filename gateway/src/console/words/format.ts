@@ -1,6 +1,6 @@
 import { escapeUnseen } from "manyhands/internal/core/text/sanitize";
 import type { TaskUsage } from "manyhands/internal/core/usage";
-import { language, words } from "./words/words.ts";
+import { language, words } from "./words.ts";
 
 /** How long ago a time was, as people say it. */
 export function ageText(iso: string, now = Date.now()): string {

@@ -1,4 +1,4 @@
-import { type ChartTable, isNumeric } from "../chart-table.ts";
+import { type ChartTable, isNumeric } from "./chart-table.ts";
 
 const longitude = /^(?:lon|lng|long|longitude|经度)$/i;
 const latitude = /^(?:lat|latitude|纬度)$/i;

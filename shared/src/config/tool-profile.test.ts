@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { modelConfigSchema } from "../../models/config.ts";
+import { modelConfigSchema } from "../models/config.ts";
 import { leftOut, profileFor } from "./tool-profile.ts";
 
 test.each([

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { profileName } from "../machine/browser-profile/profile-store.ts";
-import { engineNames } from "../tools/web/search/engine.ts";
+import { profileName } from "../../machine/browser-profile/profile-store.ts";
+import { engineNames } from "../../tools/web/search/engine.ts";
 
 const text = z.string().min(1);
 const url = z

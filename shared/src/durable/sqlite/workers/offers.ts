@@ -1,10 +1,10 @@
-import { versionMissing } from "../../core/runs/bodies.ts";
-import type { RunDefinition, RunEvent } from "../../core/runs/run.ts";
-import type { Moment } from "./run-clock.ts";
-import type { StoredOffer } from "./tables/claims-table.ts";
-import type { RunRow } from "./tables/runs-table.ts";
-import type { Tables } from "./tables/tables.ts";
-import { endRun } from "./workers/endings.ts";
+import { versionMissing } from "../../../core/runs/bodies.ts";
+import type { RunDefinition, RunEvent } from "../../../core/runs/run.ts";
+import type { Moment } from "../run-clock.ts";
+import type { StoredOffer } from "../tables/claims-table.ts";
+import type { RunRow } from "../tables/runs-table.ts";
+import type { Tables } from "../tables/tables.ts";
+import { endRun } from "./endings.ts";
 
 /** A run that got events, and the last one's number. */
 export type Told = { readonly id: string; readonly seq: number };

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { readdir } from "node:fs/promises";
-import type { Tool } from "../../../core/tools/tool.ts";
-import type { Browsing } from "../../../machine/browser/browser.ts";
-import { createSecrets, type NamedSecret, type Secrets } from "../../../machine/secrets/secrets.ts";
-import { type BrowsersForTest, browsersForTest } from "../../../testing/browser/browsers.ts";
-import { refOf } from "../../../testing/browser/desk.ts";
-import { contextForTest, riskContextForTest } from "../../../testing/tool-context.ts";
-import { createSnapshotStates } from "../../observation/elements/snapshot-state.ts";
-import { createGuard } from "../../risk/guard.ts";
-import { browserTools } from "../browser-tools.ts";
-import { extractContent } from "../extract/extract-content.ts";
-import { hidingSecrets, lookWithSecrets } from "./hide-secrets.ts";
+import type { Tool } from "../../core/tools/tool.ts";
+import type { Browsing } from "../../machine/browser/browser.ts";
+import { createSecrets, type NamedSecret, type Secrets } from "../../machine/secrets/secrets.ts";
+import { type BrowsersForTest, browsersForTest } from "../../testing/browser/browsers.ts";
+import { refOf } from "../../testing/browser/desk.ts";
+import { contextForTest, riskContextForTest } from "../../testing/tool-context.ts";
+import { createSnapshotStates } from "../observation/elements/snapshot-state.ts";
+import { createGuard } from "../risk/guard.ts";
+import { browserTools } from "./browser-tools.ts";
+import { extractContent } from "./extract/extract-content.ts";
+import { hidingSecrets, lookWithSecrets } from "./secrets/hide-secrets.ts";
 
 const value = "correct-horse-9";
 const received: string[] = [];
