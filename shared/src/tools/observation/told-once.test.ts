@@ -81,13 +81,18 @@ test("what a snapshot has just told is not repeated: only what is new, and what 
 
 test("a field's label is told once, also where it holds a link, which stays", async () => {
   const text = await desk.open("/form");
-  expect(text).toContain('checkbox "I accept the terms of sale" [');
-  expect(text).toContain('textbox "Mail to us" [');
-  for (const label of ["I accept the", "of sale", "Mail to", "News"])
-    expect([label, text.split(label).length - 1]).toEqual([label, 1]);
-  for (const link of ["terms", "us", "card"]) expect(text).toMatch(new RegExp(`link "${link}" \\[e\\d+\\]`));
-  // These are not the words of the field beside them.
-  expect(text.split("Pay by").length - 1).toBe(2);
+  const lines = text.split("\n").filter((line) => line.startsWith("- "));
+  expect(lines.map((line) => line.slice(2).replaceAll(/ \[e\d+\]/g, ""))).toEqual([
+    'checkbox "I accept the terms of sale"',
+    'link "terms"',
+    'link "us"',
+    'textbox "Mail to us"',
+    // These are not the words of the field beside them.
+    "Pay by",
+    'link "card"',
+    'textbox "Pay by card or cash"',
+    'checkbox "News"',
+  ]);
 });
 
 test("words that stand beside many shapes are told once", async () => {
