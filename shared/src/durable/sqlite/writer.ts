@@ -131,8 +131,8 @@ export class Writer {
   }
 
   /**
-   * See StoreConnection.emptyLog; waits as long for others as a write does, while everything else has
-   * its turn. Rejects if the storage fails.
+   * See StoreConnection.emptyLog; waits as long for others as a write does, while everything else
+   * has its turn. Rejects if the storage fails.
    */
   async emptyLog(): Promise<boolean> {
     try {
