@@ -17,7 +17,7 @@ import { clearFilters, FilterBar, filtersKey } from "./filter-bar.tsx";
 import { type ListStore, openListStore } from "./list-store.ts";
 import { RunRow } from "./run-row.tsx";
 import { countedAtMost, filtersOf, type ListedRun } from "./runs-query.ts";
-import { Views } from "./views.tsx";
+import { ViewLinks } from "./view-links.tsx";
 
 /** Milliseconds of quiet after which a search begins. */
 const typingMs = 250;
@@ -43,7 +43,7 @@ export function RunsPage() {
   return (
     <>
       <ListHead store={store} />
-      <Views filters={filters} />
+      <ViewLinks filters={filters} />
       <FilterBar filters={filters} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys. */}
       <section class="scroll" aria-label={text.runs} aria-busy={store.busy.value} tabIndex={0}>

@@ -1,8 +1,8 @@
 import { isDateFormat, serialToDate } from "hucre";
 import { type Cell, type CellValue, readXlsx, type Sheet, type Workbook, type WriteSheet } from "hucre/xlsx";
-import { computedFormulas } from "../../write/computed-formulas.ts";
-import type { PlacedFormula } from "../../write/formula-dependencies.ts";
-import { boundedFormula } from "./bounded-formula.ts";
+import { boundedFormula } from "../../formulas/bounded-formula.ts";
+import { computedFormulas } from "../../formulas/computed-formulas.ts";
+import type { PlacedFormula } from "../../formulas/formula-dependencies.ts";
 import { namedIn } from "./named-cells.ts";
 import { cellRange } from "./sheet-choice.ts";
 import { isUncalculated } from "./uncalculated.ts";

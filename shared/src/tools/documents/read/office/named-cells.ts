@@ -1,5 +1,5 @@
 import type { NamedRange } from "hucre";
-import { outsideQuotes } from "./bounded-formula.ts";
+import { outsideQuotes } from "../../formulas/bounded-formula.ts";
 
 /** A name for cells of which no part is relative to the cell that says it. */
 const absolute = /^(?:'(?:[^']|'')+'|[\w.]+)!\$[A-Z]{1,3}\$\d{1,7}(?::\$[A-Z]{1,3}\$\d{1,7})?$/i;

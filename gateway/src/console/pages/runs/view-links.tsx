@@ -10,7 +10,7 @@ import { removeView, type SavedView, savedViews, saveView } from "./saved-views.
 /**
  * Lists that are often wanted: all, what waits, what failed, what was dear, and the person's own.
  */
-export function Views({ filters }: { readonly filters: Filters }) {
+export function ViewLinks({ filters }: { readonly filters: Filters }) {
   const text = words();
   const [naming, setNaming] = useState(false);
   const ready: readonly SavedView[] = [

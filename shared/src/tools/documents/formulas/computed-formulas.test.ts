@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readXlsx } from "hucre/xlsx";
-import { makeWorkbook } from "./make-workbook.ts";
-import { writeWorkbook } from "./write-workbook.ts";
+import { makeWorkbook } from "../write/make-workbook.ts";
+import { writeWorkbook } from "../write/write-workbook.ts";
 
 type Rows = (string | number | boolean | null)[][];
 
