@@ -50,11 +50,11 @@ test("axe finds nothing where an answer's table scrolls, and on a phone where a 
   await using gateway = await startGateway({ flows: [broken] });
   const cells = Array.from({ length: 30 }, (_, column) => `column ${column}`);
   const wide = [cells, cells.map(() => "-:"), cells].map((row) => `|${row.join("|")}|`).join("\n");
-  const id = await startRun(gateway, "echo", `${wide}\n\n- [x] done\n- [ ] open`);
+  const id = await startRun(gateway, "echo", `${wide}\n\n${wide}\n\n- [x] done\n- [ ] open`);
   const failed = await startRun(gateway, "broken", "Do it");
   await using opened = await open(gateway, `#/runs/${id}`);
   const { page } = opened;
-  const table = page.getByRole("region", { name: "Table" });
+  const table = page.getByRole("group", { name: "Table" }).first();
   await table.waitFor();
   expect(await table.evaluate((region) => region.scrollWidth - region.clientWidth)).toBeGreaterThan(0);
   await page.getByRole("checkbox", { name: "Not done" }).waitFor();
