@@ -190,7 +190,9 @@ function alignOf(cell: string): Align {
   return cell.startsWith(":") ? "center" : "end";
 }
 
-/** Within a sentence only a list's first number begins a list: a year at a line's start does not. */
+/**
+ * Within a sentence only a list's first number begins a list: a year at a line's start does not.
+ */
 const interrupts = (line: string, lines: Lines): boolean =>
   readerOf(line, lines) !== undefined && !/^\s*(?!1[.)])\d+[.)]\s/.test(line);
 
