@@ -6,7 +6,6 @@ import {
   documents,
   editor,
   planning,
-  tables,
   terminate,
   web,
 } from "manyhands/tools";
@@ -31,7 +30,6 @@ export const browser = (({ plans, browserMissing: missing, readsWeb }) => {
       editor(),
       documents(),
       archives(),
-      tables(),
       askHuman(),
       terminate,
     ],

@@ -54,9 +54,7 @@ export function stepText({ text, expected, delivers }: TaskStep, background: Ste
       : [
           `An earlier attempt did not do it: ${reason}\nDo better where it fell short. What it made and is right can stay; report on the step as a whole.`,
         ]),
-    ...(forgotten === undefined
-      ? []
-      : [`That attempt, as information:\n\n${resultsText([{ ...inBrief(forgotten), reason: "" }])}`]),
+    ...(forgotten === undefined ? [] : [`That attempt, as information:\n\n${resultsText([inBrief(forgotten)])}`]),
   ].join("\n\n");
 }
 

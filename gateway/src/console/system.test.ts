@@ -2,15 +2,17 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { callerNamed } from "manyhands/internal/core/caller";
+import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
-import type { BrowserContextOptions, Page } from "playwright";
+import type { Browser, Page } from "playwright";
 import { serveCard } from "../testing/card-server.ts";
-import { type ConsoleBrowser, expectAccessible, openBrowser } from "../testing/console-browser.ts";
+import { expectAccessible, stillPage } from "../testing/console-browser.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
 
+const waitMs = 60_000;
 const hostile = resolve(import.meta.dir, "../../../test/mcp/hostile.fixture.ts");
 
-let browser: ConsoleBrowser;
+let browser: Browser;
 let gateway: TestGateway;
 let model: ScriptedModel;
 let agent: ReturnType<typeof serveCard>;
@@ -20,7 +22,7 @@ beforeAll(async () => {
   await chmod(gateway.home, 0o711);
   agent = serveCard("Greeter");
   await gateway.registry.add({ url: agent.url, name: "greeter" });
-  browser = await openBrowser();
+  browser = await startChromium();
 });
 afterAll(async () => {
   await browser?.close();
@@ -29,11 +31,30 @@ afterAll(async () => {
   await model?.close();
 });
 
+type Look = NonNullable<Parameters<Browser["newContext"]>[0]>;
+
 /**
  * A page that has asked nobody but the gateway and has not complained, as is seen when it closes.
  */
-const open = (place: string, look: BrowserContextOptions = {}, { url }: Pick<TestGateway, "url"> = gateway) =>
-  browser.page(`${url}/${place}`, { viewport: { width: 1280, height: 900 }, ...look });
+async function open(place: string, look: Look = {}, { url }: Pick<TestGateway, "url"> = gateway) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...stillPage, ...look });
+  const page = await context.newPage();
+  page.setDefaultTimeout(waitMs);
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("request", (request) => request.url().startsWith(url) || faults.push(request.url()));
+  page.on("console", (message) => {
+    if (message.text().includes("Content Security Policy")) faults.push(message.text());
+  });
+  await page.goto(`${url}/${place}`);
+  return {
+    page,
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      expect(faults).toEqual([]);
+    },
+  };
+}
 
 /** Takes a picture for whoever looks at the pages, if a folder for it is named. */
 async function look(page: Page, name: string): Promise<void> {

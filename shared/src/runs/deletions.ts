@@ -46,8 +46,7 @@ export function createDeletions(deps: DeletionsDeps): Deletions {
     const emptied = (conversations: readonly Conversation[]) => {
       for (const conversation of conversations) files?.detach(conversation);
     };
-    const what = { runIds: runs.map(({ id }) => id), principal, emptied, thorough: true };
-    const deletion = await onceStopped(() => engine.delete(what));
+    const deletion = await engine.delete({ runIds: runs.map(({ id }) => id), principal, emptied, thorough: true });
     audit?.({ principal, runs: deletion.runs });
     await deleteRunsAbout(engine, runs, deletion, principal);
     await removeFiles(deletion, files);
@@ -73,22 +72,6 @@ export function createDeletions(deps: DeletionsDeps): Deletions {
       return done ?? { deleted: [], elsewhere: [] };
     },
   };
-}
-
-/**
- * The tasks that a canceled run has at agents stop a moment after it, so a conflict with them is
- * waited out.
- */
-async function onceStopped<Value>(attempt: () => Promise<Value>): Promise<Value> {
-  const deadline = performance.now() + waitMs;
-  for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 500)) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== "conflict" || performance.now() >= deadline) throw error;
-    }
-    await Bun.sleep(pauseMs);
-  }
 }
 
 function refuseUnfinished({ id, status }: RunRecord): void {

@@ -2,12 +2,12 @@ import type { Approval } from "manyhands/internal/runs/run-view";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { runPath } from "../api/catalog.ts";
 import { newKey, post, refusedAs } from "../api/client.ts";
-import { draftOf } from "../state/drafts.ts";
-import { isAboutPage } from "../state/page-question.ts";
-import { address } from "../state/router.ts";
-import { refreshRuns } from "../state/store.ts";
-import { safeText } from "../words/format.ts";
-import { words } from "../words/words.ts";
+import { isAboutPage } from "../api/page-question.ts";
+import { draftOf } from "../app/drafts.ts";
+import { safeText } from "../app/format.ts";
+import { address } from "../app/router.ts";
+import { refreshRuns } from "../app/store.ts";
+import { words } from "../app/words/words.ts";
 import { Button } from "./button.tsx";
 import { Glyph } from "./icons/glyph.tsx";
 import { Icon } from "./icons/icon.tsx";
@@ -79,7 +79,8 @@ export function QuestionCard({ runId, contextId, who, kind, question, questionEv
     void answer(said);
   };
   return (
-    <section class="ask" aria-labelledby={title} tabIndex={-1} onKeyDown={onKeyDown} data-question={kind}>
+    // biome-ignore lint/a11y/useSemanticElements: a card takes the focus, and several are no landmarks.
+    <div class="ask" role="group" aria-labelledby={title} tabIndex={-1} onKeyDown={onKeyDown} data-question={kind}>
       <div class="cap" id={title}>
         <Glyph shape={kind === "authorization" ? "auth" : "ask"} label={false} />
         {kind === "approval"
@@ -104,7 +105,7 @@ export function QuestionCard({ runId, contextId, who, kind, question, questionEv
           </>
         )}
       </div>
-    </section>
+    </div>
   );
 }
 
@@ -162,6 +163,7 @@ function Decision({ approval, deciding, answer }: { readonly approval: Approval 
       {reason !== undefined && (
         <div class="field area">
           <textarea
+            dir="auto"
             rows={2}
             aria-label={text.reason}
             placeholder={text.reasonPlaceholder}
@@ -230,6 +232,7 @@ function Answer({ draft, deciding, answer }: { readonly draft: string } & Decidi
     >
       <div class="field area">
         <textarea
+          dir="auto"
           rows={2}
           required
           aria-label={text.yourAnswer}

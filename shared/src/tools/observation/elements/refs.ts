@@ -1,9 +1,13 @@
 import type { Frame } from "playwright";
-import type { ElementPlace } from "../looking.ts";
 
 /** An element as it was seen. */
-export type SeenElement = ElementPlace & {
+export type SeenElement = {
   readonly tab: number;
+  readonly frame: Frame;
+  /** Which of the frame's successive documents it is in. */
+  readonly origin: number;
+  /** Its number in the document. */
+  readonly number: number;
   readonly role: string;
   readonly name: string;
   /** Its name or text, without blanks, which identifies it again. */

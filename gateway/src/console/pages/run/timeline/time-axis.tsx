@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { words } from "../../../words/words.ts";
+import { words } from "../../../app/words/words.ts";
 import { chosenPart } from "../model/zoom.ts";
 import type { Zoom } from "./use-zoom.tsx";
 
@@ -34,7 +34,7 @@ export function Axis({ zoom }: { readonly zoom: Zoom }) {
       <Ticks zoom={zoom}>
         {Array.from({ length: ticks }, (_, at) => (
           <span key={at} style={{ left: `${(100 * at) / ticks}%` }}>
-            {named(begun + (length * at) / ticks)}
+            {begun + at === 0 ? "0" : named(begun + (length * at) / ticks)}
           </span>
         ))}
       </Ticks>
