@@ -1894,7 +1894,7 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "draft-written-meanwhile-lost",
-    file: "gateway/src/console/app/drafts.ts",
+    file: "gateway/src/console/state/drafts.ts",
     find: "text.value.slice(said.length).trimStart()",
     becomes: '""',
     harm: "What a person writes while a message is on its way is gone once it has arrived.",

@@ -1,6 +1,6 @@
 import type { FlowExample } from "manyhands/internal/core/flow";
 import type { RunView } from "manyhands/internal/runs/run-view";
-import { safeText } from "../app/format.ts";
+import { safeText } from "../words/format.ts";
 import { get } from "./client.ts";
 
 /** A page of runs. */

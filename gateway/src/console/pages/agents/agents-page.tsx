@@ -1,16 +1,16 @@
 import { useState } from "preact/hooks";
 import type { ListedAgent } from "../../api/catalog.ts";
 import { post, remove } from "../../api/client.ts";
-import { ageText, modelText, safeText, timeText } from "../../app/format.ts";
-import { address } from "../../app/router.ts";
-import { agents, refreshAgents } from "../../app/store.ts";
-import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { AgentGlyph } from "../../parts/icons/agent-glyph.tsx";
 import { Glyph } from "../../parts/icons/glyph.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
+import { address } from "../../state/router.ts";
+import { agents, refreshAgents } from "../../state/store.ts";
+import { ageText, modelText, safeText, timeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 
 /** The known agents, their health and how their cards changed. */
 export function AgentsPage() {

@@ -1,10 +1,10 @@
 import { useRef, useState } from "preact/hooks";
 import { hasToken } from "../../api/client.ts";
-import { durationText, safeText } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
+import { durationText, safeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { type ApiRoute, curlOf, type EnteredParameters, keyOf, type Parameter, requestOf } from "./document.ts";
 import { type Answered, send } from "./send.ts";
 

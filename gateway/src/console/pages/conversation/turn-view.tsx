@@ -1,13 +1,13 @@
 import type { RunView } from "manyhands/internal/runs/run-view";
 import { useState } from "preact/hooks";
-import { clockText, durationText, moneyText, safeText, shortLine } from "../../app/format.ts";
-import { address } from "../../app/router.ts";
-import { words } from "../../app/words/words.ts";
 import { FileLinks } from "../../parts/file-links.tsx";
 import { AgentGlyph } from "../../parts/icons/agent-glyph.tsx";
 import { Glyph } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
+import { address } from "../../state/router.ts";
+import { clockText, durationText, moneyText, safeText, shortLine } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { ChartView, chartsIn, workspaceFile } from "../run/render/chart-view.tsx";
 import type { Contribution, ContributionCall, TurnPart } from "./thread-items.ts";
 

@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
 import { isEvent } from "../../api/events.ts";
 import type { TreeEvent } from "../../api/tree-events.ts";
-import { countText, durationText, moneyText } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
+import { countText, durationText, moneyText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
+import { useFullEvent } from "./full-event.ts";
 import { ModelRequest } from "./model-request.tsx";
 import { CodeBlock, prettyJson } from "./render/code-block.tsx";
 import { Pictures } from "./render/pictures.tsx";
-import { useFullEvent } from "./tabs/full-event.ts";
 
 /** A model call: what it read, wrote and cost, and on demand what it was asked and answered. */
 export function ModelCall({ reply, open = false }: { reply: TreeEvent; open?: boolean }) {

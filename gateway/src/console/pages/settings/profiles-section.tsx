@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { remove } from "../../api/client.ts";
-import { ageText, safeText } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
+import { ageText, safeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { OperatorOnly } from "./operator-only.tsx";
 import { useLoaded } from "./use-loaded.ts";
 

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { post } from "../../api/client.ts";
-import { agents, flows } from "../../app/store.ts";
-import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
+import { agents, flows } from "../../state/store.ts";
+import { words } from "../../words/words.ts";
 
 type Props = { readonly targets: readonly string[]; readonly added: () => void; readonly close: () => void };
 

@@ -1,18 +1,18 @@
 import { type Signal, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { useKeys } from "../../../app/keys.ts";
-import { place } from "../../../app/router.ts";
-import { words } from "../../../app/words/words.ts";
 import { Button } from "../../../parts/button.tsx";
 import { hasEnded } from "../../../parts/icons/glyph.tsx";
+import { useKeys } from "../../../parts/keys.ts";
+import { place } from "../../../state/router.ts";
+import { words } from "../../../words/words.ts";
 import { Inspector } from "../inspector.tsx";
 import type { TreeItem } from "../model/items.ts";
 import { extentOf, failureIn, matches, type Row, rowsOf } from "../model/rows.ts";
 import type { RunPageStore } from "../run-store.ts";
 import { select, selected } from "../selection.ts";
+import { useWindow } from "../use-window.ts";
 import { Axis } from "./time-axis.tsx";
 import { isFoldable, TreeRow } from "./tree-row.tsx";
-import { useWindow } from "./use-window.ts";
 import { useZoom, type Zoom, ZoomBar } from "./use-zoom.tsx";
 
 /** Pixels from the end within which the view counts as being at the end. */
