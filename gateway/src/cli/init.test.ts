@@ -63,6 +63,13 @@ test("init writes nothing when nobody answers or the endpoint is invalid", async
   expect(cli.said()).toContain('"nonsense" is not an endpoint. Allowed: openai, anthropic,');
 });
 
+test("init that nobody can ask whether to replace the model says how to", async () => {
+  await using cli = await cliForTest({ answers: [] });
+  await writeFile(join(cli.cwd, "manyhands.toml"), '[llm]\nmodel = "old"\n');
+  expect(await cli.run("init", "--endpoint", "ollama", "--key-env", "-", "--model", "new")).toBe(2);
+  expect(cli.said()).toContain("already has an [llm] and was not changed. --force replaces it.");
+});
+
 test("a variable named for the key but not set is reported, with its place", async () => {
   await using cli = await cliForTest({});
   await writeFile(join(cli.cwd, "manyhands.toml"), '[llm.big]\nmodel = "m"\napi_key_env = "BIG_KEY"\n');

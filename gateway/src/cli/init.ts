@@ -65,8 +65,8 @@ export async function initCommand(options: InitOptions, { cwd, env, terminal }: 
     return answer.trim() || fallback;
   };
   if (defaultModelKeys(await readOrEmpty(path)).length > 0 && !options.force) {
-    const answer = options.yes ? "no" : await ask(`${path} already names a model. Replace it?`, "no");
-    if (!/^y(es)?$/i.test(answer))
+    const answer = options.yes ? "no" : await terminal.ask(`${path} already names a model. Replace it? (no)`);
+    if (!/^y(es)?$/i.test(answer?.trim() ?? ""))
       throw new AppError("invalid_input", `${path} already has an [llm] and was not changed. --force replaces it.`);
   }
   const names = Object.keys(providers).join(", ");

@@ -33,10 +33,10 @@ test("an approval says what would happen with all arguments, and is given, refus
   using _ = withoutWaiting();
   const asking = { kind: "approval", approval };
   const shown = await card(asking);
-  const { text } = shown.find("section", "");
+  const { text } = shown.find("div", "");
   for (const said of ["bash", "rm -r x", "command", "n", "2", "any rm in this task."]) expect(text).toContain(said);
   const hidden = await card({ kind: "approval", approval: { ...approval, risk: "pays\u202e" } });
-  expect(hidden.find("section", "").text).toContain("pays\\u202e");
+  expect(hidden.find("div", "").text).toContain("pays\\u202e");
   clock.mockReturnValue(1_399);
   await shown.find("button", "Allow once").props.onClick();
   expect(at.posted).toEqual([]);
@@ -55,7 +55,7 @@ test("an approval says what would happen with all arguments, and is given, refus
     // It is being sent: another press is none.
     one.find("button", "Deny with").props.onClick?.();
     for (const button of one.look().filter(({ name }) => name === "button")) expect(button.props.disabled).toBe(true);
-    one.find("section", "").props.onKeyDown({ key: "d", target: {}, preventDefault() {} });
+    one.find("div", "").props.onKeyDown({ key: "d", target: {}, preventDefault() {} });
     await settled();
     expect(at.posted).toMatchObject([{ path: "./runs/r%2F1/answer", body: { input: said, questionEvent: 5 } }]);
     keys.add(at.posted[0]?.key ?? null);
@@ -69,7 +69,7 @@ test("keys decide an approval, not while something is typed or with another key 
     at.posted.length = 0;
     answering();
     const shown = await card(props);
-    shown.find("section", "").props.onKeyDown({ key, target: {}, preventDefault() {}, ...more });
+    shown.find("div", "").props.onKeyDown({ key, target: {}, preventDefault() {}, ...more });
     await settled();
     return at.posted.map(({ body }) => (body as { input: string }).input);
   };

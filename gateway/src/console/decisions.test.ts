@@ -140,3 +140,11 @@ test("a person allows a call for the rest of its task, told in words what that c
   }
   await page.getByText("It was sent, and may be sent again.").nth(1).waitFor();
 });
+
+test("axe finds nothing where several questions of one agent wait", async () => {
+  await Promise.all(["ask one", "ask another"].map(begin));
+  await using opened = await browser.page(`${gateway.url}/#/waiting`);
+  const { page } = opened;
+  await page.locator(".ask").nth(1).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+});

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { AppError } from "manyhands/internal/core/errors";
 import type { BrowserContextOptions } from "playwright";
 import { type ConsoleBrowser, expectAccessible, openBrowser } from "../testing/console-browser.ts";
 import { consoleFixture, hostile } from "../testing/console-fixture.ts";
-import { startGateway, type TestGateway } from "../testing/gateway.ts";
+import { echo, startGateway, type TestFlow, type TestGateway } from "../testing/gateway.ts";
 
 let browser: ConsoleBrowser;
 beforeAll(async () => {
@@ -37,6 +38,31 @@ test("whatever a model or an agent says is shown as text in the run view, and it
   await inspector.getByText("Shall I go on?").waitFor();
   expect(await page.evaluate("window.hacked")).toBeUndefined();
   expect(await page.locator("main script, main img[src^=http], main a[href^=javascript]").count()).toBe(0);
+});
+
+test("axe finds nothing where an answer's table scrolls, and on a phone where a failure stands above the tree", async () => {
+  const broken: TestFlow = {
+    runnable: { ...echo, name: "broken", kind: "broken", title: "Broken" },
+    execute() {
+      throw new AppError("invalid_input", "The key is wrong. See whether `llm.api_key` is the one for this model.");
+    },
+  };
+  await using gateway = await startGateway({ flows: [broken] });
+  const cells = Array.from({ length: 30 }, (_, column) => `column ${column}`);
+  const wide = [cells, cells.map(() => "-:"), cells].map((row) => `|${row.join("|")}|`).join("\n");
+  const id = await startRun(gateway, "echo", `${wide}\n\n${wide}\n\n- [x] done\n- [ ] open`);
+  const failed = await startRun(gateway, "broken", "Do it");
+  await using opened = await open(gateway, `#/runs/${id}`);
+  const { page } = opened;
+  const table = page.getByRole("group", { name: "Table" }).first();
+  await table.waitFor();
+  expect(await table.evaluate((region) => region.scrollWidth - region.clientWidth)).toBeGreaterThan(0);
+  await page.getByRole("checkbox", { name: "Not done" }).waitFor();
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${gateway.url}/#/runs/${failed}`);
+  await page.locator(".run-failure").getByRole("heading", { name: "In full" }).waitFor();
+  await expectAccessible(page);
 });
 
 test.each(["light", "dark"] as const)(

@@ -3,7 +3,7 @@ import { second, treeOf } from "../testing/run-tree-of.ts";
 import type { TreeEvent } from "./api/tree-events.ts";
 import { comparedRuns, isSameCall } from "./pages/compare/compared.ts";
 import { changedFiles } from "./pages/run/model/changed-files.ts";
-import { endOf, failureOf, startOf } from "./pages/run/model/items.ts";
+import { endOf, failureOf, startOf, waitingFor, waitsForPerson } from "./pages/run/model/items.ts";
 import { planColumns } from "./pages/run/model/plan.ts";
 import { callsOf, extentOf, failureIn, hintOf, matches, rowsOf } from "./pages/run/model/rows.ts";
 import { chosenPart, panned, zoomed } from "./pages/run/model/zoom.ts";
@@ -282,4 +282,32 @@ test("calls of the same stand for each other, not those of another tool or of ar
   const rows = [["planning"], ["bash", 2], ["search"], ["glob"], ["glob"]];
   expect(shown()).toEqual(rows.map(([name, count]) => [name, count]) as never);
   expect(shown("root/2").map(([name]) => name)).toEqual(["planning", "bash", "bash", "search", "glob", "glob"]);
+});
+
+test("a run that goes on says whether it waits: for a person it or an agent of it asked, or for what it told last", () => {
+  const asked = [
+    ["root", { type: "agent-asked", askId: "a", agent: "manus", text: "do", parts: [] }],
+    ["root", { type: "asked", askId: "a", id: "child", name: "manus" }],
+    ["child", { type: "tool-started", callId: "1", name: "ask_human", arguments: "{}" }],
+  ] as const;
+  const question = ["child", { type: "question-asked", question: "How heavy?", kind: "question" }] as const;
+  const answer = ["child", { type: "message-received", parts: [{ type: "text", text: "1 kg" }] }] as const;
+  const waitsIn = ({ root, runs }: ReturnType<typeof treeOf>) =>
+    [root, runs.get("child"), runs.get("child")?.children[0]].map((item) => item && waitsForPerson(item));
+  expect(waitsIn(treeOf(...asked))).toEqual([false, false, false]);
+  expect(waitsIn(treeOf(...asked, question))).toEqual([true, true, true]);
+  expect(waitsIn(treeOf(...asked, question, answer))).toEqual([false, false, false]);
+
+  const text = "The model cannot answer now. Retrying in 16 s.";
+  const waiting = ["child", { type: "notice-given", kind: "waiting", text, pauseMs: 16_000 }] as const;
+  const told = ["root", { type: "agent-progressed", askId: "a", agent: "manus", text, notice: "waiting" }] as const;
+  const reply = [
+    "child",
+    { type: "model-replied", text: "", toolCalls: [], usage, model: "m", milliseconds: 1 },
+  ] as const;
+  const waited = ({ root, runs }: ReturnType<typeof treeOf>) =>
+    [root, runs.get("child")].map((item) => item && waitingFor(item));
+  expect(waited(treeOf(...asked, waiting, told))).toEqual([text, text]);
+  expect(waited(treeOf(...asked, waiting, told, reply))).toEqual([text, undefined]);
+  expect(waited(treeOf(...asked, waiting, ["child", { type: "run-ended", status: "canceled" }]))[1]).toBeUndefined();
 });

@@ -193,6 +193,13 @@ test("a server is ready when its health says so: not while it is unhealthy, and 
   }
 });
 
+test("a server that is ready is found to be, however late it is looked at", async () => {
+  const server = startServer(await spec(goodServer));
+  while (!(await server.logTail()).includes("ready ")) await Bun.sleep(10);
+  expect(await server.ready({ timeoutMs: 0 })).toStartWith("http://127.0.0.1:");
+  await server.stop(10_000);
+});
+
 test.skipIf(process.platform !== "linux")(
   "a server has a session of its own, and its log is its own alone",
   async () => {

@@ -1,3 +1,5 @@
+import { asMeant, asShown, markPastes, typedInput } from "./typed-input.ts";
+
 /** How a person is asked at the keyboard. */
 export type AskOptions = {
   /**
@@ -10,15 +12,19 @@ export type AskOptions = {
 const esc = "\u001b";
 const ctrlC = "\u0003";
 
+/** What was answered in conversations of this process, which the arrow keys bring back. */
+const answered: string[] = [];
+
 /** Asks at the keyboard; undefined when the person declines. */
 export async function askAtKeyboard(
   question: string,
   { inConversation = false }: AskOptions,
   say: (line: string) => void,
 ): Promise<string | undefined> {
-  if (!inConversation) return (await prompt(question, true)).answer;
+  if (!inConversation) return (await prompt(question)).answer;
   for (let interrupts = 0; ; ) {
-    const { answer, isInterrupted, typed } = await prompt(question, false);
+    const { answer, isInterrupted, typed } = await prompt(question, answered);
+    if (answer !== undefined && answer !== answered.at(-1)) answered.push(answer);
     if (answer !== undefined || !isInterrupted) return answer;
     interrupts = typed ? 1 : interrupts + 1;
     if (interrupts === 2) return undefined;
@@ -28,31 +34,44 @@ export async function askAtKeyboard(
 
 type Key = { readonly name?: string; readonly ctrl?: boolean };
 
-/** One prompt, and how it ended: by Ctrl-C, and with anything typed before. */
-async function prompt(question: string, escapeDeclines: boolean) {
+/**
+ * One prompt, and how it ended: by Ctrl-C, and with anything typed before. With `former` answers it
+ * is one of many: Esc clears it, and the arrow keys go through them.
+ */
+async function prompt(question: string, former?: readonly string[]) {
   const { isCancel, settings, text } = await import("@clack/prompts");
+  const keyboard = typedInput();
+  const { input } = keyboard;
   const closed = new AbortController();
-  let answered = false;
+  let isAnswered = false;
   let isInterrupted = false;
   let typed = false;
+  let back = 0;
   // Ctrl-D in an empty line closes the input, of which the prompt takes no notice: it would wait
   // for ever.
-  const onPause = () => setImmediate(() => answered || closed.abort());
+  const onPause = () => setImmediate(() => isAnswered || closed.abort());
+  const replaceBy = (line: string) => {
+    for (const name of ["e", "u"]) keyboard.type("", { name, ctrl: true });
+    if (line !== "") keyboard.type(asShown(line));
+  };
   const onKey = (_: unknown, { name, ctrl }: Key) => {
     if (ctrl === true && name === "c") isInterrupted = true;
     else if (name !== "escape") typed = true;
-    else if (!escapeDeclines)
-      for (const key of ["e", "u"]) process.stdin.emit("keypress", undefined, { name: key, ctrl: true });
+    else if (former !== undefined) replaceBy("");
+    const to = back + (name === "up" ? 1 : name === "down" ? -1 : 0);
+    if (former === undefined || to === back || to < 0 || to > former.length) return;
+    back = to;
+    replaceBy(back === 0 ? "" : (former.at(-back) ?? ""));
   };
   const declining = settings.aliases.get("escape");
-  if (!escapeDeclines) settings.aliases.delete("escape");
-  process.stdin.once("pause", onPause).on("keypress", onKey);
+  if (former !== undefined) settings.aliases.delete("escape");
+  input.once("pause", onPause).on("keypress", onKey);
   try {
-    const answer = await text({ message: question, signal: closed.signal });
-    return { answer: isCancel(answer) ? undefined : answer, isInterrupted, typed };
+    const answer = await text({ message: question, signal: closed.signal, input });
+    return { answer: isCancel(answer) ? undefined : asMeant(answer), isInterrupted, typed };
   } finally {
-    answered = true;
-    process.stdin.off("pause", onPause).off("keypress", onKey);
+    isAnswered = true;
+    keyboard.close();
     if (declining !== undefined) settings.aliases.set("escape", declining);
   }
 }
@@ -72,9 +91,11 @@ export function onEscapeKey(act: () => void): () => void {
   };
   stdin.setRawMode(true);
   stdin.on("data", onData).resume();
+  markPastes(true);
   return () => {
     stdin.off("data", onData).pause();
     stdin.setRawMode(false);
+    markPastes(false);
     if (kept.length > 0) stdin.unshift(Buffer.concat(kept));
   };
 }

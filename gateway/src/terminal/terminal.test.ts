@@ -98,3 +98,43 @@ test("while something is done, Esc and Ctrl-C are told apart, and what else is t
   expect(await Promise.all(cases)).toEqual(["Esc Ada", "Ctrl-C Ada"]);
   expect(await answerTo(["Ad", "\u001b[A", "\u001b", "a\r"], works)).toBe("Esc Ada");
 });
+
+const pasted = (text: string) => `\u001b[200~${text}\u001b[201~`;
+
+test("a pasted text is one answer with all its lines, and nothing in it acts as a key", async () => {
+  const cases = [
+    answerTo([pasted("one\rtwo\r\r\tthree\r"), "\r"]),
+    answerTo(["Look: ", pasted("Größe\n\u0003\u001b[A2 €"), "!\r"], talks),
+    // In pieces, as a long one comes.
+    answerTo(["\u001b[200~one\rtw", "o\u001b[20", "1~\r"], talks),
+    answerTo([pasted("one\rtwo"), "\u001b", "Ada\r"], talks),
+    answerTo([pasted("one\rtwo"), "\u001b", "\r"], works),
+  ];
+  expect(await Promise.all(cases)).toEqual([
+    "one\ntwo\n\n  three",
+    "Look: Größe\n[A2 €!",
+    "one\ntwo",
+    "Ada",
+    "Esc one\ntwo",
+  ]);
+});
+
+const talksTwice = `${opens}
+const ask = () => terminal.ask("Your name", { inConversation: true });
+const answer = [await ask(), await ask()]; ${tells}`;
+
+test("what is typed after Enter is the next answer, and the arrow keys bring former ones back", async () => {
+  const [up, down] = ["\u001b[A", "\u001b[B"];
+  const cases = [
+    answerTo(["Ada\rBob\r"], talksTwice),
+    answerTo(["Ada\r", up, "!\r"], talksTwice),
+    answerTo(["Ada\r", "Bob", up, up, down, "Eve\r"], talksTwice),
+    answerTo([pasted("one\rtwo"), "\r", up, "\r"], talksTwice),
+  ];
+  expect(await Promise.all(cases)).toEqual([
+    ["Ada", "Bob"],
+    ["Ada", "Ada!"],
+    ["Ada", "Eve"],
+    ["one\ntwo", "one\ntwo"],
+  ]);
+});

@@ -34,6 +34,24 @@ test("the runs of a home are listed after one was cancelled, each with its agent
   expect(cli.out()).toMatch(/^\S+ {2}planning +queued .*$/m);
 });
 
+test("when a run changed is said by the clock of whoever reads it", async () => {
+  await using cli = await cliForTest({});
+  await withRuns(cli.cwd, ["manus", "manus"]);
+  const before = process.env.TZ;
+  const timesIn = async (zone: string) => {
+    process.env.TZ = zone;
+    expect(await cli.run("runs", "list")).toBe(0);
+    const [time = ""] = cli.out().match(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?=[^\n]*\n$)/) ?? [];
+    return Date.parse(`${time.replace(" ", "T")}Z`);
+  };
+  try {
+    expect((await timesIn("Asia/Kolkata")) - (await timesIn("Etc/UTC"))).toBe(5.5 * 3_600_000);
+  } finally {
+    if (before === undefined) delete process.env.TZ;
+    else process.env.TZ = before;
+  }
+});
+
 test("the runs of a status are those of the store, whatever servers are up", async () => {
   await using cli = await cliForTest({});
   const [ended = "", swe = ""] = await withRuns(cli.cwd, ["manus", "swe", "manus/recall"]);

@@ -58,6 +58,7 @@ export function Composer({
         {label}
       </label>
       <textarea
+        dir="auto"
         id={id}
         rows={rows}
         placeholder={placeholder ?? ""}

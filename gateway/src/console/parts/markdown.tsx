@@ -1,17 +1,28 @@
+import type { ComponentChildren } from "preact";
 import { safeText } from "../words/format.ts";
-import { type Block, type Inline, parseMarkdown } from "./parse-markdown.ts";
+import { words } from "../words/words.ts";
+import type { Inline } from "./parse-inline.ts";
+import { type Align, type Block, type Item, parseMarkdown } from "./parse-markdown.ts";
 
 /**
  * A text in Markdown, from a model or a file: only known marks become elements, everything else
- * stays text, and nothing is fetched.
+ * stays text, and nothing is fetched. Each block is written in the direction of its language.
  */
 export function Markdown({ text }: { text: string }) {
   return (
     <div class="markdown">
-      {parseMarkdown(safeText(text)).map((block, index) => (
+      <Blocks blocks={parseMarkdown(safeText(text))} />
+    </div>
+  );
+}
+
+function Blocks({ blocks }: { blocks: readonly Block[] }) {
+  return (
+    <>
+      {blocks.map((block, index) => (
         <BlockView key={index} block={block} />
       ))}
-    </div>
+    </>
   );
 }
 
@@ -19,7 +30,7 @@ function BlockView({ block }: { block: Block }) {
   switch (block.type) {
     case "heading": {
       const Tag = `h${Math.min(block.level + 2, 6)}` as "h3" | "h4" | "h5" | "h6";
-      return <Tag>{inline(block.inline)}</Tag>;
+      return <Tag dir="auto">{inline(block.inline)}</Tag>;
     }
     case "code":
       return (
@@ -28,37 +39,73 @@ function BlockView({ block }: { block: Block }) {
           <code>{block.text}</code>
         </pre>
       );
-    case "list": {
-      const Tag = block.ordered ? "ol" : "ul";
-      return (
-        <Tag>
-          {block.items.map((item, index) => (
-            <li key={index}>{inline(item)}</li>
-          ))}
-        </Tag>
-      );
-    }
+    case "list":
+      return <ListView start={block.start} items={block.items} />;
     case "table":
-      return <TableView rows={block.rows} />;
+      return <TableView align={block.align} rows={block.rows} />;
     case "rule":
       return <hr />;
     case "quote":
-      return <blockquote>{inline(block.inline)}</blockquote>;
+      return (
+        <blockquote dir="auto">
+          <Blocks blocks={block.blocks} />
+        </blockquote>
+      );
     default:
-      return <p>{inline(block.inline)}</p>;
+      return <p dir="auto">{inline(block.inline)}</p>;
   }
 }
 
-function TableView({ rows }: { rows: readonly (readonly (readonly Inline[])[])[] }) {
+function ListView({ start, items }: { start: number | undefined; items: readonly Item[] }) {
+  const entries = items.map((item, index) => (
+    <li key={index} class={item.done === undefined ? undefined : "todo"}>
+      {item.done !== undefined && (
+        <input
+          type="checkbox"
+          checked={item.done}
+          disabled
+          aria-label={item.done ? words().taskIsDone : words().taskIsOpen}
+        />
+      )}
+      <ItemView blocks={item.blocks} />
+    </li>
+  ));
+  if (start === undefined) return <ul dir="auto">{entries}</ul>;
   return (
-    <div class="tblw">
+    <ol dir="auto" start={start}>
+      {entries}
+    </ol>
+  );
+}
+
+/** An entry's first sentence stands beside its mark. */
+function ItemView({ blocks: [first, ...more] }: { blocks: readonly Block[] }) {
+  if (first === undefined) return null;
+  return (
+    <>
+      {first.type === "paragraph" ? inline(first.inline) : <BlockView block={first} />}
+      <Blocks blocks={more} />
+    </>
+  );
+}
+
+const classes = { start: undefined, center: "m", end: "r" } as const;
+
+function TableView({ align, rows }: Pick<Block & { type: "table" }, "rows"> & { align: readonly Align[] }) {
+  return (
+    // biome-ignore lint/a11y: it scrolls and has to be reachable by keys; many are no landmarks.
+    <div class="tblw" role="group" tabIndex={0} aria-label={words().aTable}>
       <table class="tbl">
         <tbody>
           {rows.map((cells, index) => (
             <tr key={index}>
               {cells.map((cell, column) => {
                 const Cell = index === 0 ? "th" : "td";
-                return <Cell key={column}>{inline(cell)}</Cell>;
+                return (
+                  <Cell key={column} dir="auto" class={classes[align[column] ?? "start"]}>
+                    {inline(cell)}
+                  </Cell>
+                );
               })}
             </tr>
           ))}
@@ -68,16 +115,18 @@ function TableView({ rows }: { rows: readonly (readonly (readonly Inline[])[])[]
   );
 }
 
-function inline(parts: readonly Inline[]) {
+function inline(parts: readonly Inline[]): ComponentChildren {
   return parts.map((part) => {
     if (part.type === "text") return part.text;
+    if (part.type === "code") return <code>{part.text}</code>;
+    if (part.type === "break") return <br />;
     if (part.type === "link")
       return (
         <a href={part.href} title={part.href} rel="noopener noreferrer" target="_blank">
-          {part.text}
+          {inline(part.inline)}
         </a>
       );
     const Tag = part.type;
-    return <Tag>{part.text}</Tag>;
+    return <Tag>{inline(part.inline)}</Tag>;
   });
 }

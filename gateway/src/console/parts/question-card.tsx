@@ -79,7 +79,8 @@ export function QuestionCard({ runId, contextId, who, kind, question, questionEv
     void answer(said);
   };
   return (
-    <section class="ask" aria-labelledby={title} tabIndex={-1} onKeyDown={onKeyDown} data-question={kind}>
+    // biome-ignore lint/a11y/useSemanticElements: a card takes the focus, and several are no landmarks.
+    <div class="ask" role="group" aria-labelledby={title} tabIndex={-1} onKeyDown={onKeyDown} data-question={kind}>
       <div class="cap" id={title}>
         <Glyph shape={kind === "authorization" ? "auth" : "ask"} label={false} />
         {kind === "approval"
@@ -104,7 +105,7 @@ export function QuestionCard({ runId, contextId, who, kind, question, questionEv
           </>
         )}
       </div>
-    </section>
+    </div>
   );
 }
 
@@ -162,6 +163,7 @@ function Decision({ approval, deciding, answer }: { readonly approval: Approval 
       {reason !== undefined && (
         <div class="field area">
           <textarea
+            dir="auto"
             rows={2}
             aria-label={text.reason}
             placeholder={text.reasonPlaceholder}
@@ -230,6 +232,7 @@ function Answer({ draft, deciding, answer }: { readonly draft: string } & Decidi
     >
       <div class="field area">
         <textarea
+          dir="auto"
           rows={2}
           required
           aria-label={text.yourAnswer}

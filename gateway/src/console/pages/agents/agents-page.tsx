@@ -26,7 +26,8 @@ export function AgentsPage() {
           {text.addAnAgent}
         </Button>
       </header>
-      <div class="scroll">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys. */}
+      <section class="scroll" tabIndex={0} aria-label={text.agents}>
         <div class="reading wide">
           {known.length === 0 ? (
             <Empty title={text.noAgents}>{text.noAgentsMore}</Empty>
@@ -38,7 +39,7 @@ export function AgentsPage() {
             </ul>
           )}
         </div>
-      </div>
+      </section>
       {adds && <AddAgent close={() => setAdds(false)} />}
     </>
   );

@@ -70,7 +70,9 @@ function liveTitle(who: string): string {
 function SaidView({ said, contextId }: { said: SaidItem; contextId: string; version: number }) {
   return (
     <article class="said">
-      <div class="words">{safeText(said.text)}</div>
+      <div class="words" dir="auto">
+        {safeText(said.text)}
+      </div>
       {said.files.length > 0 && (
         <ul class="row wrap files">
           {said.files.map(({ name, size }) => (

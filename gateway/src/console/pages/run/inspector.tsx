@@ -1,10 +1,10 @@
 import type { TreeEvent } from "../../api/tree-events.ts";
 import { place, setQuery } from "../../state/router.ts";
-import { clockText, durationText } from "../../words/format.ts";
+import { clockText } from "../../words/format.ts";
 import { words } from "../../words/words.ts";
 import { useFullEvent } from "./full-event.ts";
 import { InspectorTop } from "./inspector-top.tsx";
-import { type CallItem, endOf, startOf } from "./model/items.ts";
+import type { CallItem } from "./model/items.ts";
 import { argumentsOf } from "./model/rows.ts";
 import { ModelCall } from "./model-call.tsx";
 import { CallResult } from "./render/call-result.tsx";
@@ -12,6 +12,7 @@ import { CodeBlock, prettyJson } from "./render/code-block.tsx";
 import type { RunPageStore } from "./run-store.ts";
 import { RunSummary } from "./run-summary.tsx";
 import { selected } from "./selection.ts";
+import { tookText } from "./took-text.ts";
 import { toolIcon } from "./tool-icon.ts";
 
 const views = ["result", "arguments", "raw"] as const;
@@ -45,12 +46,11 @@ function CallInspector({ call, store }: { call: CallItem; store: RunPageStore })
   const shown: CallItem = { ...call, started: started ?? call.started, ended };
   const asked = place.value.query.get("view");
   const view: View = views.find((one) => one === asked) ?? "result";
-  const end = endOf(call);
   const about = [
     store.tree.runs.get(call.runId)?.name ?? "",
     text.eventNumber(call.started.seq),
     clockText(call.started.at),
-    end === undefined ? text.running : durationText(end - startOf(call)),
+    tookText(call),
   ];
   return (
     <>

@@ -1,19 +1,21 @@
 import { useMemo } from "preact/hooks";
 import { isEvent, textsIn } from "../../api/events.ts";
+import { Banner } from "../../parts/banner.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
 import { isFlow } from "../../state/names.ts";
-import { clockText, countText, durationText, moneyText, safeText } from "../../words/format.ts";
+import { clockText, countText, moneyText, safeText } from "../../words/format.ts";
 import { words } from "../../words/words.ts";
 import { Facts } from "./facts.tsx";
 import { useFullEvent } from "./full-event.ts";
 import { InspectorTop } from "./inspector-top.tsx";
 import { changedFiles } from "./model/changed-files.ts";
-import { asksOthers, endOf, failureOf, type RunItem, startOf } from "./model/items.ts";
+import { asksOthers, failureOf, type RunItem, waitingFor } from "./model/items.ts";
 import { callsOf } from "./model/rows.ts";
 import { ErrorBlock } from "./render/error-block.tsx";
 import type { RunPageStore } from "./run-store.ts";
 import { select } from "./selection.ts";
+import { tookText } from "./took-text.ts";
 
 /** A run of the tree: its task, how it ended, what it used, its answer. */
 export function RunSummary({ item, store }: { item: RunItem; store: RunPageStore }) {
@@ -24,10 +26,9 @@ export function RunSummary({ item, store }: { item: RunItem; store: RunPageStore
     ({ event }) => isEvent(event, "artifact-added") && ["answer", "partial-answer"].includes(event.name),
   );
   const answer = useFullEvent(answered);
-  const end = endOf(item);
   const failure = failureOf(item);
+  const waits = waitingFor(item);
   const said = answer === undefined ? "" : textOfEvent(answer.event);
-  const took = end === undefined ? text.run.running : durationText(end - startOf(item));
   const begun = item.events[0] === undefined ? "" : clockText(item.events[0].at);
   const flow = isFlow(item.name, asksOthers(item));
   return (
@@ -37,11 +38,12 @@ export function RunSummary({ item, store }: { item: RunItem; store: RunPageStore
         event={item.events[0]}
         title={item.title === "" ? item.name : item.title}
         icon={flow ? "flow" : "agent"}
-        note={[item.name, begun, took].filter((one) => one !== "").join(" · ")}
+        note={[item.name, begun, tookText(item)].filter((one) => one !== "").join(" · ")}
       />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys. */}
       <section class="scroll insp-body" tabIndex={0} aria-label={text.run.summary}>
         {failure !== undefined && <ErrorBlock text={failure} whole={text.run.inFull} />}
+        {waits !== undefined && <Banner tone="wait">{safeText(waits)}</Banner>}
         {item.elsewhere && item.events.length === 0 && <p class="t2">{text.run.noneOfIt}</p>}
         <Figures key={item.replies.length} item={item} />
         <Changed item={item} store={store} />
@@ -54,7 +56,9 @@ export function RunSummary({ item, store }: { item: RunItem; store: RunPageStore
         {first && (
           <>
             <h3>{text.run.task}</h3>
-            <p class="task-text">{safeText(textOfEvent(first.event))}</p>
+            <p class="task-text" dir="auto">
+              {safeText(textOfEvent(first.event))}
+            </p>
           </>
         )}
       </section>

@@ -66,6 +66,19 @@ test("errors are told and not stored; of functions that are not known the progra
   );
 });
 
+test("no value is made of what is not known: neither by a formula that hides the error nor by those that read it", async () => {
+  const rows = [
+    ["n", "m"],
+    [1, "=IFERROR(AGGREGATE(9,6,A2),7)"],
+    [2, "=B2+1"],
+    [3, "=A3*2"],
+    ["=A2:A4*2", "=SUM(A4)"],
+  ];
+  const { told, results } = await written({ S: rows });
+  expect(results).toEqual({ "S!1,1": null, "S!2,1": null, "S!3,1": 4, "S!4,0": null, "S!4,1": 3 });
+  expect(told).toContain(" Computed only when it is opened: S!B2, S!B3, S!A5;");
+});
+
 test("of a workbook that takes long nothing is computed, and it is written", async () => {
   const wide = [["n"], ...Array.from({ length: 30_000 }, () => [1]), ["=A2"]];
   const often = [["n", "m"], ...Array.from({ length: 2_000 }, () => [1, "=SUM(A$2:A$2001)"])];

@@ -33,6 +33,7 @@ export function RerunDialog({ run, onClose }: { readonly run: RunView; readonly 
       </label>
       <span class="field area">
         <textarea
+          dir="auto"
           id="rerun-task"
           rows={8}
           value={task}

@@ -1,3 +1,4 @@
+import { isEvent } from "../../../api/events.ts";
 import type { TreeEvent } from "../../../api/tree-events.ts";
 
 /** What a run has used, of its own model calls. */
@@ -59,6 +60,24 @@ export function startOf(item: TreeItem): number {
 /** Where the item ended; undefined while it goes on. */
 export function endOf(item: TreeItem): number | undefined {
   return item.ended === undefined ? undefined : Date.parse(item.ended.at);
+}
+
+/** Whether the item goes on only once a person has answered it, or something below it. */
+export function waitsForPerson(item: TreeItem): boolean {
+  if (item.ended !== undefined) return false;
+  const wait = item.waits.at(-1);
+  if (wait !== undefined && wait.to === undefined) return true;
+  return item.kind === "run" && item.children.some(waitsForPerson);
+}
+
+/** What a run that goes on has last said it waits for, such as a model that cannot answer now. */
+export function waitingFor(item: TreeItem): string | undefined {
+  if (item.ended !== undefined || item.kind === "call") return undefined;
+  const event = item.events.at(-1)?.event;
+  if (event === undefined) return undefined;
+  const isNotice = isEvent(event, "notice-given") && event.kind === "waiting";
+  const isTold = isEvent(event, "agent-progressed") && event.notice === "waiting";
+  return isNotice || isTold ? event.text : undefined;
 }
 
 /** Whether a run has asked others. */

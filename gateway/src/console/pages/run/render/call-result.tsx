@@ -4,6 +4,7 @@ import { words } from "../../../words/words.ts";
 import { type CallItem, failureOf } from "../model/items.ts";
 import { argumentsOf, readArguments, resultOf } from "../model/rows.ts";
 import type { RunPageStore } from "../run-store.ts";
+import { tookText } from "../took-text.ts";
 import { BrowserStep } from "./browser-step.tsx";
 import { ChartView, chartsIn, workspaceFile } from "./chart-view.tsx";
 import { CodeBlock, prettyJson } from "./code-block.tsx";
@@ -46,7 +47,7 @@ function Running({ call, store }: { call: CallItem; store: RunPageStore }) {
   return (
     <>
       <p class="t3" role="status">
-        {words().run.running}
+        {tookText(call)}
       </p>
       <Given call={call} />
       {output && <Terminal command={commandOf(call)} output={output.text} />}

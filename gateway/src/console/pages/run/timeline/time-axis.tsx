@@ -34,7 +34,7 @@ export function Axis({ zoom }: { readonly zoom: Zoom }) {
       <Ticks zoom={zoom}>
         {Array.from({ length: ticks }, (_, at) => (
           <span key={at} style={{ left: `${(100 * at) / ticks}%` }}>
-            {named(begun + (length * at) / ticks)}
+            {begun + at === 0 ? "0" : named(begun + (length * at) / ticks)}
           </span>
         ))}
       </Ticks>

@@ -1,10 +1,10 @@
 import { AgentGlyph } from "../../../parts/icons/agent-glyph.tsx";
-import { Glyph } from "../../../parts/icons/glyph.tsx";
+import { Glyph, type RunState, StateGlyph } from "../../../parts/icons/glyph.tsx";
 import { Icon } from "../../../parts/icons/icon.tsx";
 import { isFlow } from "../../../state/names.ts";
 import { safeText, shortLine } from "../../../words/format.ts";
 import { words } from "../../../words/words.ts";
-import { asksOthers, endOf, failureOf, startOf, type TreeItem } from "../model/items.ts";
+import { asksOthers, endOf, failureOf, startOf, type TreeItem, waitingFor, waitsForPerson } from "../model/items.ts";
 import { failureIn, hintOf, type Row } from "../model/rows.ts";
 import type { Extent } from "../model/zoom.ts";
 import { toolIcon } from "../tool-icon.ts";
@@ -57,11 +57,15 @@ export function TreeRow({ row, top, place, extent, chosen, folded, dimmed, ...re
           <Bars key={one.key} item={one} extent={extent} />
         ))}
       </span>
-      <span class="dur">
-        {took === undefined ? <Glyph shape="running" label={words().states.running} /> : briefTime(took)}
-      </span>
+      <span class="dur">{took === undefined ? <StateGlyph state={stateOf(item)} /> : briefTime(took)}</span>
     </div>
   );
+}
+
+/** What an item does that goes on. */
+function stateOf(item: TreeItem): RunState {
+  if (waitsForPerson(item)) return "input-required";
+  return waitingFor(item) === undefined ? "running" : "waiting";
 }
 
 /** Whether something is below the row that can be hidden. */
