@@ -2,6 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { AppError } from "../../../core/errors.ts";
+import { killOnAbort } from "../../../machine/sandbox/kill-on-abort.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 
 /** How a tar archive is compressed. */
@@ -58,18 +59,10 @@ async function* byProgram(
     argv: [program, "-dc", "--", `./${workspace.path}`],
     workspace: workspace.root,
   });
-  const kill = () => process.kill();
-  signal.addEventListener("abort", kill);
-  // The signal may have come while the program was being started.
-  if (signal.aborted) kill();
-  try {
-    process.stdin.end();
-    const complaint = new Response(process.stderr).text();
-    for await (const chunk of process.stdout) yield chunk;
-    if ((await process.exited) !== 0)
-      throw new AppError("rejected", `${program} could not read it: ${(await complaint).trim().slice(0, 300)}`);
-  } finally {
-    signal.removeEventListener("abort", kill);
-    process.kill();
-  }
+  using _ = killOnAbort(process, signal);
+  process.stdin.end();
+  const complaint = new Response(process.stderr).text();
+  for await (const chunk of process.stdout) yield chunk;
+  if ((await process.exited) !== 0)
+    throw new AppError("rejected", `${program} could not read it: ${(await complaint).trim().slice(0, 300)}`);
 }

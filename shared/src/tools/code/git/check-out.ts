@@ -1,4 +1,5 @@
 import { AppError } from "../../../core/errors.ts";
+import { killOnAbort } from "../../../machine/sandbox/kill-on-abort.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 import type { ArchiveEntry } from "../archive/archive-entry.ts";
 import { readTar } from "../archive/read-tar.ts";
@@ -76,30 +77,21 @@ export async function* checkOut(
   ];
   const process = await sandbox.spawn({ argv, workspace, env: environment });
   const late = AbortSignal.timeout(checkOutMs);
-  const ended = AbortSignal.any([signal, late]);
-  const kill = () => process.kill();
-  ended.addEventListener("abort", kill);
-  // The signal may have come while the program was being started.
-  if (ended.aborted) kill();
+  using _ = killOnAbort(process, AbortSignal.any([signal, late]));
+  const complaint = new Response(process.stderr).text();
+  for (const chunk of pack.chunks) process.stdin.write(chunk);
+  process.stdin.end();
+  let damage: unknown;
   try {
-    const complaint = new Response(process.stderr).text();
-    for (const chunk of pack.chunks) process.stdin.write(chunk);
-    process.stdin.end();
-    let damage: unknown;
-    try {
-      yield* readTar(process.stdout);
-    } catch (error) {
-      damage = error;
-    }
-    const exitCode = await process.exited;
-    signal.throwIfAborted();
-    if (late.aborted) throw new AppError("timeout", `git did not check it out within ${checkOutMs / 1000} s.`);
-    if (exitCode !== 0) throw refusal(exitCode, await complaint, await process.limitHit());
-    if (damage !== undefined) throw damage;
-  } finally {
-    ended.removeEventListener("abort", kill);
-    process.kill();
+    yield* readTar(process.stdout);
+  } catch (error) {
+    damage = error;
   }
+  const exitCode = await process.exited;
+  signal.throwIfAborted();
+  if (late.aborted) throw new AppError("timeout", `git did not check it out within ${checkOutMs / 1000} s.`);
+  if (exitCode !== 0) throw refusal(exitCode, await complaint, await process.limitHit());
+  if (damage !== undefined) throw damage;
 }
 
 function refusal(exitCode: number, complaint: string, limit: string | undefined): AppError {

@@ -1,4 +1,5 @@
 import { AppError } from "../../../core/errors.ts";
+import { killOnAbort } from "../../../machine/sandbox/kill-on-abort.ts";
 import type { Sandbox } from "../../../machine/sandbox/sandbox.ts";
 
 /** No settings but those of the repository it works in, and nobody to ask. */
@@ -31,27 +32,18 @@ export async function runGit(
   signal.throwIfAborted();
   const process = await sandbox.spawn({ argv: ["sh", "-c", script, "sh", ...args], workspace, env: gitEnvironment });
   const late = AbortSignal.timeout(timeoutMs);
-  const ended = AbortSignal.any([signal, late]);
-  const kill = () => process.kill();
-  ended.addEventListener("abort", kill);
-  // The signal may have come while the program was being started.
-  if (ended.aborted) kill();
-  try {
-    for (const chunk of input) process.stdin.write(chunk);
-    process.stdin.end();
-    const [output, complaint] = await Promise.all([
-      bounded(process.stdout, maxBytes, kill),
-      bounded(process.stderr, maxComplaint, () => undefined),
-    ]);
-    const exitCode = await process.exited;
-    signal.throwIfAborted();
-    if (late.aborted) throw new AppError("timeout", `git did not end within ${timeoutMs / 1000} s.`);
-    if (output === undefined) throw new AppError("too_large", "That is more than can be sent from here.");
-    return { exitCode, output, complaint: complaint?.toString("utf8").trim().slice(0, 300) ?? "" };
-  } finally {
-    ended.removeEventListener("abort", kill);
-    process.kill();
-  }
+  using _ = killOnAbort(process, AbortSignal.any([signal, late]));
+  for (const chunk of input) process.stdin.write(chunk);
+  process.stdin.end();
+  const [output, complaint] = await Promise.all([
+    bounded(process.stdout, maxBytes, () => process.kill()),
+    bounded(process.stderr, maxComplaint, () => undefined),
+  ]);
+  const exitCode = await process.exited;
+  signal.throwIfAborted();
+  if (late.aborted) throw new AppError("timeout", `git did not end within ${timeoutMs / 1000} s.`);
+  if (output === undefined) throw new AppError("too_large", "That is more than can be sent from here.");
+  return { exitCode, output, complaint: complaint?.toString("utf8").trim().slice(0, 300) ?? "" };
 }
 
 const maxComplaint = 100_000;

@@ -166,12 +166,8 @@ const maxTitles = 8;
  */
 function headOf(rows: SheetToWrite["rows"]): number {
   const filled = rows.slice(0, maxTitles).map((row) => row.filter((value) => value !== null && value !== "").length);
-  return (filled[0] ?? 0) > 1
-    ? 0
-    : Math.max(
-        0,
-        filled.findIndex((count) => count > 1),
-      );
+  const head = filled.findIndex((count) => count > 1);
+  return Math.max(0, head);
 }
 
 /** Of two formats of a column the one with more decimals; none where there was a plain number. */
