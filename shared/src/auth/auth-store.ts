@@ -3,6 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Caller, callerNamed, principalName, type Scope, scopes } from "../core/caller.ts";
 import { AppError } from "../core/errors.ts";
+import { sha256Bytes } from "../core/text/sha256.ts";
 
 /** A token as `manyhands tokens list` shows it: everything but its secret, which is not kept. */
 export type ListedToken = {
@@ -95,7 +96,7 @@ export function openAuthStore(path: string, now: () => number = Date.now): AuthS
       // In one statement, since another process may be adding one of that name.
       const insert = db.query(`INSERT INTO tokens (hash, name, principal, scopes, created, expires)
         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING`);
-      const { changes } = insert.run(digest(secret), name, assignable(principal), scopes.join(" "), at, expires);
+      const { changes } = insert.run(sha256Bytes(secret), name, assignable(principal), scopes.join(" "), at, expires);
       if (changes === 0) throw nameTaken(name);
       return secret;
     },
@@ -105,7 +106,7 @@ export function openAuthStore(path: string, now: () => number = Date.now): AuthS
       if (changes === 0) throw noToken(name);
     },
     async find(secret) {
-      const hash = digest(secret);
+      const hash = sha256Bytes(secret);
       const token = tokenOf.get(hash);
       const at = now();
       if (token === null || (token.expires ?? Number.POSITIVE_INFINITY) <= at) return undefined;
@@ -117,14 +118,14 @@ export function openAuthStore(path: string, now: () => number = Date.now): AuthS
       const at = now();
       db.query("DELETE FROM sessions WHERE expires <= ?").run(at);
       const insert = "INSERT INTO sessions (hash, principal, scopes, expires) VALUES (?, ?, ?, ?)";
-      db.query(insert).run(digest(secret), assignable(principal), [...scopes].join(" "), at + lifeMs);
+      db.query(insert).run(sha256Bytes(secret), assignable(principal), [...scopes].join(" "), at + lifeMs);
       return secret;
     },
     async session(secret) {
-      const found = sessionOf.get(digest(secret), now());
+      const found = sessionOf.get(sha256Bytes(secret), now());
       return found === null ? undefined : callerNamed(found.principal, scopesOf(found));
     },
-    signOut: async (secret) => void db.query("DELETE FROM sessions WHERE hash = ?").run(digest(secret)),
+    signOut: async (secret) => void db.query("DELETE FROM sessions WHERE hash = ?").run(sha256Bytes(secret)),
     close: async () => db.close(),
   };
 }
@@ -160,9 +161,4 @@ export function scopesOf({ scopes: text }: Pick<TokenRow, "scopes">): Scope[] {
 export function newSecret(): string {
   const bits = crypto.getRandomValues(new Uint8Array(32));
   return `mh_${bits.toBase64({ alphabet: "base64url", omitPadding: true })}`;
-}
-
-/** What is stored of a secret. */
-export function digest(text: string): Uint8Array {
-  return new Bun.CryptoHasher("sha256").update(text).digest();
 }

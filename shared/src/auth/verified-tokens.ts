@@ -1,4 +1,5 @@
 import type { Caller } from "../core/caller.ts";
+import { sha256Of } from "../core/text/sha256.ts";
 
 /** Whom a verified token is from. */
 type Verified = {
@@ -30,7 +31,7 @@ export function createVerifiedTokens(now: () => number): VerifiedTokens {
   const tokens = new Map<string, Verified & { readonly since: number }>();
   return {
     find(token, version) {
-      const hash = digest(token);
+      const hash = sha256Of(token);
       const found = tokens.get(hash);
       if (found === undefined || version === undefined) return undefined;
       const isValid = found.version === version && now() < found.expires && performance.now() - found.since < knownMs;
@@ -39,13 +40,9 @@ export function createVerifiedTokens(now: () => number): VerifiedTokens {
       return undefined;
     },
     keep(token, verified) {
-      tokens.set(digest(token), { ...verified, since: performance.now() });
+      tokens.set(sha256Of(token), { ...verified, since: performance.now() });
       const [oldest] = tokens.keys();
       if (tokens.size > most && oldest !== undefined) tokens.delete(oldest);
     },
   };
-}
-
-function digest(token: string): string {
-  return new Bun.CryptoHasher("sha256").update(token).digest("base64");
 }

@@ -1,7 +1,6 @@
 import {
   type AuthStore,
   assignable,
-  digest,
   listed,
   nameTaken,
   newSecret,
@@ -13,6 +12,7 @@ import {
 import { logBug } from "../core/async/log-bug.ts";
 import { callerNamed } from "../core/caller.ts";
 import type { Log } from "../core/runs/engine.ts";
+import { sha256Bytes } from "../core/text/sha256.ts";
 import type { Database } from "../durable/postgres/database.ts";
 
 type Stored = { readonly [Key in keyof TokenRow]: TokenRow[Key] extends string ? string : string | null };
@@ -28,7 +28,7 @@ export function authRows(database: Pick<Database, "query">, log: Pick<Log, "erro
       const added = await database.query(
         `INSERT INTO tokens SELECT $1::bytea, $2::text, $3::text, $4::text, t, t + $5::bigint
            FROM now_ms() AS t ON CONFLICT (name) DO NOTHING RETURNING name`,
-        [digest(secret), name, assignable(principal), scopes.join(" "), lifeMs ?? null],
+        [sha256Bytes(secret), name, assignable(principal), scopes.join(" "), lifeMs ?? null],
       );
       if (added.length === 0) throw nameTaken(name);
       return secret;
@@ -40,7 +40,7 @@ export function authRows(database: Pick<Database, "query">, log: Pick<Log, "erro
       if (gone.length === 0) throw noToken(name);
     },
     async find(secret) {
-      const hash = digest(secret);
+      const hash = sha256Bytes(secret);
       const [row] = await database.query<Stored & { is_due: boolean }>(
         `SELECT *, now_ms() - coalesce(used, 0) >= $2::bigint AS is_due FROM tokens
          WHERE hash = $1::bytea AND coalesce(expires > now_ms(), true)`,
@@ -59,19 +59,19 @@ export function authRows(database: Pick<Database, "query">, log: Pick<Log, "erro
       const name = assignable(principal);
       await database.query("DELETE FROM sessions WHERE expires <= now_ms()");
       await database.query("INSERT INTO sessions VALUES ($1::bytea, $2, $3, now_ms() + $4::bigint)", [
-        ...[digest(secret), name, [...scopes].join(" "), lifeMs],
+        ...[sha256Bytes(secret), name, [...scopes].join(" "), lifeMs],
       ]);
       return secret;
     },
     async session(secret) {
       const [row] = await database.query<Pick<TokenRow, "principal" | "scopes">>(
         "SELECT principal, scopes FROM sessions WHERE hash = $1::bytea AND expires > now_ms()",
-        [digest(secret)],
+        [sha256Bytes(secret)],
       );
       return row && callerNamed(row.principal, scopesOf(row));
     },
     async signOut(secret) {
-      await database.query("DELETE FROM sessions WHERE hash = $1::bytea", [digest(secret)]);
+      await database.query("DELETE FROM sessions WHERE hash = $1::bytea", [sha256Bytes(secret)]);
     },
     close: async () => undefined,
   };

@@ -1,5 +1,6 @@
 import type { Json } from "../json.ts";
 import type { ImagePart, ModelMessage, ModelRequest, TextPart, ToolChoice, ToolMessage, ToolSpec } from "../model.ts";
+import { sha256Bytes, sha256Of } from "../text/sha256.ts";
 
 /** An image of a request, by its content. `size` in bytes. */
 export type AskedImage = {
@@ -144,7 +145,7 @@ function askedTool(tool: ToolSpec): Marked<AskedTool> {
 }
 
 function markedOf<Entry>(entry: Entry): Marked<Entry> {
-  return { entry, mark: digest(JSON.stringify(entry)).toString("base64url").slice(0, 22) };
+  return { entry, mark: sha256Bytes(JSON.stringify(entry)).toString("base64url").slice(0, 22) };
 }
 
 function withoutImages(message: ModelMessage): AskedMessage {
@@ -158,9 +159,5 @@ function withoutImages(message: ModelMessage): AskedMessage {
 
 function askedImage({ mediaType, data }: ImagePart): AskedImage {
   const bytes = Buffer.from(data, "base64");
-  return { type: "image", mediaType, sha256: digest(bytes).toString("hex"), size: bytes.length };
-}
-
-function digest(content: string | Uint8Array): Buffer {
-  return new Bun.CryptoHasher("sha256").update(content).digest();
+  return { type: "image", mediaType, sha256: sha256Of(bytes), size: bytes.length };
 }

@@ -1,10 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
+import { sha256Bytes } from "./sha256.ts";
 
 /** Whether two secrets are the same. How long it takes tells nothing of where they differ. */
 export function sameSecret(one: string, other: string): boolean {
-  return timingSafeEqual(digest(one), digest(other));
-}
-
-function digest(text: string): Uint8Array {
-  return new Bun.CryptoHasher("sha256").update(text).digest();
+  return timingSafeEqual(sha256Bytes(one), sha256Bytes(other));
 }
