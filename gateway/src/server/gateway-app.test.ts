@@ -140,7 +140,7 @@ test("a file that is not there, or is another's, is not found", async () => {
   const answers = await Promise.all([made[0].url, nowhere].map((url) => fetch(url, { headers: as("bob") })));
   expect(answers.map(({ status }) => status)).toEqual([404, 404]);
   const [foreign, missing] = await Promise.all(answers.map(read));
-  expect(foreign).toMatchObject({ code: "not_found", detail: "There is no such file" });
+  expect(foreign).toMatchObject({ code: "not_found", detail: "There is no such file." });
   expect(foreign).toEqual(missing);
 });
 

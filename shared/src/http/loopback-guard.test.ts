@@ -4,7 +4,9 @@ import { AppError, errorCodes } from "../core/errors.ts";
 import { isLoopback, loopbackGuard } from "./loopback-guard.ts";
 
 const app = new Hono();
-app.onError((error) => new Response(null, { status: error instanceof AppError ? errorCodes[error.code].status : 500 }));
+app.onError(
+  (error) => new Response(error.message, { status: error instanceof AppError ? errorCodes[error.code].status : 500 }),
+);
 app.use(loopbackGuard("https://team.example/agent"));
 app.get("/", () => new Response("here"));
 
@@ -27,6 +29,13 @@ test.each([
 ])("a request to %s from a page of %s is answered with %i", async (host, origin, status) => {
   const headers = { host, ...(origin !== "nowhere" && { origin }) };
   expect((await app.request("/", { headers })).status).toBe(status);
+});
+
+test.each([
+  [{ host: "box.lan" }, "public_url"],
+  [{ host: "localhost", origin: "https://app.example" }, "[server] cors"],
+])("a refusal names the setting with which %j would be answered", async (headers, setting) => {
+  expect(await (await app.request("/", { headers })).text()).toContain(setting);
 });
 
 test.each([

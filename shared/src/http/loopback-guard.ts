@@ -28,11 +28,17 @@ export function loopbackGuard(publicUrl: string, cors: readonly string[] = []): 
     if (host !== undefined && host === usual && origin === undefined) return next();
     const name = host === undefined ? undefined : hostName(host);
     if (name === undefined || !(loopbackNames.has(name) || name === own.hostname)) {
-      throw new AppError("forbidden", "This server answers only to its own name");
+      throw new AppError(
+        "forbidden",
+        "This server answers only to its own name. If it has another one too, set `public_url` to that address.",
+      );
     }
     const same = [`http://${host}`, `https://${host}`, ...cors];
     if (origin !== undefined && origin !== own.origin && !same.includes(origin)) {
-      throw new AppError("forbidden", "This server does not answer pages of other sites");
+      throw new AppError(
+        "forbidden",
+        "This server does not answer pages of other sites, except those that `[server] cors` lists.",
+      );
     }
     usual = host;
     return next();

@@ -38,7 +38,7 @@ export function artifactApp({ artifacts, engine }: ArtifactDeps, identify: Ident
     const etag = `"${sha256}"`;
     const headers = new Headers({ ...inert, ETag: etag, "Cache-Control": "private, max-age=31536000, immutable" });
     const content = (await engine.hasFile(caller.principal, sha256)) ? await artifacts.get(sha256) : undefined;
-    if (content === undefined) throw new AppFailure(new AppError("not_found", "There is no such file"));
+    if (content === undefined) throw new AppFailure(new AppError("not_found", "There is no such file."));
     if (c.req.header("If-None-Match") === etag) return new Response(null, { status: 304, headers });
     // The runtime does not accept a path with a NUL.
     const { type } = Bun.file(name.replaceAll("\0", "_"));
