@@ -128,9 +128,6 @@ test("an agent whose question is open is not shown at work; another that was ask
     ["working", false],
     ["working", true],
   ];
-    ["working", false],
-    ["working", true],
-  ];
   expect(seen.map(([swe]) => swe)).toEqual([works, asking, asking, works, asking, ["failed", false]]);
   expect(seen.map(([, browser]) => browser)).toEqual(seen.map(() => works));
 });
