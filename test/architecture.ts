@@ -301,21 +301,39 @@ function roomOf(path: string): string | undefined {
 
 /** Cyclic imports, types included; each cycle once. */
 export function importCircles(sources: readonly SourceFile[]): string[][] {
-  const targets = new Map(
-    sources.map(({ path, imports }) => [
-      path,
-      imports.filter((one) => one.startsWith(".")).map((one) => relative(root, resolve(root, dirname(path), one))),
-    ]),
-  );
+  return circlesOf(new Map(sources.map(({ path, imports }) => [path, new Set(targetsOf(path, imports))])));
+}
+
+/**
+ * Files and folders that lie beside each other and import each other in a circle, through whatever
+ * is in them; each circle once.
+ */
+export function folderCircles(sources: readonly SourceFile[]): string[][] {
+  const graph = new Map<string, Set<string>>();
+  for (const { path, imports } of sources)
+    for (const target of targetsOf(path, imports)) {
+      const [from, to] = [path.split("/"), target.split("/")];
+      const depth = 1 + from.findIndex((name, at) => name !== to[at]);
+      const sibling = from.slice(0, depth).join("/");
+      graph.set(sibling, (graph.get(sibling) ?? new Set()).add(to.slice(0, depth).join("/")));
+    }
+  return circlesOf(graph);
+}
+
+function targetsOf(path: string, imports: readonly string[]): string[] {
+  return imports.filter((one) => one.startsWith(".")).map((one) => relative(root, resolve(root, dirname(path), one)));
+}
+
+function circlesOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const done = new Set<string>();
   const circles: string[][] = [];
   const walk = (path: string, way: readonly string[]): void => {
     if (way.includes(path)) circles.push(way.slice(way.indexOf(path)));
     if (done.has(path) || way.includes(path)) return;
-    for (const target of targets.get(path) ?? []) walk(target, [...way, path]);
+    for (const target of graph.get(path) ?? []) walk(target, [...way, path]);
     done.add(path);
   };
-  for (const path of targets.keys()) walk(path, []);
+  for (const path of graph.keys()) walk(path, []);
   return circles;
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { loadConfig } from "manyhands/internal/config/config";
 import { hasOpenssl, testAuthority } from "manyhands/internal/testing/certificates";
-import { sectionsSchema } from "../../shared/src/config/sections.ts";
+import { sectionsSchema } from "../../shared/src/config/sections/sections.ts";
 import { variableFor } from "../../shared/src/config/settings/environment.ts";
 import { fixedKeys, keyTree, nodeAt } from "../../shared/src/config/settings/key-tree.ts";
 import { blocksOf, codesIn, readGuide, rowsOf } from "./markdown.ts";

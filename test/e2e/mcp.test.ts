@@ -131,7 +131,7 @@ test("a tool that a server adds while a task is running can be called in a later
 
 test("a server asks the agent's model only where its entry allows it", async () => {
   expect(answerOf(await send("think"))).toContain("42, of course.");
-  expect(answerOf(await send("consent"))).not.toContain("42");
+  expect(answerOf(await send("consent"))).not.toContain("42, of course");
 });
 
 test("ten concurrent tasks on one server stay separate", async () => {

@@ -16,12 +16,17 @@ afterAll(async () => {
 const answer =
   "Nothing is lost, and nothing is done twice; what was asked is answered in words that come one after the other.";
 
+const longestMs = 60_000;
+
 const chooses = { calls: [{ name: "choose_branch", args: { branch: "manus", confidence: 1, reason: "it can" } }] };
 
 test("text of an agent behind the gateway, alone or as a flow's answer, reaches a chat client while it is written", async () => {
   const home = await mkdtemp(join(tmpdir(), "openai-stream-"));
+  let seen = Promise.withResolvers<void>();
   const model = await startScriptedModel(({ tools = [] }) =>
-    tools.some((tool) => tool.function.name === "choose_branch") ? chooses : { text: answer, deltaDelayMs: 60 },
+    tools.some((tool) => tool.function.name === "choose_branch")
+      ? chooses
+      : { text: answer, midway: Promise.race([seen.promise, Bun.sleep(longestMs)]) },
   );
   const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted", SANDBOX: "off" };
   const manus = startAgent("manus", { ...env, MANYHANDS_HOME: home, PORT: `${freePort()}` });
@@ -36,14 +41,18 @@ test("text of an agent behind the gateway, alone or as a flow's answer, reaches 
   const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "none", maxRetries: 0 });
   const messages = [{ role: "user" as const, content: "What holds?" }];
   for (const name of ["manus", "conditional"]) {
-    const arrivals: { text: string; at: number }[] = [];
+    seen = Promise.withResolvers<void>();
+    const begun = performance.now();
+    const texts: string[] = [];
     for await (const { choices } of await client.chat.completions.create({ model: name, messages, stream: true })) {
       const text = choices[0]?.delta.content ?? "";
-      if (text !== "") arrivals.push({ text, at: performance.now() });
+      if (text === "") continue;
+      texts.push(text);
+      seen.resolve();
     }
-    expect(arrivals.map(({ text }) => text).join("")).toBe(answer);
-    expect(arrivals.length).toBeGreaterThan(3);
-    const [first, last] = [arrivals[0]?.at ?? 0, arrivals.at(-1)?.at ?? 0];
-    expect(last - first).toBeGreaterThan(150);
+    expect(texts.join("")).toBe(answer);
+    expect(texts.length).toBeGreaterThan(1);
+    // Nobody had to wait for the end of the answer: the model goes on once its beginning was seen.
+    expect(performance.now() - begun).toBeLessThan(longestMs);
   }
 });

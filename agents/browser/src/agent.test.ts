@@ -21,8 +21,8 @@ const none: OpenedBrowsing = { tools: [], look: undefined, missing: "There is no
 test("it has the browser's tools, the web's, and those to plan, save, ask and end", async () => {
   const tools = (await openedForTest(browser, { browsing, web })).tools.map(({ name }) => name);
   expect(tools.slice(0, 2)).toEqual(["planning", "browser_snapshot"]);
-  expect(tools.slice(-8, -5)).toEqual(["web_search", "web_fetch", "str_replace_editor"]);
-  expect(tools.slice(-5)).toEqual(["read_document", "write_document", "unpack", "ask_human", "terminate"]);
+  expect(tools.slice(-9, -6)).toEqual(["web_search", "web_fetch", "str_replace_editor"]);
+  expect(tools.slice(-6)).toEqual(["read_document", "write_document", "unpack", "sql_query", "ask_human", "terminate"]);
 });
 
 test("the prompt asks for notes of pages before they are left", async () => {

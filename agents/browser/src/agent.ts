@@ -6,6 +6,7 @@ import {
   documents,
   editor,
   planning,
+  tables,
   terminate,
   web,
 } from "manyhands/tools";
@@ -30,6 +31,7 @@ export const browser = (({ plans, browserMissing: missing, readsWeb }) => {
       editor(),
       documents(),
       archives(),
+      tables(),
       askHuman(),
       terminate,
     ],

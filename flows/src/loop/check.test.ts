@@ -85,7 +85,7 @@ test.each([
     "a call that failed",
     "make",
     record(['{"command":"make"}', "failed", "Error: no rule [exit code 2, 0.1 s, cwd .]"]),
-    "exit code 2",
+    "as was reported: make\nError: no rule [exit code 2",
   ],
   [
     "a call that did not end",

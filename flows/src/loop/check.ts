@@ -127,7 +127,7 @@ async function runCommand(
   if ("fault" in ran) throw new AppError("task_failed", `The check could not be made: ${ran.fault}`);
   const { exit_code, output } = ran.value;
   const denied = exit_code === 0 ? recordAgainst(command, ran.outcome.made) : undefined;
-  if (denied !== undefined) return { passed: false, feedback: `${denied}: ${command}` };
+  if (denied !== undefined) return { passed: false, feedback: denied };
   const feedback = `The command ended with exit code ${exit_code}: ${command}\n${output.slice(-maxOutput)}`.trim();
   return { passed: exit_code === 0, feedback };
 }

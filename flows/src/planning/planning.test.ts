@@ -346,7 +346,7 @@ test("after a failure the rest is replanned, finished steps stay, and steps that
   expect(record.status).toBe("completed");
   expect(answer).toBe("went by bus");
   expect(outcomes(events)).toEqual(["1 completed", "2 failed", "3 blocked", "5 blocked", "4 completed"]);
-  expect(failures).toContain("Why it is not done: bad failed: the road is closed");
+  expect(failures).toContain("<report>\nthe road is closed\n</report>\nWhy it is not done: bad failed");
   expect(marksOf(events).at(-1)).toBe("✓Find the way|✓Take the bus");
   expect(marksOf(events)).toContain("✓Find the way|!Find a car|!Drive|!Park");
   expect(await flow.agent("maps").tasks()).toHaveLength(1);

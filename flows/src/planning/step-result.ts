@@ -49,12 +49,14 @@ export function resultsText(results: readonly StepResult[]): string {
 function resultText({ step, outcome, answer, files, isChecked, evidence, reason }: StepResult, room: number): string {
   const head = `Step ${step.id} by ${step.agent}, ${outcome}: ${step.text}`;
   const said = cut(answer, room);
+  // An agent that gave up gives its report as the reason, too.
+  const why = answer !== "" && reason.endsWith(`: ${answer}`) ? reason.slice(0, -answer.length - 2) : reason;
   const names = files.map(({ name }) => name).join(", ");
   return [
     head,
     ...(said === "" ? [] : [marked("report", said)]),
     ...(names === "" ? [] : [`Files: ${names}`]),
     ...(evidence === "" || !isChecked ? [] : [`Checked: ${evidence}`]),
-    ...(outcome === "completed" || reason === "" ? [] : [`Why it is not done: ${reason}`]),
+    ...(outcome === "completed" || reason === "" ? [] : [`Why it is not done: ${why}`]),
   ].join("\n");
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { StepResult } from "./step-result.ts";
+import { resultsText, type StepResult } from "./step-result.ts";
 import { stepText, unknownInputs } from "./step-text.ts";
 import { notStarted } from "./work-step.ts";
 
@@ -43,6 +43,24 @@ test("a step that goes on in a conversation is told what that does not have: nei
   expect(text).not.toContain("a reports");
   expect(text).not.toContain("The whole task");
   expect(unknownInputs(background)).toEqual([another]);
+});
+
+test("another attempt by an agent that may have forgotten the first reads once why that failed", () => {
+  const forgotten: StepResult = {
+    ...done("c", "c1"),
+    outcome: "failed",
+    answer: "no paper",
+    reason: "manus failed: no paper",
+  };
+  const { reason } = forgotten;
+  const text = stepText(step("c"), { ...first, inputs: [], isRetry: true, forgotten, reason });
+  expect(text).toContain("An earlier attempt did not do it: manus failed: no paper");
+  expect(text).toContain("<report>\nno paper\n</report>");
+  expect(text).not.toContain("Why it is not done");
+  const replanned = resultsText([forgotten]);
+  expect(replanned).toEndWith("<report>\nno paper\n</report>\nWhy it is not done: manus failed");
+  const checked = resultsText([{ ...forgotten, reason: "the paper is blank" }]);
+  expect(checked).toEndWith("Why it is not done: the paper is blank");
 });
 
 test("a task that was changed since is told again", () => {

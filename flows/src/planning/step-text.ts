@@ -54,7 +54,9 @@ export function stepText({ text, expected, delivers }: TaskStep, background: Ste
       : [
           `An earlier attempt did not do it: ${reason}\nDo better where it fell short. What it made and is right can stay; report on the step as a whole.`,
         ]),
-    ...(forgotten === undefined ? [] : [`That attempt, as information:\n\n${resultsText([inBrief(forgotten)])}`]),
+    ...(forgotten === undefined
+      ? []
+      : [`That attempt, as information:\n\n${resultsText([{ ...inBrief(forgotten), reason: "" }])}`]),
   ].join("\n\n");
 }
 

@@ -1,5 +1,5 @@
-import { checkNamedFiles } from "manyhands/internal/config/agents/named-agent";
 import { toConfig } from "manyhands/internal/config/config";
+import { checkNamedFiles } from "manyhands/internal/config/named-agent";
 import { redacted } from "manyhands/internal/config/settings/redact";
 import { readSettings, type Settings } from "manyhands/internal/config/settings/settings";
 import type { CliContext } from "../session/context.ts";

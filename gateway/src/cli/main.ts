@@ -18,7 +18,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   terminal: processTerminal(env),
   async configure(file) {
     const { loadConfig } = await import("manyhands/internal/config/config");
-    const { checkNamedFiles } = await import("manyhands/internal/config/agents/named-agent");
+    const { checkNamedFiles } = await import("manyhands/internal/config/named-agent");
     const config = await loadConfig({ cwd, file, env });
     await checkNamedFiles(config);
     return config;

@@ -8,6 +8,7 @@ import { completionScript, shells } from "./completion.ts";
 import { addMcp } from "./mcp/add-mcp.ts";
 import { addMemoryCommands } from "./memory/add-memory.ts";
 import { addOperation } from "./operation.ts";
+import { dollars, listOf, wholeNumber } from "./option-values.ts";
 import { addProfiles } from "./profiles/add-profiles.ts";
 import type { RunOptions } from "./runs/run.ts";
 import type { RunsOptions } from "./runs/runs.ts";
@@ -58,7 +59,7 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
   leaf("flow", "list the flows, or give a flow a task for several agents")
     .argument("[name]", "the flow; omit it to list the flows")
     .argument("[task...]", "what to do, in plain words; omit it or use - to read standard input")
-    .option("--agents <names>", "the agents to use, separated by commas", list)
+    .option("--agents <names>", "the agents to use, separated by commas", listOf)
     .option("--option <name=value>", "an option of the flow; repeatable", setting)
     .option("--example", "run the flow's example task")
     .addOption(jsonOption())
@@ -258,13 +259,6 @@ function configOption(): Option {
   return new Option("--config <file>", "settings file (default: manyhands.toml in the working directory)");
 }
 
-function list(value: string): string[] {
-  return value
-    .split(",")
-    .map((one) => one.trim())
-    .filter((one) => one !== "");
-}
-
 /** An option's value as JSON if it parses, else as text. */
 function setting(value: string, earlier: readonly (readonly [string, Json])[] = []): (readonly [string, Json])[] {
   const at = value.indexOf("=");
@@ -283,16 +277,4 @@ function repeatable(flags: string, description: string): Option {
     ...earlier,
     value,
   ]);
-}
-
-function dollars(value: string): number {
-  const amount = Number(value);
-  if (value.trim() === "" || !Number.isFinite(amount) || amount < 0)
-    throw new InvalidArgumentError("It must be an amount of US dollars.");
-  return amount;
-}
-
-function wholeNumber(value: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(value)) throw new InvalidArgumentError("It must be a whole number from 1 to 9999.");
-  return Number(value);
 }

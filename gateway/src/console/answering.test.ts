@@ -104,7 +104,7 @@ test("a refusal is told with its reason", async () => {
 
 test("an answer that nobody takes stays, goes again under its key, and is gone once it has arrived", async () => {
   using _ = withoutWaiting();
-  const { draftOf } = await at.load("app/drafts.ts");
+  const { draftOf } = await at.load("state/drafts.ts");
   const typed = draftOf("question-r/1-5").text;
   const shown = await card({});
   const send = async () => {
@@ -133,7 +133,7 @@ test("an answer that nobody takes stays, goes again under its key, and is gone o
 
 test("an answer that comes after the end goes to where one goes on, unless something is written there", async () => {
   using _ = withoutWaiting();
-  const { draftOf } = await at.load("app/drafts.ts");
+  const { draftOf } = await at.load("state/drafts.ts");
   const typed = draftOf("question-r/1-5").text;
   for (const [there, then] of [
     ["", "Too late."],
@@ -157,7 +157,7 @@ test("an answer that comes after the end goes to where one goes on, unless somet
 test("a message goes to the task at work, or after its end to a next one, once, and stays where it was refused", async () => {
   using _ = withoutWaiting();
   const { Dock } = await at.load("pages/conversation/dock.tsx");
-  const { draftOf } = await at.load("app/drafts.ts");
+  const { draftOf } = await at.load("state/drafts.ts");
   const draft = draftOf("c2");
   let sent = 0;
   const newest = { id: "r/1", name: "swe/x", status: "running", question: "Which?", questionEvent: 5 };

@@ -50,8 +50,8 @@ test("what is removed is asked for so, and a refusal has its own status whatever
 });
 
 test("a name is told by its title, a name that is not known is a flow if it asks others, and a task by how it begins", async () => {
-  const { titleOf, titleOfName, isFlow } = await at.load("app/names.ts");
-  const store = await at.load("app/store.ts");
+  const { titleOf, titleOfName, isFlow } = await at.load("state/names.ts");
+  const store = await at.load("state/store.ts");
   store.flows.value = [{ name: "debate", title: "Debate" }];
   store.agents.value = [{ name: "swe", title: "Engineer" }, { name: "plain" }];
   expect(["debate", "swe", "plain", "gone"].map(titleOfName)).toEqual(["Debate", "Engineer", "plain", "gone"]);
@@ -68,7 +68,7 @@ test("a name is told by its title, a name that is not known is a flow if it asks
 test("a conversation's runs are read from the oldest on, and again when one of them changed or any may have", async () => {
   using _ = withoutWaiting();
   const { useConversation } = await at.load("pages/conversation/use-conversation.ts");
-  const { lastChange } = await at.load("app/store.ts");
+  const { lastChange } = await at.load("state/store.ts");
   at.answer = () => Response.json({ runs: [{ id: "new" }, { id: "old" }] });
   let held: { runs?: readonly { id: string }[] } = {};
   const shown = drawnByHand(() => {

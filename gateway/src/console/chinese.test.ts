@@ -3,8 +3,8 @@ import type { Page } from "playwright";
 import { approvalFlow } from "../testing/approval-flow.ts";
 import { type ConsoleBrowser, openBrowser } from "../testing/console-browser.ts";
 import { echo, startGateway, type TestFlow, type TestGateway } from "../testing/gateway.ts";
-import { english } from "./app/words/words-en.ts";
-import { chinese } from "./app/words/words-zh.ts";
+import { english } from "./words/words-en.ts";
+import { chinese } from "./words/words-zh.ts";
 
 const made = "一条给面包店的口号";
 

@@ -7,7 +7,7 @@ afterAll(() => at[Symbol.dispose]());
 beforeEach(() => at.reset());
 
 test("a draft outlives a reload, and loses what was sent, not what was written or added meanwhile", async () => {
-  const { draftOf } = await at.load("app/drafts.ts");
+  const { draftOf } = await at.load("state/drafts.ts");
   at.kept.set("manyhands-draft-kept", "from before");
   expect(draftOf("kept").text.value).toBe("from before");
   const draft = draftOf("c1");
@@ -26,7 +26,7 @@ test("a draft outlives a reload, and loses what was sent, not what was written o
 });
 
 test("figures are told as people say them", async () => {
-  const format = await at.load("app/format.ts");
+  const format = await at.load("words/format.ts");
   const from = (seconds: number) => format.ageText(new Date(1e9 - seconds * 1_000).toISOString(), 1e9);
   const ages = [-5, 0, 59, 60, 3_599, 3_600, 86_399, 86_400, 200_000].map(from);
   expect(ages).toEqual(["0 s", "0 s", "59 s", "1 min", "59 min", "1 h", "23 h", "1 d", "2 d"]);
@@ -49,7 +49,7 @@ test("figures are told as people say them", async () => {
 });
 
 test("texts of others are told in a line, without marks, and without what would mislead", async () => {
-  const { shortLine, plainText, safeText } = await at.load("app/format.ts");
+  const { shortLine, plainText, safeText } = await at.load("words/format.ts");
   expect([shortLine(" a\n b\t c "), shortLine("abcd", 4), shortLine("abcde", 4)]).toEqual(["a b c", "abcd", "abc…"]);
   expect(plainText("## Head\n- **one** `two`\n> said\n+ plus\n# 1")).toBe("Head\none two\nsaid\nplus\n1");
   const begun = performance.now();
@@ -66,7 +66,7 @@ test("texts of others are told in a line, without marks, and without what would 
 });
 
 test("an address has its parts and its query, however they are written, and a change of the query keeps the rest", async () => {
-  const { address, place, setQuery, startRouter } = await at.load("app/router.ts");
+  const { address, place, setQuery, startRouter } = await at.load("state/router.ts");
   startRouter();
   const read = (hash: string) => {
     at.location.hash = hash;
@@ -151,10 +151,10 @@ test("what was done is told for six seconds, what failed for twelve, each by its
 
 test("a person hears of runs that begin to wait or end, each once, and is notified if they asked for it and look elsewhere", async () => {
   using _ = withoutWaiting();
-  const { startRunNews, unseenFailures } = await at.load("app/attention/run-news.ts");
-  const { lastChange } = await at.load("app/store.ts");
-  const { place } = await at.load("app/router.ts");
-  const { allowNotifications, notifications } = await at.load("app/attention/notifications.ts");
+  const { startRunNews, unseenFailures } = await at.load("attention/run-news.ts");
+  const { lastChange } = await at.load("state/store.ts");
+  const { place } = await at.load("state/router.ts");
+  const { allowNotifications, notifications } = await at.load("attention/notifications.ts");
   at.answer = (path) => Response.json({ id: path.split("/").at(-1), input: `Task ${path.split("/").at(-1)}` });
   const stop = startRunNews();
   await allowNotifications(true);
@@ -207,7 +207,7 @@ test("a person hears of runs that begin to wait or end, each once, and is notifi
 });
 
 test("keys act where nobody types, single ones unless they are turned off, and no longer than what they act on is shown", async () => {
-  const { useKeys, singleKeys } = await at.load("app/keys.ts");
+  const { useKeys, singleKeys } = await at.load("parts/keys.ts");
   const pressed: string[] = [];
   const shown = drawnByHand(() => {
     useKeys({ j: () => pressed.push("j"), "mod+k": () => pressed.push("k") });

@@ -51,7 +51,7 @@ test("what changed is told to every tab, and a broken connection is made again, 
 });
 
 test("the newest runs and those that wait are read, the longest wait first, and drawn again only if they changed", async () => {
-  const store = await at.load("app/store.ts");
+  const store = await at.load("state/store.ts");
   const answer = (path: string) =>
     Response.json({ runs: path.includes("status=") ? [run("b"), run("a", "a", "paused")] : [run("c")] });
   at.answer = answer;
@@ -78,7 +78,7 @@ test("the newest runs and those that wait are read, the longest wait first, and 
 
 test("lists are read again when what they show is another now, once more if it changed meanwhile, and until it succeeds", async () => {
   using time = withoutWaiting();
-  const store = await at.load("app/store.ts");
+  const store = await at.load("state/store.ts");
   at.givesLocks = false;
   const lists = async (path: string) =>
     Response.json({ runs: path.includes("status=") ? [run("a", "a", "paused")] : [run("c")], agents: [], flows: [] });
@@ -130,7 +130,7 @@ test("lists are read again when what they show is another now, once more if it c
 test("a list is read page by page, keeps its places while runs change, and counts what is new until it is shown", async () => {
   using _ = withoutWaiting();
   const { openListStore } = await at.load("pages/runs/list-store.ts");
-  const { lastChange } = await at.load("app/store.ts");
+  const { lastChange } = await at.load("state/store.ts");
   let first = [run("5"), run("4")];
   at.answer = (path) =>
     path.includes("cursor=next")
@@ -185,7 +185,7 @@ test("a search is not done again by itself, looks are two seconds apart, and a l
   using time = withoutWaiting();
   using _ = spyOn(performance, "now").mockReturnValue(5_000);
   const { openListStore } = await at.load("pages/runs/list-store.ts");
-  const { lastChange } = await at.load("app/store.ts");
+  const { lastChange } = await at.load("state/store.ts");
   for (const filters of [{ q: "x" }, { agent: "swe" }, { minUsd: "1" }, { status: "failed" }]) {
     at.asked.length = 0;
     const store = openListStore(filters);

@@ -146,7 +146,7 @@ test("a tree goes on after the last event of each run, until every run that can 
 });
 
 test("a person who hands a page back answers the question about it that was open, and no other", async () => {
-  const { answerAboutPage } = await load("page-question");
+  const { answerAboutPage } = await import("./state/page-question.ts");
   const open = { status: "input-required", question: "Please log in on the page.", questionEvent: 7 };
   answers = [() => Response.json(open), () => Response.json({})];
   await answerAboutPage("r", "Done.");

@@ -48,7 +48,7 @@ const flow = {
 
 test("a task is sent with all that was set for it, again under its key while nobody answers, and under another after a refusal", async () => {
   const { newTask, startTask, choose } = await load("pages/start/new-task.ts");
-  const { flows } = await load("app/store.ts");
+  const { flows } = await load("state/store.ts");
   flows.value = [flow];
   choose("debate");
   const fill = () => {

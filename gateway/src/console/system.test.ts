@@ -2,17 +2,15 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { callerNamed } from "manyhands/internal/core/caller";
-import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
 import { type ScriptedModel, startScriptedModel } from "manyhands/internal/testing/models/scripted-model";
-import type { Browser, Page } from "playwright";
+import type { BrowserContextOptions, Page } from "playwright";
 import { serveCard } from "../testing/card-server.ts";
-import { expectAccessible, stillPage } from "../testing/console-browser.ts";
+import { type ConsoleBrowser, expectAccessible, openBrowser } from "../testing/console-browser.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
 
-const waitMs = 60_000;
 const hostile = resolve(import.meta.dir, "../../../test/mcp/hostile.fixture.ts");
 
-let browser: Browser;
+let browser: ConsoleBrowser;
 let gateway: TestGateway;
 let model: ScriptedModel;
 let agent: ReturnType<typeof serveCard>;
@@ -22,7 +20,7 @@ beforeAll(async () => {
   await chmod(gateway.home, 0o711);
   agent = serveCard("Greeter");
   await gateway.registry.add({ url: agent.url, name: "greeter" });
-  browser = await startChromium();
+  browser = await openBrowser();
 });
 afterAll(async () => {
   await browser?.close();
@@ -31,30 +29,11 @@ afterAll(async () => {
   await model?.close();
 });
 
-type Look = NonNullable<Parameters<Browser["newContext"]>[0]>;
-
 /**
  * A page that has asked nobody but the gateway and has not complained, as is seen when it closes.
  */
-async function open(place: string, look: Look = {}, { url }: Pick<TestGateway, "url"> = gateway) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...stillPage, ...look });
-  const page = await context.newPage();
-  page.setDefaultTimeout(waitMs);
-  const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(String(error)));
-  page.on("request", (request) => request.url().startsWith(url) || faults.push(request.url()));
-  page.on("console", (message) => {
-    if (message.text().includes("Content Security Policy")) faults.push(message.text());
-  });
-  await page.goto(`${url}/${place}`);
-  return {
-    page,
-    async [Symbol.asyncDispose]() {
-      await context.close();
-      expect(faults).toEqual([]);
-    },
-  };
-}
+const open = (place: string, look: BrowserContextOptions = {}, { url }: Pick<TestGateway, "url"> = gateway) =>
+  browser.page(`${url}/${place}`, { viewport: { width: 1280, height: 900 }, ...look });
 
 /** Takes a picture for whoever looks at the pages, if a folder for it is named. */
 async function look(page: Page, name: string): Promise<void> {

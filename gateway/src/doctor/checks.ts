@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Config } from "manyhands/internal/config/config";
-import { leftOut, profileFor } from "manyhands/internal/config/llm/tool-profile";
 import { engineText } from "manyhands/internal/config/storage/engine-config";
+import { leftOut, profileFor } from "manyhands/internal/config/tool-profile";
 import { AppError } from "manyhands/internal/core/errors";
 import { ownCommand } from "manyhands/internal/core/release";
 import { createSandbox } from "manyhands/internal/machine/confinement/create-sandbox";

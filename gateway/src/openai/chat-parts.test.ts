@@ -47,6 +47,22 @@ test("a link stays a link, words come first, and nothing else is a file", () => 
     );
 });
 
+test.each([
+  ["!!", undefined],
+  ["aGk=?", undefined],
+  ["aGkgd", undefined],
+  ["aGk%", undefined],
+  ["aGk", "hi"],
+  ["aGk%3D", "hi"],
+  ["aG\nk=", "hi"],
+  ["8J-YgA", "😀"],
+  ["", ""],
+])("the content %j of a data URL is read as %j, never in part", (content, read) => {
+  const parts = () => chatParts([said("user", [image(`data:image/png;base64,${content}`)])], true);
+  if (read === undefined) expect(parts).toThrow("the base64 of a data URL is not valid");
+  else expect(parts().map((part) => ("bytes" in part ? Buffer.from(part.bytes).toString() : ""))).toEqual([read]);
+});
+
 test("a message's text is its words, one line per part", () => {
   expect(
     [said("user", null), said("user", []), said("user", [text("a"), image("x"), text("b")])].map(messageText),

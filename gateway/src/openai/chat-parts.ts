@@ -45,9 +45,18 @@ function fileOf(source: string, name: string): IncomingPart {
   if (data !== null) {
     const [, mediaType = "application/octet-stream", bytes = ""] = data;
     const extension = name.includes(".") ? "" : `.${mediaType.split("/")[1]?.replace(/\W.*$/, "") ?? "bin"}`;
-    return { type: "bytes", bytes: Buffer.from(bytes, "base64"), name: `${name}${extension}`, mediaType };
+    return { type: "bytes", bytes: bytesOf(bytes), name: `${name}${extension}`, mediaType };
   }
   const url = URL.parse(source);
   if (url?.protocol === "http:" || url?.protocol === "https:") return { type: "url", url: url.href };
   throw new AppError("invalid_input", "messages: a file must be a base64 data URL or an http(s) URL.");
+}
+
+/** Buffer would take what it can read, up to nothing at all. */
+function bytesOf(content: string): Buffer {
+  const text = content.replaceAll(/%3d/gi, "=").replaceAll(/%2b/gi, "+").replaceAll(/%2f/gi, "/").replaceAll(/\s/g, "");
+  const digits = /^([A-Za-z0-9+/_-]*)={0,2}$/.exec(text)?.[1];
+  if (digits === undefined || digits.length % 4 === 1)
+    throw new AppError("invalid_input", "messages: the base64 of a data URL is not valid.");
+  return Buffer.from(digits, "base64");
 }

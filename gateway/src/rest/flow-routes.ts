@@ -8,7 +8,7 @@ import { endpoint, type RestEndpoint } from "./endpoint.ts";
 import { preferredWait } from "./prefer.ts";
 import { flowRequestSchema } from "./runs/run-schemas.ts";
 import { answerStarted, startedAnswers, startHeaders } from "./runs/started-run.ts";
-import { userMessage } from "./user-message.ts";
+import { userMessage } from "./runs/user-message.ts";
 
 const flowSchema = z
   .object({

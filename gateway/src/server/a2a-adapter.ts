@@ -7,6 +7,7 @@ import type { CardFacts, CardStyle } from "manyhands/internal/a2a/server/card";
 import type { Identify } from "manyhands/internal/core/caller";
 import { AppError } from "manyhands/internal/core/errors";
 import type { Engine } from "manyhands/internal/core/runs/engine";
+import { percentDecoded } from "manyhands/internal/core/text/percent-decoded";
 import type { ArtifactStore } from "manyhands/internal/core/workspace";
 import type { Deletions } from "manyhands/internal/runs/deletions";
 import type { Quotas } from "manyhands/internal/runs/quotas";
@@ -71,7 +72,7 @@ export function a2aAdapter(deps: A2aAdapterDeps): A2aAdapter {
   app.all("/a2a/*", (c) => {
     const [, , name = ""] = new URL(c.req.url).pathname.split("/");
     if (name === ".well-known") throw slashMissing();
-    return answer(c, findRunnable(deps.runnables, decodedName(name)));
+    return answer(c, findRunnable(deps.runnables, percentDecoded(name)));
   });
   app.get("/.well-known/:card{agent(?:-card)?\\.json|jwks\\.json}", (c, next) => {
     const first = firstOf(deps.runnables);
@@ -103,15 +104,6 @@ function firstOf(runnables: Runnables): Runnable | undefined {
 /** The path below `/a2a/{name}`, or that of a request below `/.well-known/`. */
 function pathAtAgent(request: Request): string {
   return getPathNoStrict(request).replace(/^\/a2a\/[^/]*/, "") || "/";
-}
-
-/** A decoded name; unchanged if it is not valid percent-encoding. */
-function decodedName(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
 }
 
 function serverOf(runnable: Runnable, deps: A2aAdapterDeps): Server["app"] {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { agentNamed } from "manyhands/internal/config/agents/named-agent";
 import type { Config } from "manyhands/internal/config/config";
+import { agentNamed } from "manyhands/internal/config/named-agent";
 import { AppError } from "manyhands/internal/core/errors";
 import type { ServerSpec } from "../supervisor/server-process.ts";
 import { agentEntry, agentUrls, argsOf, onFreePorts, portOf } from "../supervisor/server-table.ts";

@@ -1,6 +1,6 @@
 import { authorizedFetch } from "manyhands/internal/a2a/client/credentials";
-import { agentNamed } from "manyhands/internal/config/agents/named-agent";
 import type { Config } from "manyhands/internal/config/config";
+import { agentNamed } from "manyhands/internal/config/named-agent";
 import { AppError } from "manyhands/internal/core/errors";
 import { homeMark } from "manyhands/internal/http/home-mark";
 import { isLoopback } from "manyhands/internal/http/loopback-guard";

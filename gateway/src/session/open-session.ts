@@ -1,7 +1,7 @@
 import { authorizedFetch } from "manyhands/internal/a2a/client/credentials";
 import { ownCredentials } from "manyhands/internal/config/agents/credentials";
-import { firstAgent } from "manyhands/internal/config/agents/named-agent";
 import type { Config } from "manyhands/internal/config/config";
+import { firstAgent } from "manyhands/internal/config/named-agent";
 import { AppError } from "manyhands/internal/core/errors";
 import { ownCommand } from "manyhands/internal/core/release";
 import { flowNamed, loadFlows } from "../flows/load-flows.ts";

@@ -1,7 +1,7 @@
 import type { Config } from "manyhands/internal/config/config";
 import { modelAddress } from "manyhands/internal/config/llm/api-type";
-import type { LlmProfile } from "manyhands/internal/config/llm/llm-section";
 import { defaultModel } from "manyhands/internal/config/llm/models";
+import type { LlmProfile } from "manyhands/internal/config/sections/llm-section";
 import { withoutLogins } from "manyhands/internal/config/settings/redact";
 import type { Settings } from "manyhands/internal/config/settings/settings";
 import { AppError } from "manyhands/internal/core/errors";

@@ -1,7 +1,7 @@
 import { readFile, realpath, rm } from "node:fs/promises";
 import { resolve } from "node:path";
-import { checkNamedFiles } from "manyhands/internal/config/agents/named-agent";
 import { toConfig } from "manyhands/internal/config/config";
+import { checkNamedFiles } from "manyhands/internal/config/named-agent";
 import { readSettings, type Settings } from "manyhands/internal/config/settings/settings";
 import { AppError, errnoOf, unlessMissing } from "manyhands/internal/core/errors";
 import { underLock } from "manyhands/internal/machine/workspace/own-files/file-lock";

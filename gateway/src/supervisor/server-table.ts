@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { agentNamed } from "manyhands/internal/config/agents/named-agent";
 import { entryPath } from "manyhands/internal/config/agents/named-files";
 import type { Config } from "manyhands/internal/config/config";
+import { agentNamed } from "manyhands/internal/config/named-agent";
 import { ownAddress } from "manyhands/internal/config/own-address";
 import { variableFor } from "manyhands/internal/config/settings/environment";
 import { AppError } from "manyhands/internal/core/errors";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { checkNamedFiles, firstAgent } from "manyhands/internal/config/agents/named-agent";
 import type { Config } from "manyhands/internal/config/config";
+import { checkNamedFiles, firstAgent } from "manyhands/internal/config/named-agent";
 import { variableFor } from "manyhands/internal/config/settings/environment";
 import { loadFlows } from "../flows/load-flows.ts";
 import { requireFreePort } from "./port.ts";

@@ -14,37 +14,51 @@ export async function* taskItems(updates: AsyncIterable<TaskUpdate>): AsyncGener
   let ids = { taskId: "", contextId: "" };
   let at = Date.now();
   let told: ShownState | undefined;
-  for await (const update of updates) {
-    if (update.kind === "progress") yield { kind: "progress", event: update.progress };
-    if (update.kind === "status") {
-      const { taskId, contextId } = update;
-      if (taskId !== undefined && contextId !== undefined) ids = { taskId, contextId };
-      const event = update.journal && readEvent(update.journal.event);
-      at = update.journal?.at ?? at;
-      if (event !== undefined && event.type !== "unknown") yield { kind: "event", seq: update.seq ?? 0, at, event };
-      const said = update.journal === undefined && update.text !== "" ? { text: update.text } : {};
-      const state = stateName(update.state);
-      if (state !== told || "text" in said) yield { kind: "state", ...ids, state, ...said };
-      told = state;
+  for await (const update of updates)
+    switch (update.kind) {
+      case "progress":
+        yield { kind: "progress", event: update.progress };
+        break;
+      case "status": {
+        const { taskId, contextId, journal, text } = update;
+        if (taskId !== undefined && contextId !== undefined) ids = { taskId, contextId };
+        const event = journal && readEvent(journal.event);
+        at = journal?.at ?? at;
+        if (event !== undefined && event.type !== "unknown") yield { kind: "event", seq: update.seq ?? 0, at, event };
+        const said = journal === undefined && text !== "" ? { text } : {};
+        const state = stateName(update.state);
+        if (state !== told || "text" in said) yield { kind: "state", ...ids, state, ...said };
+        told = state;
+        break;
+      }
+      case "artifact":
+        // A piece of an artifact is whole only in the task at the end.
+        if (update.append || !update.lastChunk) break;
+        known.add(update.artifact.artifactId);
+        yield { kind: "event", seq: update.seq ?? 0, at, event: artifactAdded(update.artifact) };
+        break;
+      case "task":
+        ids = { taskId: update.task.id, contextId: update.task.contextId };
+        told = stateName(update.task.status?.state);
+        yield { kind: "state", ...ids, state: told };
+        break;
+      case "end":
+        for (const artifact of update.task.artifacts)
+          if (!known.has(artifact.artifactId)) yield { kind: "event", seq: 0, at, event: artifactAdded(artifact) };
+        yield endState(update.task);
     }
-    if (update.kind === "artifact") {
-      // A piece of an artifact is whole only in the task at the end.
-      if (update.append || !update.lastChunk) continue;
-      known.add(update.artifact.artifactId);
-      yield { kind: "event", seq: update.seq ?? 0, at, event: artifactAdded(update.artifact) };
-    }
-    if (update.kind !== "task" && update.kind !== "end") continue;
-    const { task } = update;
-    ids = { taskId: task.id, contextId: task.contextId };
-    if (update.kind === "end")
-      for (const artifact of task.artifacts.filter(({ artifactId }) => !known.has(artifactId)))
-        yield { kind: "event", seq: 0, at, event: artifactAdded(artifact) };
-    told = stateName(task.status?.state);
-    const text = update.kind === "end" ? messageText(task.status?.message) : "";
-    const since = Date.parse(task.status?.timestamp ?? "");
-    const ended = update.kind === "end" && !Number.isNaN(since) ? { at: since } : {};
-    yield { kind: "state", ...ids, state: told, ...ended, ...(text === "" ? {} : { text }) };
-  }
+}
+
+type WireTask = Extract<TaskUpdate, { kind: "end" }>["task"];
+
+function endState({ id, contextId, status }: WireTask): TaskItem {
+  const text = messageText(status?.message);
+  const since = Date.parse(status?.timestamp ?? "");
+  return {
+    ...{ kind: "state", taskId: id, contextId, state: stateName(status?.state) },
+    ...(!Number.isNaN(since) && { at: since }),
+    ...(text !== "" && { text }),
+  };
 }
 
 type WireArtifact = Extract<TaskUpdate, { kind: "artifact" }>["artifact"];

@@ -1,3 +1,4 @@
+import { objectOf } from "manyhands/internal/core/json";
 import { safeLine } from "./safe-text.ts";
 
 /**
@@ -5,7 +6,7 @@ import { safeLine } from "./safe-text.ts";
  * cut.
  */
 export function argumentsText(json: string, columns: number): string {
-  const parsed = parse(json);
+  const parsed = objectOf(json);
   if (parsed === undefined) return safeLine(json, columns);
   const entries = Object.entries(parsed);
   const [only] = entries;
@@ -24,18 +25,9 @@ export function callText(line: string, columns: number): string {
   const values = [...json.matchAll(/"\w+":(?:"((?:[^"\\]|\\.)*)|([^",{[]+))/g)].map(
     ([, text, value = ""]) => text?.replaceAll(/\\(.)/g, (_, mark) => (mark === "n" ? " " : mark)) ?? value,
   );
-  const isWhole = parse(json) !== undefined;
+  const isWhole = objectOf(json) !== undefined;
   const shown = isWhole ? argumentsText(json, columns - name.length - 1) : values.join(" ");
   return safeLine(`${name} ${shown}`, columns);
-}
-
-function parse(json: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function valueText(value: unknown): string {

@@ -4,7 +4,7 @@ import type { QuotaConfig } from "../core/runs/quota.ts";
 import type { SandboxTier } from "../machine/sandbox/sandbox.ts";
 import type { NamedSecret } from "../machine/secrets/secrets.ts";
 import type { ModelConfig } from "../models/config.ts";
-import type { GitHost } from "../tools/code/forge/git-host.ts";
+import type { GitHost } from "../tools/code/git-host.ts";
 import type { DatabaseServer } from "../tools/data/servers/database-server.ts";
 import { type AuthConfig, authConfig } from "./access/auth-config.ts";
 import { type CardConfig, cardConfig } from "./access/card-config.ts";
@@ -20,7 +20,7 @@ import { defaultModel, modelFor, namedModels, roleModels } from "./llm/models.ts
 import { type PythonConfig, pythonConfig } from "./python-config.ts";
 import { quotaConfig } from "./quota-config.ts";
 import { secretConfig } from "./secrets/secret-config.ts";
-import type { Sections } from "./sections.ts";
+import type { Sections } from "./sections/sections.ts";
 import { notesOn } from "./settings/notes.ts";
 import { readSettings, type Settings, type SettingsSource } from "./settings/settings.ts";
 import { type BucketConfig, bucketConfig } from "./storage/bucket-config.ts";

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { loadConfig } from "./config.ts";
-import { sectionsSchema } from "./sections.ts";
+import { sectionsSchema } from "./sections/sections.ts";
 
 const repository = resolve(import.meta.dir, "../../..");
 

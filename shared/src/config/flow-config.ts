@@ -1,8 +1,8 @@
 import { AppError } from "../core/errors.ts";
 import type { FlowSettings } from "../core/runs/task.ts";
 import { checkName, namedFile } from "./agents/agent-config.ts";
-import type { FlowTable } from "./agents/agent-section.ts";
 import type { NamedFile } from "./agents/named-files.ts";
+import type { FlowTable } from "./sections/agent-section.ts";
 import { originBelow, type Settings } from "./settings/settings.ts";
 
 /** A flow that the settings compose: another flow with agents and options set. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { gitConfig } from "./git-config.ts";
-import { sectionsSchema } from "./sections.ts";
+import { sectionsSchema } from "./sections/sections.ts";
 
 const hostsOf = (git: object) => gitConfig(sectionsSchema.parse({ git }).git);
 

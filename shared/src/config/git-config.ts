@@ -1,7 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import { withoutLastSlashes } from "../core/text/without-last-slashes.ts";
-import type { ForgeKind, GitHost } from "../tools/code/forge/git-host.ts";
-import type { Sections } from "./sections.ts";
+import type { ForgeKind, GitHost } from "../tools/code/git-host.ts";
+import type { Sections } from "./sections/sections.ts";
 
 /** Servers that everybody knows. */
 const knownKinds: Readonly<Record<string, ForgeKind>> = {

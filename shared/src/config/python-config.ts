@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import type { Sections } from "./sections.ts";
+import type { Sections } from "./sections/sections.ts";
 
 /** The libraries of agents' Python. */
 export type PythonConfig = {

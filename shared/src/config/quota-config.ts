@@ -1,5 +1,5 @@
 import type { QuotaConfig } from "../core/runs/quota.ts";
-import type { Sections } from "./sections.ts";
+import type { Sections } from "./sections/sections.ts";
 
 /** What `[limits.principal]` and `[limits.principals.NAME]` say. */
 export function quotaConfig({ principal, principals }: Sections["limits"]): QuotaConfig {

@@ -10,6 +10,17 @@ export function jsonOf(text: string): Json | undefined {
   }
 }
 
+/** Whether a value is an object, neither null nor a list. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The object that a text is as JSON; undefined for any other text. */
+export function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
+  const value = jsonOf(text);
+  return isObject(value) ? value : undefined;
+}
+
 /** How many levels of nesting are taken from others. */
 export const deepestJson = 100;
 

@@ -17,24 +17,30 @@ export type ToolCall = { readonly id: string; readonly name: string; readonly ar
  */
 export type Carried = { readonly of: string; readonly parts: readonly Json[] };
 
+/** What the model answered. */
+export type AssistantMessage = {
+  readonly role: "assistant";
+  readonly text: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly carried?: Carried;
+};
+
+/** The result of a call; `Image` is an image for the model, or a reference to one. */
+export type ToolMessage<Image = ImagePart> = {
+  readonly role: "tool";
+  readonly callId: string;
+  readonly name: string;
+  readonly text: string;
+  readonly isError: boolean;
+  readonly images?: readonly Image[];
+};
+
 /** One message of a conversation, provider-neutral. */
 export type ModelMessage =
   | { readonly role: "system"; readonly text: string }
   | { readonly role: "user"; readonly parts: readonly (TextPart | ImagePart)[] }
-  | {
-      readonly role: "assistant";
-      readonly text: string;
-      readonly toolCalls: readonly ToolCall[];
-      readonly carried?: Carried;
-    }
-  | {
-      readonly role: "tool";
-      readonly callId: string;
-      readonly name: string;
-      readonly text: string;
-      readonly isError: boolean;
-      readonly images?: readonly ImagePart[];
-    };
+  | AssistantMessage
+  | ToolMessage;
 
 /** A tool definition as models get it. */
 export type ToolSpec = { readonly name: string; readonly description: string; readonly inputSchema: JsonSchema };

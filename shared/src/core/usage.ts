@@ -1,4 +1,3 @@
-import type { ReadEvent } from "./events/events.ts";
 import type { Usage } from "./model.ts";
 
 /**
@@ -60,9 +59,11 @@ type UsageReport = {
  * The count with one more event. Any event with a `usage` counts, so no kind of call is missed. An
  * agent's final report replaces its reports so far; without a final report, the latest one counts.
  */
-export function countEvent(count: UsageCount, event: ReadEvent): UsageCount {
+export function countEvent(
+  count: UsageCount,
+  { type, usage, discarded, usedSoFar, askId = "" }: UsageReport,
+): UsageCount {
   const { settled, open } = count;
-  const { type, usage, discarded, usedSoFar, askId = "" } = event as UsageReport;
   if ((usage ?? discarded ?? usedSoFar) === undefined && type !== "agent-answered") return count;
   const { [askId]: soFar, ...others } = open;
   const reported = [usage ?? (type === "agent-answered" ? soFar : undefined), discarded].filter(

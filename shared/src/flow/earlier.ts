@@ -40,7 +40,7 @@ export async function earlierFlowTasks(
 }
 
 /** What an earlier task had taken in: what its answer reports, otherwise anything. */
-async function takenInBy({ id }: RunRecord, engine: Pick<Engine, "events">): Promise<TakenIn> {
+export async function takenInBy({ id }: RunRecord, engine: Pick<Engine, "events">): Promise<TakenIn> {
   const events = (await engine.events(id)).map(({ event }) => readEvent(event));
   const told = events.findLast((event) => event.type === "artifact-added" && event.takenIn !== undefined);
   return (told?.type === "artifact-added" ? told.takenIn : undefined) ?? [foreignTask];

@@ -1,5 +1,5 @@
 import { jsonrepair } from "jsonrepair";
-import type { Json } from "../core/json.ts";
+import { isObject, type Json } from "../core/json.ts";
 
 /**
  * The most characters whose mistakes are looked for one by one: the time for that grows with the
@@ -66,13 +66,9 @@ function stopsEarly(text: string): boolean {
 }
 
 function asObject(value: unknown): ParsedArguments {
-  if (isObject(value)) return { ok: true, value };
+  if (isObject(value)) return { ok: true, value: value as JsonObject };
   const found = value === null ? "null" : Array.isArray(value) ? "an array" : `a ${typeof value}`;
   return refusal(`must be a JSON object, not ${found}`);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function refusal(what: string): ParsedArguments {
@@ -92,5 +88,5 @@ function attempt(read: () => unknown): { ok: true; value: unknown } | { ok: fals
 export function writtenObject(text: string): Json | undefined {
   const [start, end] = [text.indexOf("{"), text.lastIndexOf("}")];
   const parsed = start < 0 || end < start ? undefined : parseArguments(text.slice(start, end + 1));
-  return parsed?.ok ? (parsed.value as Json) : undefined;
+  return parsed?.ok ? parsed.value : undefined;
 }

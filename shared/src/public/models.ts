@@ -1,5 +1,6 @@
 /** Asking a language model. */
 export type {
+  AssistantMessage,
   Capabilities,
   Carried,
   ImagePart,
@@ -16,6 +17,7 @@ export type {
   TextPart,
   ToolCall,
   ToolChoice,
+  ToolMessage,
   ToolSpec,
   Usage,
 } from "../core/model.ts";

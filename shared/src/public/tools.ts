@@ -17,6 +17,7 @@ export {
   planning,
   python,
   shell,
+  tables,
   web,
 } from "../tools/families.ts";
 export type { Observe, OpenedFamily, ToolMachine } from "../tools/family.ts";

@@ -163,6 +163,17 @@ test("a run that has not ended is not deleted, nor one of its conversation, and 
   expect((await engine.list({ limit: 9 })).runs.map(({ id }) => id).toSorted()).toEqual([run.id, over.id].toSorted());
 });
 
+test("a canceled run is deleted once what it asked for has stopped, and is not if that works on", async () => {
+  const run = await ended();
+  const dedupe = { key: JSON.stringify(["swe", "ann", `${run.id}/1`]), hash: "" };
+  const { run: asked } = await engine.start({ ...request, kind: "swe", contextId: "there", dedupe });
+  await expect(deletions().run(run)).rejects.toThrow(`The run ${asked.id}, which it asked for, has not ended.`);
+  const deleting = deletions().conversation("c", "ann");
+  await Bun.sleep(300);
+  await engine.cancel(asked.id);
+  expect((await deleting).deleted.toSorted()).toEqual([asked.id, run.id].toSorted());
+});
+
 test("each run of a conversation has its tasks elsewhere deleted; what cannot be is pending, and one of another's name is not here", async () => {
   const asked: string[] = [];
   const execute = async (_: unknown, input: unknown) => {

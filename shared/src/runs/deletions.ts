@@ -46,7 +46,8 @@ export function createDeletions(deps: DeletionsDeps): Deletions {
     const emptied = (conversations: readonly Conversation[]) => {
       for (const conversation of conversations) files?.detach(conversation);
     };
-    const deletion = await engine.delete({ runIds: runs.map(({ id }) => id), principal, emptied, thorough: true });
+    const what = { runIds: runs.map(({ id }) => id), principal, emptied, thorough: true };
+    const deletion = await onceStopped(() => engine.delete(what));
     audit?.({ principal, runs: deletion.runs });
     await deleteRunsAbout(engine, runs, deletion, principal);
     await removeFiles(deletion, files);
@@ -72,6 +73,22 @@ export function createDeletions(deps: DeletionsDeps): Deletions {
       return done ?? { deleted: [], elsewhere: [] };
     },
   };
+}
+
+/**
+ * The tasks that a canceled run has at agents stop a moment after it, so a conflict with them is
+ * waited out.
+ */
+async function onceStopped<Value>(attempt: () => Promise<Value>): Promise<Value> {
+  const deadline = performance.now() + waitMs;
+  for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 500)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "conflict" || performance.now() >= deadline) throw error;
+    }
+    await Bun.sleep(pauseMs);
+  }
 }
 
 function refuseUnfinished({ id, status }: RunRecord): void {

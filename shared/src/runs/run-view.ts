@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../core/errors.ts";
 import type { Json } from "../core/json.ts";
-import type { Part } from "../core/message.ts";
+import { type Part, textOf } from "../core/message.ts";
 import type { RunRecord } from "../core/runs/engine.ts";
 import type { AgentInput } from "../core/runs/task.ts";
 import { withoutLastSlashes } from "../core/text/without-last-slashes.ts";
@@ -96,13 +96,13 @@ export function runView(run: RunRecord, projection: TaskProjection, name: string
     name,
     contextId: run.contextId,
     status,
-    input: partsText(projection.history[0]?.parts ?? []),
+    input: textOf(projection.history[0]?.parts ?? []),
     createdAt: new Date(run.createdAt).toISOString(),
     updatedAt: new Date(run.updatedAt).toISOString(),
     lastEvent: run.lastEvent,
     ...(projection.status && { progress: projection.status.text }),
     ...(question !== undefined && { question, ...askedOf(projection) }),
-    ...(answer && { answer: partsText(answer.parts) }),
+    ...(answer && { answer: textOf(answer.parts) }),
     ...(data?.type === "data" && { data: data.data }),
     files: projection.artifacts.flatMap((artifact) => filesOf(artifact, publicUrl)),
     usage: projectedUsage(projection),
@@ -134,7 +134,7 @@ function askedOf({ approval, from, askedBy }: TaskProjection): Pick<RunView, "ap
 
 function questionOf(history: readonly HistoryEntry[]): string | undefined {
   const asked = history.findLast(({ role }) => role === "agent");
-  return asked && partsText(asked.parts);
+  return asked && textOf(asked.parts);
 }
 
 function filesOf({ parts }: ProjectedArtifact, publicUrl: string): FileView[] {
@@ -146,9 +146,4 @@ function fileView({ name, mediaType, size, sha256 }: Extract<Part, { type: "file
   const base = name.split("/").at(-1) ?? name;
   const url = `${withoutLastSlashes(publicUrl)}/artifacts/${sha256}/${encodeURIComponent(base)}`;
   return { name, mediaType, size, sha256, url };
-}
-
-/** The text parts, one per line. */
-function partsText(parts: readonly Part[]): string {
-  return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }

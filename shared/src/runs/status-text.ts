@@ -1,5 +1,6 @@
 import { askHumanName, terminateName } from "../core/agent.ts";
 import type { EventOf, ReadEvent } from "../core/events/events.ts";
+import { objectOf } from "../core/json.ts";
 import { counted } from "../core/text/counted.ts";
 
 const longest = 300;
@@ -64,22 +65,12 @@ const longestValue = 80;
 
 /** A call as people read it: a single argument alone, several by name, long ones cut. */
 function callText(name: string, given: string): string {
-  const entries = Object.entries(readObject(given) ?? { "": given });
+  const entries = Object.entries(objectOf(given) ?? { "": given });
   const inText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
   const [only] = entries;
   if (only === undefined) return name;
   if (entries.length === 1) return `${name}: ${inText(only[1])}`;
   return `${name}: ${entries.map(([key, value]) => `${key}=${short(inText(value), longestValue)}`).join(" ")}`;
-}
-
-/** Undefined for a text that is no JSON object, as arguments may be that a model wrote. */
-function readObject(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function answered({ state, error }: EventOf<"agent-answered">): string {

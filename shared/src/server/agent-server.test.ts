@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { agentNamed } from "../config/agents/named-agent.ts";
+import { agentNamed } from "../config/named-agent.ts";
 import type { RunRecord } from "../core/runs/engine.ts";
 import { homeMark } from "../http/home-mark.ts";
 import { known } from "../testing/server/watch-parts.ts";

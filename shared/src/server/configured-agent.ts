@@ -1,7 +1,7 @@
 import { instructed } from "../config/agents/instructions.ts";
-import { agentNamed } from "../config/agents/named-agent.ts";
 import type { Config } from "../config/config.ts";
-import { leftOut } from "../config/llm/tool-profile.ts";
+import { agentNamed } from "../config/named-agent.ts";
+import { leftOut } from "../config/tool-profile.ts";
 import { isFamily } from "../tools/family.ts";
 import { type Agent, type AgentSource, agentOf } from "./agent-source.ts";
 import { offersOf } from "./machine/offers.ts";

@@ -3,7 +3,7 @@ import { createKeyedQueue } from "../core/async/keyed-queue.ts";
 import type { Tool } from "../core/tools/tool.ts";
 import type { PolicedEgress } from "../machine/egress/egress.ts";
 import type { Sandbox } from "../machine/sandbox/sandbox.ts";
-import type { GitHosts } from "../tools/code/forge/git-host.ts";
+import type { GitHosts } from "../tools/code/git-host.ts";
 import { unpackTool } from "../tools/code/unpack.ts";
 import type { Databases } from "../tools/data/database/databases.ts";
 import type { DatabaseServers } from "../tools/data/servers/database-servers.ts";
@@ -60,6 +60,7 @@ export async function openAgent(
   // The two largest families are loaded for agents that have them.
   const coding = lists("code") ? await import("../tools/code/code-tools.ts") : undefined;
   const data = lists("data") ? await import("../tools/data/data-tools.ts") : undefined;
+  const tables = lists("tables") ? await import("../tools/data/table-tools.ts") : undefined;
   const code = coding?.codeTools({
     ...{ sandbox, runsCode: shell.length > 0, egress, edits },
     ...(gitHosts && { hosts: gitHosts }),
@@ -78,6 +79,7 @@ export async function openAgent(
     browser: browsing,
     editor: createStrReplaceEditor(edits),
     data: data?.dataTools({ databases, ...(servers && { servers }), python }) ?? [],
+    tables: tables?.tableTools({ databases }) ?? [],
     code: code?.tools ?? [],
   };
   const opened = listed.map((one) => (isFamily(one) ? one.open(machine) : { tools: [one] }));

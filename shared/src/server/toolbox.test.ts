@@ -19,7 +19,7 @@ import * as drawing from "../tools/browser/browser-tools.ts";
 import * as extracting from "../tools/browser/extract/extract-content.ts";
 import * as hiding from "../tools/browser/secrets/hide-secrets.ts";
 import * as turns from "../tools/browser/take-turns.ts";
-import * as gits from "../tools/code/forge/git-host.ts";
+import * as gits from "../tools/code/git-host.ts";
 import * as databasesOf from "../tools/data/servers/database-servers.ts";
 import * as observing from "../tools/observation/observe.ts";
 import * as guards from "../tools/risk/guard.ts";

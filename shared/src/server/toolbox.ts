@@ -21,7 +21,7 @@ import { browserTools } from "../tools/browser/browser-tools.ts";
 import { extractContent } from "../tools/browser/extract/extract-content.ts";
 import { hidingSecrets, lookWithSecrets } from "../tools/browser/secrets/hide-secrets.ts";
 import { lookingInTurn, takingTurns } from "../tools/browser/take-turns.ts";
-import { createGitHosts } from "../tools/code/forge/git-host.ts";
+import { createGitHosts } from "../tools/code/git-host.ts";
 import { createDatabases } from "../tools/data/database/databases.ts";
 import { createDatabaseServers } from "../tools/data/servers/database-servers.ts";
 import type { Observe } from "../tools/family.ts";

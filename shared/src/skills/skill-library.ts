@@ -49,6 +49,13 @@ export interface SkillLibrary {
   remove(name: string): Promise<void>;
 }
 
+/** A skill that was found, by its name. Rejects with `not_found`. */
+export async function findSkill(library: Pick<SkillLibrary, "list">, name: string): Promise<ListedSkill> {
+  const found = (await library.list()).find((one) => one.name === name);
+  if (found === undefined) throw new AppError("not_found", `There is no skill ${JSON.stringify(name)}.`);
+  return found;
+}
+
 /** The folders of skills, and which of them are approved. */
 export type SkillPlaces = {
   readonly home: string;

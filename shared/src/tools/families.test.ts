@@ -19,7 +19,12 @@ const machine: ToolMachine = {
     web: [tool("web_fetch")],
     desktop: [tool("computer_use")],
   },
-  ...{ delegate: [tool("delegate")], data: [tool("sql_query")], code: [tool("glob")] },
+  ...{
+    delegate: [tool("delegate")],
+    data: [tool("sql_query")],
+    tables: [tool("sql_query", { family: "tables" })],
+    code: [tool("glob")],
+  },
   browser: { tools: [tool("browser_refresh", { opens: "browser" })], look },
 };
 

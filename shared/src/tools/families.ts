@@ -110,6 +110,12 @@ export const data = (): ToolFamily =>
   );
 
 /**
+ * `sql_query` alone, over the conversation's files and no database of the settings, offered once
+ * the conversation speaks of a table or has downloaded one: for an agent that runs no code.
+ */
+export const tables = (): ToolFamily => family("tables", ["sql_query"], (machine) => machine.tables);
+
+/**
  * Patches, tests, a map of the code, clones, checkpoints. With this family, checkpoints undo every
  * change of files, whichever tool made it, and an edit's result reports what the edit broke.
  */

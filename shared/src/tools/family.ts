@@ -29,6 +29,8 @@ export type ToolMachine = {
   readonly browser: OpenedFamily;
   /** `str_replace_editor`. */
   readonly editor: Tool;
+  /** `sql_query` over files, if the agent lists `tables`. */
+  readonly tables: readonly Tool[];
   /** The tools for data and for code, if the agent lists that family. */
   readonly data: readonly Tool[];
   readonly code: readonly Tool[];

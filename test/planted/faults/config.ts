@@ -260,7 +260,7 @@ export const configFaults: readonly Fault[] = [
   },
   {
     id: "origin-of-no-url-crashes",
-    file: "shared/src/config/sections.ts",
+    file: "shared/src/config/sections/sections.ts",
     find: "URL.parse(url)?.origin === url",
     becomes: "new URL(url).origin === url",
     harm: "A setting that is no URL ends the server with a stack, not with its name.",
@@ -268,7 +268,7 @@ export const configFaults: readonly Fault[] = [
   },
   {
     id: "key-address-over-http",
-    file: "shared/src/config/access/auth-section.ts",
+    file: "shared/src/config/sections/auth-section.ts",
     find: 'url.startsWith("https:")',
     becomes: 'url.includes("https:")',
     harm: "The keys of an issuer are fetched over plain HTTP, and whoever is between chooses them.",
@@ -316,7 +316,7 @@ export const configFaults: readonly Fault[] = [
   },
   {
     id: "agents-files-unchecked",
-    file: "shared/src/config/agents/named-agent.ts",
+    file: "shared/src/config/named-agent.ts",
     find: "    if (entry !== undefined) entryPath(entry);\n",
     becomes: "",
     harm: "A misspelt entry is found when the supervisor has restarted it for minutes.",
@@ -324,7 +324,7 @@ export const configFaults: readonly Fault[] = [
   },
   {
     id: "flows-files-unchecked",
-    file: "shared/src/config/agents/named-agent.ts",
+    file: "shared/src/config/named-agent.ts",
     find: "  for (const entry of Object.values(flows.added)) entryPath(entry);\n",
     becomes: "",
     harm: "A flow whose file is missing stops the gateway at its start.",
@@ -332,7 +332,7 @@ export const configFaults: readonly Fault[] = [
   },
   {
     id: "dedupe-default-minutes",
-    file: "shared/src/config/sections.ts",
+    file: "shared/src/config/sections/sections.ts",
     find: '.default("24h")',
     becomes: '.default("24m")',
     harm: "A message that is sent again after an hour does its work twice.",
@@ -340,7 +340,7 @@ export const configFaults: readonly Fault[] = [
   },
   {
     id: "risky-by-default",
-    file: "shared/src/config/agents/agent-section.ts",
+    file: "shared/src/config/sections/agent-section.ts",
     find: 'z.enum(["ask", "allow", "deny"]).default("ask")',
     becomes: 'z.enum(["ask", "allow", "deny"]).default("allow")',
     harm: "Agents pay, send and delete without asking anybody.",
@@ -348,7 +348,7 @@ export const configFaults: readonly Fault[] = [
   },
   {
     id: "journals-never-kept",
-    file: "shared/src/config/sections.ts",
+    file: "shared/src/config/sections/sections.ts",
     find: 'journals: kept.default("7d")',
     becomes: 'journals: kept.default("7m")',
     harm: "What a run did is gone minutes after its end.",
@@ -380,7 +380,7 @@ export const configFaults: readonly Fault[] = [
   },
   {
     id: "serve-mcp-by-default",
-    file: "shared/src/config/agents/agent-section.ts",
+    file: "shared/src/config/sections/agent-section.ts",
     find: "serve_mcp: z.boolean().default(false)",
     becomes: "serve_mcp: z.boolean().default(true)",
     harm: "Every agent's tools are served over MCP though nobody asked for it.",
@@ -484,7 +484,7 @@ export const configFaults: readonly Fault[] = [
   },
   {
     id: "options-as-packages",
-    file: "shared/src/config/sections.ts",
+    file: "shared/src/config/sections/sections.ts",
     find: "/^[A-Za-z0-9][\\w.-]*(?:",
     becomes: "/^[A-Za-z0-9-][\\w.-]*(?:",
     harm: "An option such as --index-url is given to the installer of Python's packages.",
@@ -492,7 +492,7 @@ export const configFaults: readonly Fault[] = [
   },
   {
     id: "push-unasked",
-    file: "shared/src/config/git-section.ts",
+    file: "shared/src/config/sections/git-section.ts",
     find: '.default("ask")',
     becomes: '.default("allow")',
     harm: "What an agent made is pushed to a repository without a person's word.",

@@ -493,7 +493,7 @@ export const dataFaults: readonly Fault[] = [
   },
   {
     id: "places-mirrored",
-    file: "shared/src/tools/data/charts/shapes/coordinates.ts",
+    file: "shared/src/tools/data/charts/coordinates.ts",
     find: "[along, up, ...sizes];",
     becomes: "[up, along, ...sizes];",
     harm: "Places on a map stand at their latitude as longitude.",

@@ -20,7 +20,7 @@ export const documentsFaults: readonly Fault[] = [
   },
   {
     id: "any-formula",
-    file: "shared/src/tools/documents/write/safe-formula.ts",
+    file: "shared/src/tools/documents/formulas/safe-formula.ts",
     find: "if (!computing.has(",
     becomes: "if (computing.size === 0 && !computing.has(",
     harm: "A workbook that the agent writes sends cells to an address when somebody opens it.",
@@ -28,7 +28,7 @@ export const documentsFaults: readonly Fault[] = [
   },
   {
     id: "formula-calls-programs",
-    file: "shared/src/tools/documents/write/safe-formula.ts",
+    file: "shared/src/tools/documents/formulas/safe-formula.ts",
     find: 'bare.includes("|")',
     becomes: 'bare.includes("||")',
     harm: "A workbook that the agent writes starts a program when somebody opens it (DDE).",
@@ -172,11 +172,11 @@ export const documentsFaults: readonly Fault[] = [
   },
   {
     id: "at-sign-in-a-formula",
-    file: "shared/src/tools/documents/write/safe-formula.ts",
+    file: "shared/src/tools/documents/formulas/safe-formula.ts",
     find: `/[\\\\@{}]|:\\/\\//`,
     becomes: `/[\\\\{}]|:\\/\\//`,
     harm: "A formula with a sign that no computation needs is written.",
-    tests: ["shared/src/tools/documents/write/safe-formula"],
+    tests: ["shared/src/tools/documents/formulas/safe-formula"],
   },
   {
     id: "red-is-blue",
@@ -332,11 +332,11 @@ export const documentsFaults: readonly Fault[] = [
   },
   {
     id: "range-backwards",
-    file: "shared/src/tools/documents/write/formula-dependencies.ts",
+    file: "shared/src/tools/documents/formulas/formula-dependencies.ts",
     find: "one <= other ? [one, other] : [other, one]",
     becomes: "[one, other]",
     harm: "A formula that sums itself by a range from its end is written, and shows 0.",
-    tests: ["shared/src/tools/documents/write/formula-dependencies"],
+    tests: ["shared/src/tools/documents/formulas/formula-dependencies"],
   },
   {
     id: "list-begins-anew",

@@ -28,7 +28,7 @@ export const durableFaults: readonly Fault[] = [
   },
   {
     id: "paused-for-good",
-    file: "shared/src/durable/sqlite/offers.ts",
+    file: "shared/src/durable/sqlite/workers/offers.ts",
     find: "tables.claims.continuable(offer).map",
     becomes: "tables.claims.continuable(offer).slice(0, 0).map",
     harm: "Runs that paused for want of their body stay paused after the release that has it was started.",
@@ -748,7 +748,7 @@ export const durableFaults: readonly Fault[] = [
   },
   {
     id: "canceled-with-its-worker",
-    file: "shared/src/durable/sqlite/offers.ts",
+    file: "shared/src/durable/sqlite/workers/offers.ts",
     find: ".filter((run) => run.cancel_requested === 1)",
     becomes: ".filter((run) => run.cancel_requested > 1)",
     harm: "A run that was canceled when its process died is claimed, and neither executed nor ended, for good.",
@@ -988,7 +988,7 @@ export const durableFaults: readonly Fault[] = [
   },
   {
     id: "canceled-pauses",
-    file: "shared/src/durable/sqlite/offers.ts",
+    file: "shared/src/durable/sqlite/workers/offers.ts",
     find: '    if (cancel_requested === 1) return [{ id, seq: endRun(tables, n, { status: "canceled" }, now) }];\n',
     becomes: "",
     harm: "A run that was canceled pauses, and asks for another release.",

@@ -212,7 +212,7 @@ export const gatewayCommandsFaults: readonly Fault[] = [
   },
   {
     id: "handed-back-page-answers-the-next-question",
-    file: "gateway/src/console/api/page-question.ts",
+    file: "gateway/src/console/state/page-question.ts",
     find: "const body = { input: answer, ...(questionEvent !== undefined && { questionEvent }) };",
     becomes: "const body = { input: answer };",
     harm: "A person who hands a page back refuses a call that was asked about meanwhile.",

@@ -37,8 +37,8 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "piece-taken-for-the-whole",
     file: "gateway/src/tasks/task-items.ts",
-    find: "if (update.append || !update.lastChunk) continue;",
-    becomes: "if (update.append) continue;",
+    find: "if (update.append || !update.lastChunk) break;",
+    becomes: "if (update.append) break;",
     harm: "Of a file that arrives in pieces, the first is saved as the whole file.",
     tests: gateway,
   },
@@ -1894,7 +1894,7 @@ export const gatewayFaults: readonly Fault[] = [
   },
   {
     id: "draft-written-meanwhile-lost",
-    file: "gateway/src/console/app/drafts.ts",
+    file: "gateway/src/console/state/drafts.ts",
     find: "text.value.slice(said.length).trimStart()",
     becomes: '""',
     harm: "What a person writes while a message is on its way is gone once it has arrived.",

@@ -1181,7 +1181,7 @@ export const workToolsFaults: readonly Fault[] = [
   },
   {
     id: "git-token-for-other-repositories",
-    file: "shared/src/tools/code/forge/git-host.ts",
+    file: "shared/src/tools/code/git-host.ts",
     find: "named.startsWith(entry.slice(0, -1))",
     becomes: "named.startsWith(entry.slice(0, -2))",
     harm: "A token for one owner's repositories is shown for those of another whose name begins the same.",

@@ -1,4 +1,4 @@
-import { firstAgent } from "manyhands/internal/config/agents/named-agent";
+import { firstAgent } from "manyhands/internal/config/named-agent";
 import { ownCommand } from "manyhands/internal/core/release";
 import { readServers } from "manyhands/internal/mcp/client/servers/read-servers";
 import { isProgram, type ServerConfig } from "manyhands/internal/mcp/client/servers/server-config";

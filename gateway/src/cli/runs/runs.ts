@@ -1,5 +1,5 @@
-import { firstAgent } from "manyhands/internal/config/agents/named-agent";
 import type { Config } from "manyhands/internal/config/config";
+import { firstAgent } from "manyhands/internal/config/named-agent";
 import { AppError } from "manyhands/internal/core/errors";
 import type { RunView } from "manyhands/internal/runs/run-view";
 import { agentKind } from "../../flows/agent-flow.ts";

@@ -1,5 +1,5 @@
-import { firstAgent } from "manyhands/internal/config/agents/named-agent";
 import type { Config } from "manyhands/internal/config/config";
+import { firstAgent } from "manyhands/internal/config/named-agent";
 import { ownCommand } from "manyhands/internal/core/release";
 import { isOwnAgent } from "../../session/agent-session.ts";
 import type { CliContext } from "../../session/context.ts";

@@ -3,7 +3,7 @@ import { AppError } from "manyhands/internal/core/errors";
 import { ownCommand } from "manyhands/internal/core/release";
 import { openSkillLibrary } from "manyhands/internal/server/open-skills";
 import { openShared } from "manyhands/internal/server/storage/open-shared";
-import type { ListedSkill, SkillLibrary } from "manyhands/internal/skills/skill-library";
+import { findSkill, type SkillLibrary } from "manyhands/internal/skills/skill-library";
 import type { CliContext } from "../../session/context.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";
 import { safeLine, safeText } from "../../terminal/safe-text.ts";
@@ -43,7 +43,9 @@ export async function listSkills(options: Options, context: CliContext): Promise
  * Shows what approving it would approve: its instructions, its files, and the hash of all of it.
  */
 export async function showSkill(name: string, options: Options, context: CliContext): Promise<number> {
-  const { path, state, problem, like, skill } = await withLibrary(options, context, (library) => find(library, name));
+  const { path, state, problem, like, skill } = await withLibrary(options, context, (library) =>
+    findSkill(library, name),
+  );
   const { terminal } = context;
   if (skill === undefined) throw new AppError("invalid_input", `${name} in ${path} cannot be used. ${problem}`);
   const { description, license, allowedTools, files, hash, instructions } = skill;
@@ -79,7 +81,7 @@ export async function approveSkill(
   context: CliContext,
 ): Promise<number> {
   const skill = await withLibrary(options, context, async (library) => {
-    const { skill, path, problem } = await find(library, name);
+    const { skill, path, problem } = await findSkill(library, name);
     if (skill === undefined) throw new AppError("invalid_input", `${name} in ${path} cannot be used. ${problem}`);
     await library.approve(name, options.hash ?? skill.hash);
     return skill;
@@ -95,12 +97,6 @@ export async function removeSkill(name: string, options: Options, context: CliCo
   await withLibrary(options, context, (library) => library.remove(name));
   context.terminal.say(`Removed ${name}.`);
   return exitCodes.ok;
-}
-
-async function find(library: SkillLibrary, name: string): Promise<ListedSkill> {
-  const found = (await library.list()).find((one) => one.name === name);
-  if (found === undefined) throw new AppError("not_found", `There is no skill ${JSON.stringify(name)}.`);
-  return found;
 }
 
 async function withLibrary<Result>(

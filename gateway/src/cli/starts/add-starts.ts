@@ -1,5 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import type { CliContext } from "../../session/context.ts";
+import { listOf } from "../option-values.ts";
 import type { StartsOptions } from "./schedules.ts";
 
 // Loaded by the command that is called: none needs what all need.
@@ -107,13 +108,6 @@ function addSchedules(
     .action(async (one: string, options: StartsOptions) =>
       done(await (await commands()).runScheduleNow(one, options, context)),
     );
-}
-
-function listOf(value: string): readonly string[] {
-  return value
-    .split(",")
-    .map((one) => one.trim())
-    .filter((one) => one !== "");
 }
 
 function amount(value: string): number {

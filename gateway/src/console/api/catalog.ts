@@ -1,6 +1,6 @@
 import type { FlowExample } from "manyhands/internal/core/flow";
 import type { RunView } from "manyhands/internal/runs/run-view";
-import { safeText } from "../app/format.ts";
+import { safeText } from "../words/format.ts";
 import { get } from "./client.ts";
 
 /** A page of runs. */
@@ -73,8 +73,8 @@ function fromBase64(text: string): string {
 }
 
 /** The known agents. What they call themselves is shown in many places, and is safe to show. */
-export async function getAgents(signal?: AbortSignal): Promise<readonly ListedAgent[]> {
-  const { agents } = await get<{ agents: readonly ListedAgent[] }>("/agents", signal);
+export async function getAgents(): Promise<readonly ListedAgent[]> {
+  const { agents } = await get<{ agents: readonly ListedAgent[] }>("/agents");
   return agents.map(({ title, card, ...agent }) => ({
     ...agent,
     ...(title !== undefined && { title: safeText(title) }),

@@ -23,12 +23,12 @@ export type Followed =
   | { readonly kind: "connection"; readonly connected: boolean; readonly retryMs?: number };
 
 /**
- * The events of a run after number `after`, live progress, and whether the connection holds. After
+ * The events of a run, live progress, and whether the connection holds. After
  * a break it continues with the next event, without gap or repetition; it ends after the run's last
  * event, or when `signal` aborts. Rejects with a ProblemError when the gateway refuses.
  */
-export async function* followRun(id: string, signal: AbortSignal, after = 0): AsyncGenerator<Followed> {
-  let last = after;
+export async function* followRun(id: string, signal: AbortSignal): AsyncGenerator<Followed> {
+  let last = 0;
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
     try {
       const headers = { "Last-Event-ID": String(last) };

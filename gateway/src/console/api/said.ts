@@ -1,4 +1,4 @@
-import { words } from "../app/words/words.ts";
+import { words } from "../words/words.ts";
 
 /** The largest request, with room for what base64 adds. */
 const maxBytes = 7_000_000;

@@ -1,6 +1,6 @@
 import { Dialog } from "../parts/dialog.tsx";
-import { keyText } from "./keys.ts";
-import { words } from "./words/words.ts";
+import { keyText } from "../parts/keys.ts";
+import { words } from "../words/words.ts";
 
 /** What each key does. */
 export function KeyList({ close }: { close: () => void }) {

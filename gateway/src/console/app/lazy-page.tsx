@@ -1,7 +1,7 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Empty } from "../parts/empty.tsx";
-import { words } from "./words/words.ts";
+import { words } from "../words/words.ts";
 
 /**
  * A page whose code is loaded when it is first shown, so that the first page comes sooner. `load`

@@ -1,13 +1,13 @@
 import { render } from "preact";
+import { startRunNews } from "../attention/run-news.ts";
+import { startTab } from "../attention/tab.ts";
 import { complain } from "../parts/toast.tsx";
+import { type PageRoute, place, startRouter } from "../state/router.ts";
+import { startStore } from "../state/store.ts";
+import { startTheme } from "../state/theme.ts";
+import { language } from "../words/words.ts";
 import { App } from "./app.tsx";
-import { startRunNews } from "./attention/run-news.ts";
-import { startTab } from "./attention/tab.ts";
 import { lazyPage } from "./lazy-page.tsx";
-import { type PageRoute, place, startRouter } from "./router.ts";
-import { startStore } from "./store.ts";
-import { startTheme } from "./theme.ts";
-import { language } from "./words/words.ts";
 
 language.subscribe((code) => {
   document.documentElement.lang = code;

@@ -1,14 +1,14 @@
 import { request } from "../api/client.ts";
 import { Glyph, StateGlyph } from "../parts/icons/glyph.tsx";
 import { Icon, type IconName, Mark } from "../parts/icons/icon.tsx";
+import { keyText } from "../parts/keys.ts";
 import { complain } from "../parts/toast.tsx";
-import { modelText } from "./format.ts";
-import { keyText } from "./keys.ts";
-import { titleOf } from "./names.ts";
-import { address, place } from "./router.ts";
-import { agentsUp, connected, health, person, recent, rehearses, waiting } from "./store.ts";
-import { toggleTheme } from "./theme.ts";
-import { words } from "./words/words.ts";
+import { titleOf } from "../state/names.ts";
+import { address, place } from "../state/router.ts";
+import { agentsUp, connected, health, person, recent, rehearses, waiting } from "../state/store.ts";
+import { toggleTheme } from "../state/theme.ts";
+import { modelText } from "../words/format.ts";
+import { words } from "../words/words.ts";
 
 function Entry({ to, icon, children, count }: { to: string; icon: IconName; children: string; count?: number }) {
   const isHere = (place.value.parts[0] ?? "") === to;

@@ -3,11 +3,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { getRuns } from "../api/catalog.ts";
 import { StateGlyph } from "../parts/icons/glyph.tsx";
 import { Icon, type IconName } from "../parts/icons/icon.tsx";
-import { titleOf } from "./names.ts";
-import { address, go } from "./router.ts";
-import { flows, recent } from "./store.ts";
-import { toggleTheme } from "./theme.ts";
-import { words } from "./words/words.ts";
+import { titleOf } from "../state/names.ts";
+import { address, go } from "../state/router.ts";
+import { flows, recent } from "../state/store.ts";
+import { toggleTheme } from "../state/theme.ts";
+import { words } from "../words/words.ts";
 
 const foundCount = 8;
 const pauseMs = 200;

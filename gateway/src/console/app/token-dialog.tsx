@@ -2,8 +2,8 @@ import { useRef } from "preact/hooks";
 import { tokenQuestion } from "../api/client.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { signInPath } from "./store.ts";
-import { words } from "./words/words.ts";
+import { signInPath } from "../state/store.ts";
+import { words } from "../words/words.ts";
 
 /** Asks for this gateway's token while a request needs one. */
 export function TokenDialog() {

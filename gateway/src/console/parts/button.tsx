@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
-import { keyText } from "../app/keys.ts";
 import { Icon, type IconName } from "./icons/icon.tsx";
+import { keyText } from "./keys.ts";
 
 /** How a button looks: `primary` is the one thing to press. */
 export type ButtonLook = "primary" | "plain" | "ghost" | "fail";

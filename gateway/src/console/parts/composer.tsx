@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
-import type { Draft } from "../app/drafts.ts";
-import { sizeText } from "../app/format.ts";
-import { words } from "../app/words/words.ts";
+import type { Draft } from "../state/drafts.ts";
+import { sizeText } from "../words/format.ts";
+import { words } from "../words/words.ts";
 import { IconButton } from "./button.tsx";
 import { Icon, type IconName } from "./icons/icon.tsx";
 

@@ -1,4 +1,4 @@
-import { words } from "../app/words/words.ts";
+import { words } from "../words/words.ts";
 import { Button } from "./button.tsx";
 
 /** Says how much of something is shown, beside the way to all of it. */

@@ -1,5 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { words } from "../words/words.ts";
+import { Button } from "./button.tsx";
+import { complain } from "./toast.tsx";
 
 /**
  * A dialog over the page, on the browser's own element: focus stays inside and returns to where it
@@ -36,5 +39,65 @@ export function Dialog({
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>
+  );
+}
+
+type Asking = {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  /** What the button says that does it. */
+  readonly label: string;
+  /** Does it; a failure is told, and the dialog stays. */
+  readonly act: () => Promise<void>;
+  readonly onClose: () => void;
+};
+
+/** A dialog that asks whether something shall be done that cannot be undone. */
+export function ConfirmDialog({ title, children, label, act, onClose }: Asking) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {children}
+      <div class="acts">
+        <Button look="fail" onClick={() => void act().catch(complain)}>
+          {label}
+        </Button>
+        <Button onClick={onClose}>{words().cancel}</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** A dialog with a form, which is sent once at a time. */
+export function FormDialog({
+  title,
+  children,
+  label,
+  act,
+  onClose,
+  disabled = false,
+}: Asking & { readonly disabled?: boolean }) {
+  const [busy, setBusy] = useState(false);
+  const send = async () => {
+    setBusy(true);
+    await act().catch(complain);
+    setBusy(false);
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+      >
+        {children}
+        <div class="acts">
+          <Button look="primary" type="submit" disabled={disabled || busy}>
+            {label}
+          </Button>
+          <Button onClick={onClose}>{words().cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { request } from "../api/client.ts";
-import { safeText, sizeText } from "../app/format.ts";
-import { words } from "../app/words/words.ts";
+import { safeText, sizeText } from "../words/format.ts";
+import { words } from "../words/words.ts";
 import { iconOfFile } from "./composer.tsx";
 import { Icon } from "./icons/icon.tsx";
 import { complain } from "./toast.tsx";

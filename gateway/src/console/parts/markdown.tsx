@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { safeText } from "../app/format.ts";
-import { words } from "../app/words/words.ts";
+import { safeText } from "../words/format.ts";
+import { words } from "../words/words.ts";
 import type { Inline } from "./parse-inline.ts";
 import { type Align, type Block, type Item, parseMarkdown } from "./parse-markdown.ts";
 

@@ -1,5 +1,5 @@
-import { moneyText } from "../app/format.ts";
-import { words } from "../app/words/words.ts";
+import { moneyText } from "../words/format.ts";
+import { words } from "../words/words.ts";
 
 /** From this share of the limit on the meter warns. */
 const nearShare = 0.8;

@@ -1,6 +1,6 @@
 import type { OptionSchema } from "../api/catalog.ts";
-import { safeText } from "../app/format.ts";
-import { words } from "../app/words/words.ts";
+import { safeText } from "../words/format.ts";
+import { words } from "../words/words.ts";
 
 /** What was entered, by the option's name: text as typed, or whether a box is ticked. */
 export type Entered = Readonly<Record<string, string | boolean>>;

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
-import { safeText } from "../app/format.ts";
-import { words } from "../app/words/words.ts";
+import { safeText } from "../words/format.ts";
+import { words } from "../words/words.ts";
 import { Button } from "./button.tsx";
 
 type Toast = { readonly id: number; readonly text: string; readonly bad: boolean; readonly undo?: () => void };

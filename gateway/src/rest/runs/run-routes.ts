@@ -5,9 +5,9 @@ import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
 import { endpoint, type RestEndpoint } from "../endpoint.ts";
 import { eventStream, placeOf } from "../event-stream.ts";
-import { userMessage } from "../user-message.ts";
 import { runList } from "./run-list.ts";
 import { idempotencyKey, runSchema, saidSchema } from "./run-schemas.ts";
+import { userMessage } from "./user-message.ts";
 
 /** What the run routes need. */
 export type RunRoutesDeps = {

@@ -1,5 +1,4 @@
-import { AppError } from "manyhands/internal/core/errors";
-import type { ListedSkill, SkillLibrary } from "manyhands/internal/skills/skill-library";
+import { findSkill, type ListedSkill, type SkillLibrary } from "manyhands/internal/skills/skill-library";
 import * as z from "zod";
 import type { RestEndpoint } from "../endpoint.ts";
 import { operatorEndpoint } from "./operator-endpoint.ts";
@@ -69,7 +68,7 @@ function show(skills: SkillSettings): RestEndpoint {
     answers: { 200: { description: "The skill.", body: shownSchema } },
     problems: [404],
   } as const;
-  return operatorEndpoint(about, async ({ params: { name } }, c) => c.json(shownView(await find(skills, name))));
+  return operatorEndpoint(about, async ({ params: { name } }, c) => c.json(shownView(await findSkill(skills, name))));
 }
 
 function approve(skills: SkillSettings): RestEndpoint {
@@ -101,12 +100,6 @@ function remove(skills: SkillSettings): RestEndpoint {
     await skills.remove(name);
     return c.body(null, 204);
   });
-}
-
-async function find(skills: SkillSettings, name: string): Promise<ListedSkill> {
-  const found = (await skills.list()).find((one) => one.name === name);
-  if (found === undefined) throw new AppError("not_found", `There is no skill ${JSON.stringify(name)}.`);
-  return found;
 }
 
 function listedView({ skill, ...rest }: ListedSkill) {

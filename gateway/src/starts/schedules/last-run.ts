@@ -1,8 +1,7 @@
-import { readEvent } from "manyhands/internal/core/events/read-event";
 import type { Engine, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { AgentOutput } from "manyhands/internal/core/runs/task";
-import { foreignTask, type TakenIn } from "manyhands/internal/core/taken-in";
 import { betweenMarks, sanitize } from "manyhands/internal/core/text/sanitize";
+import { takenInBy } from "manyhands/internal/flow/earlier";
 import type { Firing } from "../start-book.ts";
 import type { StartText } from "../start-run.ts";
 
@@ -48,11 +47,4 @@ async function lastCompleted(firings: readonly Firing[], engine: Pick<Engine, "g
     if (run?.status === "completed") return { run, at };
   }
   return undefined;
-}
-
-/** What a run had taken in: what its answer reports, otherwise anything. */
-async function takenInBy({ id }: RunRecord, engine: Pick<Engine, "events">): Promise<TakenIn> {
-  const events = (await engine.events(id)).map(({ event }) => readEvent(event));
-  const answer = events.findLast((event) => event.type === "artifact-added" && event.takenIn !== undefined);
-  return (answer?.type === "artifact-added" ? answer.takenIn : undefined) ?? [foreignTask];
 }

@@ -1,4 +1,5 @@
 import type { StreamResponse } from "@a2a-js/sdk";
+import { isObject } from "../../core/json.ts";
 import { metadataKeys } from "../extensions.ts";
 
 /** The journal's sequence number of an update. Progress has none. */
@@ -23,8 +24,4 @@ function seqIn(metadata: unknown): number | undefined {
 export function endLegacyTurn(result: unknown): unknown {
   if (!isObject(result) || result.kind !== "status-update" || !isObject(result.status)) return result;
   return result.status.state === "input-required" ? { ...result, final: true } : result;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

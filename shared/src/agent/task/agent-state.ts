@@ -1,7 +1,7 @@
 import type { Limits } from "../../core/agent.ts";
 import type { Json } from "../../core/json.ts";
 import type { Part, UserMessage } from "../../core/message.ts";
-import type { Carried, ModelMessage, ToolCall } from "../../core/model.ts";
+import type { AssistantMessage, ModelMessage, ToolMessage } from "../../core/model.ts";
 import type { RequestMarks } from "../../core/runs/asked-request.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type { Observation, Shown } from "../../core/tools/tool.ts";
@@ -18,21 +18,8 @@ export type TaskMessage =
    */
   | { readonly role: "user"; readonly parts: readonly Part[]; readonly note?: true; readonly foreign?: true }
   | { readonly role: "summary"; readonly text: string }
-  | {
-      readonly role: "assistant";
-      readonly text: string;
-      readonly toolCalls: readonly ToolCall[];
-      readonly carried?: Carried;
-    }
-  | {
-      readonly role: "tool";
-      readonly callId: string;
-      readonly name: string;
-      readonly text: string;
-      readonly isError: boolean;
-      readonly images?: readonly StoredFile[];
-      readonly shows?: Shown;
-    }
+  | AssistantMessage
+  | (ToolMessage<StoredFile> & { readonly shows?: Shown })
   | SeenObservation;
 
 /** An observation as the conversation keeps it, before the reply of the model that saw it. */

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { quotaConfig } from "../quota-config.ts";
-import type { Sections } from "../sections.ts";
+import { authSection } from "../sections/auth-section.ts";
+import type { Sections } from "../sections/sections.ts";
 import { authConfig } from "./auth-config.ts";
-import { authSection } from "./auth-section.ts";
 
 /** What the section says, read in the folder `/home`, of a server with this token. */
 const read = (section: object, token: string | undefined = "secret") =>

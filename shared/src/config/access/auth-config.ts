@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { JwtConfig } from "../../auth/jwt.ts";
 import type { OidcConfig } from "../../auth/oidc.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Sections } from "../sections.ts";
+import type { Sections } from "../sections/sections.ts";
 
 /** Who is let in besides the holders of tokens. Paths are absolute. */
 export type AuthConfig = {

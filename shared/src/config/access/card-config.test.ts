@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { CardDemand } from "../../a2a/signing/card-demand.ts";
-import { sectionsSchema } from "../sections.ts";
+import { sectionsSchema } from "../sections/sections.ts";
 import { cardConfig } from "./card-config.ts";
 
 type Keys = { readonly card_policy?: CardDemand; readonly card_keys?: string };

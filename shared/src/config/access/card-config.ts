@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { CardDemand } from "../../a2a/signing/card-demand.ts";
-import type { Sections } from "../sections.ts";
+import type { Sections } from "../sections/sections.ts";
 
 /** What is demanded of an agent's card, and the absolute path of a JWK set that may sign it. */
 export type CardConfig = { readonly demand: CardDemand; readonly keys: string | undefined };

@@ -1,6 +1,6 @@
 import { AppError } from "../../core/errors.ts";
 import { isLoopback } from "../../http/loopback-guard.ts";
-import type { Sections } from "../sections.ts";
+import type { Sections } from "../sections/sections.ts";
 
 /**
  * Throws `config_invalid` if other machines could reach a server without authentication, which is a

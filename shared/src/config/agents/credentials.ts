@@ -3,8 +3,8 @@ import type * as z from "zod";
 import { bearerCredentials, type Credentials } from "../../a2a/client/credentials.ts";
 import type { Secret } from "../../a2a/client/secret.ts";
 import { AppError } from "../../core/errors.ts";
+import type { credentialsSection } from "../sections/agent-section.ts";
 import { originBelow, type Settings } from "../settings/settings.ts";
-import type { credentialsSection } from "./agent-section.ts";
 
 type AuthTable = z.output<typeof credentialsSection>;
 

@@ -1,5 +1,5 @@
 import { AppError } from "../../core/errors.ts";
-import type { AgentSection } from "./agent-section.ts";
+import type { AgentSection } from "../sections/agent-section.ts";
 import { type NamedFile, readInstructions } from "./named-files.ts";
 
 /** A text in the settings, or a file that contains it. */

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { AppError } from "../../core/errors.ts";
-import { instructionsBound, longestInstructions } from "./agent-section.ts";
+import { instructionsBound, longestInstructions } from "../sections/agent-section.ts";
 
 /**
  * A file that a key of the settings names. It is looked up only when needed, since other processes

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { bearerCredentials } from "../../a2a/client/credentials.ts";
 import { defineAgent } from "../../agent/define-agent.ts";
 import { type Config, loadConfig } from "../config.ts";
+import { agentNamed, checkNamedFiles, firstAgent } from "../named-agent.ts";
 import { instructed } from "./instructions.ts";
-import { agentNamed, checkNamedFiles, firstAgent } from "./named-agent.ts";
 import { entryPath } from "./named-files.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "manyhands-open-agents-"));

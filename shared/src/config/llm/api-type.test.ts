@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { llmSection } from "../sections/llm-section.ts";
 import { apiTypeOf, modelAddress } from "./api-type.ts";
-import { llmSection } from "./llm-section.ts";
 import { defaultModel, modelFor, namedModels, roleModels } from "./models.ts";
 
 const read = (table: object) => llmSection.parse(table);

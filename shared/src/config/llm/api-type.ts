@@ -1,7 +1,7 @@
 import { AppError } from "../../core/errors.ts";
 import { traitsOf } from "../../models/capabilities.ts";
 import type { ModelConfig } from "../../models/config.ts";
-import type { LlmProfile } from "./llm-section.ts";
+import type { LlmProfile } from "../sections/llm-section.ts";
 
 type ApiType = ModelConfig["apiType"];
 

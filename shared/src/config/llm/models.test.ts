@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { llmSection } from "./llm-section.ts";
+import { llmSection } from "../sections/llm-section.ts";
 import { defaultModel, modelFor, namedModels } from "./models.ts";
 
 const read = (table: object) => llmSection.parse(table);

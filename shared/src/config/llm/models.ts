@@ -1,8 +1,8 @@
 import { AppError } from "../../core/errors.ts";
 import { longestPrefix, plainName } from "../../models/capabilities.ts";
 import { type ModelConfig, modelConfigSchema } from "../../models/config.ts";
+import { type FamilyTable, type LlmProfile, type LlmSection, llmSection } from "../sections/llm-section.ts";
 import { apiTypeOf, modelAddress } from "./api-type.ts";
-import { type FamilyTable, type LlmProfile, type LlmSection, llmSection } from "./llm-section.ts";
 
 /** The model used if a key or an endpoint is given but no model. */
 const unnamedModel = "gpt-5-mini";

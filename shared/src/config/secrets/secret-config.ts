@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { AppError } from "../../core/errors.ts";
 import type { SecretSource } from "../../machine/secrets/secret-source.ts";
 import type { NamedSecret } from "../../machine/secrets/secrets.ts";
-import type { Sections } from "../sections.ts";
+import type { Sections } from "../sections/sections.ts";
 import { originBelow, type Settings } from "../settings/settings.ts";
 
 /**

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sectionsSchema } from "../sections.ts";
+import { sectionsSchema } from "../sections/sections.ts";
 import { readEnvironment } from "./environment.ts";
 import { keyTree } from "./key-tree.ts";
 import { readSettings } from "./settings.ts";

@@ -1,7 +1,7 @@
 import { traitsOf } from "../../models/capabilities.ts";
 import { apiTypes } from "../llm/api-type.ts";
 import { isTableName, modelFor } from "../llm/models.ts";
-import type { Sections } from "../sections.ts";
+import type { Sections } from "../sections/sections.ts";
 import { originBelow, type Settings } from "./settings.ts";
 import { valueAt } from "./table.ts";
 

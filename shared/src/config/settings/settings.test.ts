@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError } from "../../core/errors.ts";
-import { checkNamedFiles } from "../agents/named-agent.ts";
 import { loadConfig } from "../config.ts";
+import { checkNamedFiles } from "../named-agent.ts";
 import { originBelow, readSettings } from "./settings.ts";
 
 const folders: string[] = [];

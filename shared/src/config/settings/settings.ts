@@ -1,6 +1,6 @@
 import { AppError } from "../../core/errors.ts";
 import { firstFreePort } from "../agents.ts";
-import { type Sections, sectionsSchema } from "../sections.ts";
+import { type Sections, sectionsSchema } from "../sections/sections.ts";
 import { configFileVariable, readEnvironment, tablesNamedIn } from "./environment.ts";
 import { readSettingsFile, type SettingsText } from "./file.ts";
 import { childNode, type KeyNode, keyTree, withTables } from "./key-tree.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { DatabaseServer } from "../../tools/data/servers/database-server.ts";
-import type { Sections } from "../sections.ts";
+import type { Sections } from "../sections/sections.ts";
 
 /** The databases of `[databases.NAME]`; the path of a file starts at `cwd`. */
 export function databaseConfig(sections: Sections["databases"], cwd: string): Readonly<Record<string, DatabaseServer>> {

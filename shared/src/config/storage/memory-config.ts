@@ -1,6 +1,6 @@
 import type { ModelConfig } from "../../models/config.ts";
 import { modelFor } from "../llm/models.ts";
-import type { Sections } from "../sections.ts";
+import type { Sections } from "../sections/sections.ts";
 
 /** What `[memory]` says. */
 export type MemoryConfig = {

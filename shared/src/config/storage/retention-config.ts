@@ -1,5 +1,5 @@
 import { durationMs } from "../duration.ts";
-import type { Sections } from "../sections.ts";
+import type { Sections } from "../sections/sections.ts";
 
 /** How long what has ended is kept, in milliseconds; undefined: for ever. */
 export type RetentionConfig = {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { secretConfig } from "../secrets/secret-config.ts";
-import { sectionsSchema } from "../sections.ts";
+import { sectionsSchema } from "../sections/sections.ts";
 import type { Settings } from "../settings/settings.ts";
 import { bucketConfig } from "./bucket-config.ts";
 import { databaseConfig } from "./database-config.ts";

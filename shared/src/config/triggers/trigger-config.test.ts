@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sectionsSchema } from "../sections.ts";
+import { sectionsSchema } from "../sections/sections.ts";
 import type { Settings } from "../settings/settings.ts";
 import { mayName, type TriggersConfig, triggersConfig } from "./trigger-config.ts";
 

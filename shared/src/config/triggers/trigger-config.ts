@@ -2,8 +2,8 @@ import type * as z from "zod";
 import { AppError } from "../../core/errors.ts";
 import type { AgentInput, FlowSettings } from "../../core/runs/task.ts";
 import { checkName } from "../agents/agent-config.ts";
+import type { notifySection, schedulesSection, triggersSection } from "../sections/trigger-sections.ts";
 import { originBelow, type Settings } from "../settings/settings.ts";
-import type { notifySection, schedulesSection, triggersSection } from "./trigger-sections.ts";
 
 /** What is started when a schedule is due or a webhook arrives, and for whom. */
 export type StartConfig = {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type ErrorCode, errorCodes } from "../errors.ts";
-import type { Json } from "../json.ts";
+import { isObject, type Json } from "../json.ts";
 import { memoryKinds } from "../memory.ts";
 import type { Metadata, Part } from "../message.ts";
 import type { StoredFile } from "../workspace.ts";
@@ -294,7 +294,3 @@ export const readTypes: readonly ReadEvent["type"][] = [
   "flow-told",
   "unknown",
 ];
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

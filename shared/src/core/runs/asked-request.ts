@@ -1,5 +1,5 @@
 import type { Json } from "../json.ts";
-import type { ImagePart, ModelMessage, ModelRequest, TextPart, ToolChoice, ToolSpec } from "../model.ts";
+import type { ImagePart, ModelMessage, ModelRequest, TextPart, ToolChoice, ToolMessage, ToolSpec } from "../model.ts";
 
 /** An image of a request, by its content. `size` in bytes. */
 export type AskedImage = {
@@ -10,7 +10,6 @@ export type AskedImage = {
 };
 
 type UserMessage = Extract<ModelMessage, { role: "user" }>;
-type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
 
 /** A message of a request, with images by their content. */
 export type AskedMessage =

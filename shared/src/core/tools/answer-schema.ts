@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { AppError } from "../errors.ts";
+import { isObject } from "../json.ts";
 import type { JsonSchema } from "../model.ts";
 import { LinearPattern } from "../text/linear-pattern.ts";
 import { inputSchemaOf } from "./tool-input.ts";
@@ -182,8 +183,4 @@ function typesOf({ type }: Keywords): number {
 
 function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : value === undefined ? [] : [value];
-}
-
-function isObject(value: unknown): value is Keywords {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,9 +2,10 @@ import { AppError } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { Engine } from "../../core/runs/engine.ts";
 import { checkQuota, type QuotaUse } from "../../core/runs/quota.ts";
+import { recordOf } from "../run-row.ts";
 import { type Database, stateOf } from "./database.ts";
 import type { Dispatcher } from "./dispatch/dispatcher.ts";
-import { type RunRow, recordOf } from "./run-row.ts";
+import type { RunRow } from "./run-row.ts";
 import { toldEvents } from "./told-events.ts";
 
 /** The SQLSTATEs with which `accept_run` refuses. */

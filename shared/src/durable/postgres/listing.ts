@@ -1,7 +1,8 @@
 import type { Engine, ListFilter } from "../../core/runs/engine.ts";
 import { cursorAfter, placeOf } from "../../core/runs/list-cursor.ts";
+import { recordOf } from "../run-row.ts";
 import type { Database } from "./database.ts";
-import { type RunRow, recordOf } from "./run-row.ts";
+import type { RunRow } from "./run-row.ts";
 import { candidates } from "./word-index.ts";
 
 /**

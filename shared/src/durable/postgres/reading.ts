@@ -1,8 +1,9 @@
 import type { Engine } from "../../core/runs/engine.ts";
+import { recordOf } from "../run-row.ts";
 import type { Database } from "./database.ts";
 import { list } from "./listing.ts";
 import { eventsOf, recordedOf } from "./log.ts";
-import { type RunRow, recordOf } from "./run-row.ts";
+import type { RunRow } from "./run-row.ts";
 import { search } from "./search.ts";
 import { indexWords } from "./word-index.ts";
 

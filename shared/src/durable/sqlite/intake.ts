@@ -8,9 +8,10 @@ import {
 } from "../../core/runs/engine.ts";
 import { checkQuota, isLimited } from "../../core/runs/quota.ts";
 import type { Live } from "../live.ts";
+import { recordOf } from "../run-row.ts";
 import { Acceptance, type Beginning } from "./acceptance.ts";
 import type { Moment, RunClock } from "./run-clock.ts";
-import { type RunRow, recordOf } from "./tables/runs-table.ts";
+import type { RunRow } from "./tables/runs-table.ts";
 import type { Tables } from "./tables/tables.ts";
 import { claimOf } from "./workers/claim.ts";
 import { endedEvent, endRun, resultOf } from "./workers/endings.ts";

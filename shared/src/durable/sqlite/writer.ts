@@ -131,8 +131,8 @@ export class Writer {
   }
 
   /**
-   * See Connection.emptyLog; waits as long for others as a write does, while everything else has
-   * its turn. Rejects if the storage fails.
+   * See StoreConnection.emptyLog; waits as long for others as a write does, while everything else
+   * has its turn. Rejects if the storage fails.
    */
   async emptyLog(): Promise<boolean> {
     try {
@@ -146,7 +146,7 @@ export class Writer {
     }
   }
 
-  /** See Connection.dataVersion; undefined while the storage cannot be read. */
+  /** See StoreConnection.dataVersion; undefined while the storage cannot be read. */
   dataVersion(): number | undefined {
     try {
       return this.#connection?.dataVersion();

@@ -193,6 +193,25 @@ test("one conversation more closes the one idle longest, never one that is used;
   expect(log.at(-1)).toBe("shared closed");
 });
 
+test("to make room one without a task is closed before one whose task waits, and that only if there is no other", async () => {
+  const isAtWork = async ({ root }: Workspace) => {
+    await settle();
+    return root === "/a" || root === "/d";
+  };
+  const browsers = start({ isAtWork, idleMs: 1_000_000 });
+  for (const root of ["/a", "/b"]) {
+    await browsers.open(place(root), signal);
+    at += 10;
+  }
+  await browsers.open(place("/c"), signal);
+  expect(opened.map(({ closed }) => closed)).toEqual([0, 1, 0]);
+  // Two that come at once close two.
+  const both = [browsers.open(place("/d"), signal), browsers.open(place("/e"), signal)];
+  await Promise.all(both);
+  expect(opened.map(({ closed }) => closed)).toEqual([1, 1, 1, 0, 0]);
+  await browsers.close();
+});
+
 test("a browser that ended takes every conversation's tabs, and each is told with its next use", async () => {
   const browsers = start();
   for (const root of ["/a", "/b"]) await browsers.open(place(root), signal);

@@ -58,12 +58,7 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
     memory.lost = undefined;
     return browsing;
   };
-  const makeRoom = async (): Promise<void> => {
-    if (entries.size < settings.contexts) return;
-    const oldest = longestIdle(entries);
-    if (oldest !== undefined)
-      await drop(oldest, "The tabs, cookies and logins of this conversation were closed to make room for others.");
-  };
+  const makeRoom = createRoom(entries, settings, drop);
   const tick = async (): Promise<void> => {
     for (const [root, entry] of entries) {
       const why = await whyIdle(entry, settings);
@@ -101,17 +96,14 @@ export function createBrowsers(settings: BrowserSettings): BrowserHost {
 }
 
 /** Why a conversation that was idle for too long loses its browsing; undefined if it keeps it. */
-async function whyIdle({ ready, workspace }: Entry, settings: BrowserSettings): Promise<string | undefined> {
-  const since = () => ready?.idleSince() ?? performance.now();
+async function whyIdle(entry: Entry, settings: BrowserSettings): Promise<string | undefined> {
+  const since = () => entry.ready?.idleSince() ?? performance.now();
   const idleMs = performance.now() - since();
   const most = idleMs > longestWorkMs ? Math.max(longestWorkMs, settings.idleMs) : settings.idleMs;
   if (idleMs <= most) return undefined;
-  // Who cannot be asked has no task, so that nothing stays open for ever.
-  const isAtWork = idleMs <= longestWorkMs && (await settings.isAtWork?.(workspace).catch(() => false)) === true;
+  const works = idleMs <= longestWorkMs && (await isAtWork(entry, settings));
   const isUsed = performance.now() - since() <= most;
-  return isAtWork || isUsed
-    ? undefined
-    : `The tabs, cookies and logins were closed after ${most / 1000} s without use.`;
+  return works || isUsed ? undefined : `The tabs, cookies and logins were closed after ${most / 1000} s without use.`;
 }
 
 function add(entries: Map<string, Entry>, root: string, entry: Entry): void {
@@ -158,10 +150,42 @@ function repeat(work: () => Promise<void>, everyMs: number): () => void {
   };
 }
 
-function longestIdle(entries: ReadonlyMap<string, Entry>): string | undefined {
-  const idle = [...entries].flatMap(([root, { ready }]) => {
-    const since = ready?.idleSince();
-    return since === undefined ? [] : [{ root, since }];
+/** Closes a conversation's browsing for one more, where there are as many as there may be. */
+function createRoom(
+  entries: ReadonlyMap<string, Entry>,
+  settings: BrowserSettings,
+  drop: (root: string, why: string) => Promise<void>,
+): () => Promise<void> {
+  const why = "The tabs, cookies and logins of this conversation were closed to make room for others.";
+  let choosing: Promise<unknown> = Promise.resolve();
+  return async () => {
+    if (entries.size < settings.contexts) return;
+    const chosen = choosing.then(async () => {
+      const oldest = await longestIdle(entries, settings);
+      return { closing: oldest === undefined ? undefined : drop(oldest, why) };
+    });
+    // One after the other: two would choose the same one.
+    choosing = chosen.catch(() => undefined);
+    await (await chosen).closing;
+  };
+}
+
+/** Those whose task has not ended, such as one that waits for a person, come after all others. */
+async function longestIdle(
+  entries: ReadonlyMap<string, Entry>,
+  settings: BrowserSettings,
+): Promise<string | undefined> {
+  const asked = await Promise.all(
+    [...entries].map(async ([root, entry]) => ({ root, entry, isAtWork: await isAtWork(entry, settings) })),
+  );
+  const idle = asked.flatMap(({ root, entry, ...about }) => {
+    const since = entries.get(root) === entry ? entry.ready?.idleSince() : undefined;
+    return since === undefined ? [] : [{ root, since, ...about }];
   });
-  return idle.sort((a, b) => a.since - b.since)[0]?.root;
+  return idle.sort((a, b) => Number(a.isAtWork) - Number(b.isAtWork) || a.since - b.since)[0]?.root;
+}
+
+/** Who cannot be asked has no task, so that nothing stays open for ever. */
+async function isAtWork({ workspace }: Entry, settings: BrowserSettings): Promise<boolean> {
+  return (await settings.isAtWork?.(workspace).catch(() => false)) === true;
 }

@@ -326,6 +326,26 @@ test("why a server cannot be used is told until it can, and while it rests nobod
   expect(it.host.health().servers[0]).not.toHaveProperty("error");
 });
 
+test("a server that failed once and then hangs holds up no task for longer than a second, and is there once it answers", async () => {
+  using web = mcpServerByHand();
+  web.answer = () => new Response("down", { status: 500 });
+  await using it = await hostOf({ web: at(web) });
+  await it.list();
+  const gate = Promise.withResolvers<undefined>();
+  web.answer = ({ method }) => (method === "initialize" ? gate.promise : undefined);
+  const attempts = web.asked.length;
+  const before = performance.now();
+  while (web.asked.length === attempts) {
+    expect(await it.list()).toMatchObject({ names: [], missing: [{ name: "web" }] });
+    await Bun.sleep(20);
+  }
+  // It rests for half a second; the patience with a server that was never tried is a minute.
+  expect(performance.now() - before).toBeLessThan(20_000);
+  gate.resolve(undefined);
+  while ((await it.list()).names.length === 0) await Bun.sleep(20);
+  expect(await it.list()).toMatchObject({ names: ["web__echo"], missing: [] });
+});
+
 test("a task that ends while it waits for a server gives its own reason, before it begins and in the middle", async () => {
   using web = mcpServerByHand();
   web.answer = never;

@@ -24,12 +24,12 @@ export interface MountedServer {
   readonly server: ServerConfig;
   /**
    * Its current tools or, if the server cannot be asked soon, its tools as last seen. A server that
-   * never answered is waited for. Rejects only with the signal's reason.
+   * was never tried is waited for. Rejects only with the signal's reason.
    */
   tools(signal: AbortSignal): Promise<readonly Tool[]>;
   /**
-   * Like `tools`, but a server whose tools were seen before is waited for like one that never
-   * answered.
+   * Like `tools`, but a server whose tools were seen before, or that failed, is waited for like one
+   * that was never tried.
    */
   toolsNow(signal: AbortSignal): Promise<readonly Tool[]>;
   /** Why none of its tools are known, for people; undefined if they are. */
@@ -46,7 +46,10 @@ export interface MountedServer {
   close(): Promise<void>;
 }
 
-/** How long tasks wait for a server whose tools are known from last time. Milliseconds. */
+/**
+ * How long tasks wait for a server whose tools are known from last time, or that has failed.
+ * Milliseconds.
+ */
 const shortPatienceMs = 1_000;
 
 /** What mounting a server needs. */
@@ -89,13 +92,14 @@ export function mountServer(server: ServerConfig, deps: MountDeps): MountedServe
     });
     return asked;
   };
-  const toolsWithin = async (signal: AbortSignal, seenBeforeMs: number): Promise<readonly Tool[]> => {
+  const toolsWithin = async (signal: AbortSignal, triedBeforeMs: number): Promise<readonly Tool[]> => {
     signal.throwIfAborted();
     const isResting = asked === undefined && connection.waitMs() > 0;
     const before = await approved.before();
     if (isResting) return before;
     const { since, answer } = asked ?? ask();
-    const patienceMs = before.length > 0 ? Math.min(seenBeforeMs, deps.patienceMs) : deps.patienceMs;
+    const isTried = before.length > 0 || unlisted !== undefined;
+    const patienceMs = isTried ? Math.min(triedBeforeMs, deps.patienceMs) : deps.patienceMs;
     const definitions = await within(answer, since + patienceMs - performance.now(), signal);
     return definitions === undefined ? before : approved.mount(definitions);
   };

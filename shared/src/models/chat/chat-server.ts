@@ -20,6 +20,8 @@ export type AnswerDelivery = {
   readonly delayMs?: number;
   /** Waits for this before anything is sent. */
   readonly after?: Promise<unknown>;
+  /** Waits for this when half of the deltas are sent. */
+  readonly midway?: Promise<unknown>;
   /** Waits before each delta. */
   readonly deltaDelayMs?: number;
   /** Sends these events in place of the answer's own, without a final `[DONE]`. */
@@ -141,7 +143,8 @@ async function stream(
     response.end();
     return;
   }
-  for (const [index, delta] of [...deltasOf(answer), undefined].entries()) {
+  const deltas = deltasOf(answer);
+  for (const [index, delta] of [...deltas, undefined].entries()) {
     if (index === answer.stallAfter) return;
     if (index === answer.cutAfter) {
       response.end();
@@ -154,6 +157,7 @@ async function stream(
       return;
     }
     if (delta === undefined || exchange.state === "dropped") break;
+    if (index === Math.ceil(deltas.length / 2)) await answer.midway;
     if (answer.deltaDelayMs !== undefined && answer.deltaDelayMs > 0) await sleep(answer.deltaDelayMs);
     send(JSON.stringify({ ...head, choices: [{ index: 0, delta, finish_reason: null }] }));
   }

@@ -4,7 +4,7 @@ import { createEgress } from "../../machine/egress/egress.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
 import { webSearchTool } from "../../tools/browser/act/web-search.ts";
 import { cloneRepositoryTool } from "../../tools/code/clone-repository.ts";
-import { noGitHosts } from "../../tools/code/forge/git-host.ts";
+import { noGitHosts } from "../../tools/code/git-host.ts";
 import { createSnapshotStates } from "../../tools/observation/elements/snapshot-state.ts";
 import { createRobots } from "../../tools/page/robots.ts";
 import { webFetch } from "../../tools/web/web-fetch.ts";

@@ -12,7 +12,7 @@ import { snapshotTool } from "./act/snapshot.ts";
 import { tabTools } from "./act/tabs.ts";
 import { waitTool } from "./act/wait.ts";
 import { type BrowserSearch, webSearchTool } from "./act/web-search.ts";
-import { typeSecretTool } from "./secrets/type-secret.ts";
+import { typeSecretTool } from "./type-secret.ts";
 
 /**
  * The tools that look at pages and act on them. `looks` must be the one that observations are made

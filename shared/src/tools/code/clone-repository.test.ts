@@ -13,7 +13,7 @@ import { type GitServer, startGitServer } from "../../testing/code/git-server.ts
 import { sourceAddress } from "./archive/download-archive.ts";
 import { changesPatches } from "./checkpoints/changes-patch.ts";
 import { cloneRepositoryTool } from "./clone-repository.ts";
-import { noGitHosts } from "./forge/git-host.ts";
+import { noGitHosts } from "./git-host.ts";
 
 /** The tests' address, which leads to a local server. */
 const host = "https://git.example";

@@ -10,13 +10,13 @@ import { placeEntries } from "./archive/place-entries.ts";
 import { unpackArchive, unpackedText } from "./archive/unpack-archive.ts";
 import { commitsNote } from "./commits-note.ts";
 import { recordClone } from "./forge/clone-record.ts";
-import type { GitHosts } from "./forge/git-host.ts";
 import { forgeFamily } from "./forge/push-branch.ts";
 import { unnamedRepository } from "./forge/unnamed-repository.ts";
 import { checkOut } from "./git/check-out.ts";
 import { leftOutText } from "./git/left-out.ts";
 import { hideFromGit, lfsCloneOf } from "./git/lfs-content.ts";
 import { chooseRef, remoteRepository } from "./git/upload-pack.ts";
+import type { GitHosts } from "./git-host.ts";
 import { repositoryNotes } from "./repository-notes.ts";
 
 const input = z.strictObject({

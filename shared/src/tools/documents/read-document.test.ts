@@ -148,14 +148,17 @@ test.each<[string, () => Promise<Uint8Array> | Uint8Array | string, string, read
   expect(text).not.toContain("no()");
 });
 
-test("a formula of which a workbook stores no value is told as such, and how many there are", async () => {
-  const cells = new Map([["1,0", { formula: "A1*2" }]]);
+test("a formula of which a workbook stores no value is computed, or told as such, and how many there are", async () => {
+  const cells = new Map([
+    ["1,0", { formula: "A1*2" }],
+    ["2,0", { formula: "AGGREGATE(9,6,A1:A2)" }],
+  ]);
   const made = await writeXlsx({ sheets: [{ name: "S", rows: [[21], [null]], cells }] });
   const { own, content } = partsOf(await read("formula.xlsx", made));
   expect(own).toContain(
-    "1 sheet, 1 formula without a stored value (#1: 1). A spreadsheet program computes them when it opens",
+    "1 sheet, 1 formula without a stored value, computed here, 1 formula without a stored value (#1: 1). A spreadsheet program computes them when it opens",
   );
-  expect(content).toContain("| 2 | (=A1*2) |");
+  expect(content).toContain("| 2 | 42 (=A1*2) |\n| 3 | (=AGGREGATE(9,6,A1:A2)) |");
 });
 
 test("what a workbook has besides its cells is told, as it is lost where the file is written anew", async () => {

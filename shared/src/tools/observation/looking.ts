@@ -1,7 +1,6 @@
 import type { ElementHandle, Frame } from "playwright";
 import { within } from "../../core/async/within.ts";
 import { callIsolated, type IsolatedProgram, isolatedElement } from "../../machine/browser-process/isolated-world.ts";
-import type { SeenElement } from "./elements/refs.ts";
 import * as allWords from "./in-page/all-words.ts";
 import * as drawnElement from "./in-page/drawn-element.ts";
 import * as drawnGrid from "./in-page/drawn-grid.ts";
@@ -52,6 +51,10 @@ const source = `(() => { ${[...functions, startLooking].map(String).join("\n")}
 const program: IsolatedProgram = { id: Bun.hash(source).toString(36), source };
 
 const describeMs = 5_000;
+const unseenMs = 10_000;
+
+/** Where an element is: in which of a frame's successive documents, and its number there. */
+export type ElementPlace = { readonly frame: Frame; readonly origin: number; readonly number: number };
 
 /** What a frame's document shows. */
 export function lookIn(frame: Frame, order: LookOrder, timeoutMs: number): Promise<DocumentLook> {
@@ -59,18 +62,15 @@ export function lookIn(frame: Frame, order: LookOrder, timeoutMs: number): Promi
 }
 
 /** The texts of a document that no person could see. */
-export function unseenTextOf(frame: Frame, timeoutMs = 10_000): Promise<string[]> {
-  return callIsolated(frame, program, { name: "unseen", timeoutMs });
+export function unseenTextOf(frame: Frame): Promise<string[]> {
+  return callIsolated(frame, program, { name: "unseen", timeoutMs: unseenMs });
 }
 
 /**
  * Fills a field of the document it was seen in with a secret, or says what keeps it from being
  * filled.
  */
-export async function secretInto(
-  { frame, number, origin }: Pick<SeenElement, "frame" | "number" | "origin">,
-  order: SecretOrder,
-): Promise<SecretOutcome> {
+export async function secretInto({ frame, number, origin }: ElementPlace, order: SecretOrder): Promise<SecretOutcome> {
   const arg = { number, document: origin, ...order };
   // Whatever the browser says of a failure may hold what was typed.
   const outcome = callIsolated<SecretOutcome>(frame, program, { name: "secret", arg, timeoutMs: describeMs });

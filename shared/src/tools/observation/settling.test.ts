@@ -16,6 +16,10 @@ const desk = await startDesk({
     <div class=spinner id=s></div><script>setTimeout(() => s.outerHTML = '<p>Here it is</p>', 1500)</script>`,
   "/stuck": `<p>Loading…</p><button onclick="goal.textContent = 'Done'">Go</button><p id=goal>Open</p>`,
   "/words": `<p>Loading dock</p><a href="/list">Loading…</a><p>Read more…</p><div><div style="background:red;width:90px;height:20px"></div></div>`,
+  "/framed": `<h1>Order</h1><iframe src="/inner"></iframe>`,
+  "/inner": `<p id=p>Loading…</p><script>setTimeout(() => { p.textContent = 'Paid in full' }, 1200)</script>`,
+  "/hidden": `<h1>Order</h1><iframe src="/stuck" style="display:none"></iframe><iframe src="/stuck" width=1 height=1></iframe>
+    <iframe src="/stuck" style="position:absolute;top:9000px"></iframe>`,
   "/never": () => new Promise(() => undefined),
 });
 afterAll(() => desk[Symbol.asyncDispose]());
@@ -36,6 +40,7 @@ for (const [path, words] of [
   ["/timed", "Entry 4"],
   ["/blanks", "The second"],
   ["/turning", "Here it is"],
+  ["/framed", "Paid in full"],
 ] as const)
   test(`a page that shows that it is loading is seen once it is there: ${path.slice(1)}`, async () => {
     await desk.call("go_to_url", { url: `${desk.url}${path}` });
@@ -50,6 +55,11 @@ test("a page that goes on loading is told so, and waited for once", async () => 
   expect(await desk.call("click_element", { ref: refOf(text, 'button "Go"') })).toMatchObject({ isError: false });
   expect((await desk.see()).text).toContain("Done");
   expect(performance.now() - begun).toBeLessThan(4_000);
+});
+
+test("a frame that nobody sees is not waited for", async () => {
+  await desk.call("go_to_url", { url: `${desk.url}/hidden` });
+  expect((await desk.see()).text).not.toContain("still loading");
 });
 
 test("words and boxes that do not say that a page is loading are not waited for", async () => {

@@ -35,7 +35,44 @@ export function toItems(nodes: readonly (string | AriaNode)[], setting: Setting,
     const isRow = (isDrawnRow(node, nodes) && fitsRow(inner)) || (isOneOfMany(node, nodes) && fitsCard(inner));
     return isRow ? [rowItem(node, inner, setting)] : inner;
   });
-  return items.filter((item, index) => !isLabel(item, items[index - 1]) && !isLabel(item, items[index + 1]));
+  return withoutLabels(items);
+}
+
+/**
+ * The items without the words beside a field that only name it, also where a link stands among them
+ * or they can be clicked: the link stays.
+ */
+function withoutLabels(items: readonly Item[]): Item[] {
+  const labels = new Set<Item>();
+  for (const [at, { role }] of items.entries())
+    if (holdsValue(role)) for (const step of [-1, 1]) for (const part of labelOf(items, at, step)) labels.add(part);
+  return items.flatMap((item) => {
+    if (!labels.has(item) || !/^(?:text|clickable)$/.test(item.role)) return [item];
+    return item.children.filter(({ acts }) => acts);
+  });
+}
+
+/** What stands before or after a field and has, together, the words of its name. */
+function labelOf(items: readonly Item[], at: number, step: number): readonly Item[] {
+  const wanted = squeezed(items[at]?.name ?? "");
+  const parts: Item[] = [];
+  let found = "";
+  for (let next = items[at + step]; next !== undefined && wanted !== ""; next = items[at + step * (parts.length + 1)]) {
+    if (holdsValue(next.role)) return [];
+    found = step > 0 ? found + wordsOf(next) : wordsOf(next) + found;
+    if (step > 0 ? !wanted.startsWith(found) : !wanted.endsWith(found)) return [];
+    parts.push(next);
+    if (found === wanted) return parts;
+  }
+  return [];
+}
+
+function wordsOf({ name, text, children }: Item): string {
+  return squeezed(name) + squeezed(text) + children.map(wordsOf).join("");
+}
+
+function squeezed(words: string): string {
+  return words.replaceAll(/\s+/g, "");
 }
 
 const fewestAlike = 3;
@@ -86,12 +123,6 @@ function rowItem({ box, ref: number, role, name, ...node }: AriaNode, children: 
   const ref = number === undefined ? undefined : setting.refOf({ number, role, name, mark });
   const away = awayOf(box, setting);
   return { role: "row", name: "", text: "", states: [], ref, acts: false, away, url: undefined, children };
-}
-
-/** Whether a text, also one that can be clicked, only names the field beside it. */
-function isLabel({ role, text, children }: Item, neighbour: Item | undefined): boolean {
-  const isText = role === "text" || (role === "clickable" && children.length === 0);
-  return isText && neighbour !== undefined && holdsValue(neighbour.role) && neighbour.name === text;
 }
 
 function textItems(value: string, { hider }: Setting, away: number, ref?: string): Item[] {

@@ -17,6 +17,10 @@ const desk = await startDesk({
   "/plot": `<svg width=220 height=40>${dots.join("")}<text x=0 y=39>Axis</text></svg>`,
   "/logo": `<h1>Shop</h1><a href="/plain" aria-label="Home">${drawing("")}</a>${drawing('aria-label="Sales by month"')}${drawing("", "<title>Map</title>")}`,
   "/chart": `<h1>Sales</h1>${drawing("")}`,
+  "/form": `<label><input type=checkbox> I accept the <a href="/plain">terms</a> of sale</label>
+    <label for=mail style="cursor:pointer">Mail to <a href="/tall">us</a></label><input id=mail>
+    <p>Pay by <a href="/plain">card</a></p><input aria-label="Pay by card or cash">
+    <input id=news type=checkbox><label for=news>News</label>`,
   "/ask": "<button onclick=\"confirm('Really?')\">Ask</button>",
   "/alert": "<button>Tell</button>",
 });
@@ -73,6 +77,22 @@ test("what a snapshot has just told is not repeated: only what is new, and what 
   await page.goto(`${desk.url}/plain`);
   await desk.call("snapshot", { find: "Tall" });
   expect((await desk.see()).text).toContain('heading "Plain"');
+});
+
+test("a field's label is told once, also where it holds a link, which stays", async () => {
+  const text = await desk.open("/form");
+  const lines = text.split("\n").filter((line) => line.startsWith("- "));
+  expect(lines.map((line) => line.slice(2).replaceAll(/ \[e\d+\]/g, ""))).toEqual([
+    'checkbox "I accept the terms of sale"',
+    'link "terms"',
+    'link "us"',
+    'textbox "Mail to us"',
+    // These are not the words of the field beside them.
+    "Pay by",
+    'link "card"',
+    'textbox "Pay by card or cash"',
+    'checkbox "News"',
+  ]);
 });
 
 test("words that stand beside many shapes are told once", async () => {

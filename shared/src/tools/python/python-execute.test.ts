@@ -113,6 +113,11 @@ describe.each(tiers)("tier %s", (tier) => {
     expect(await python(`# ${"x".repeat(500_000)}\nprint('ü')`)).toBe("ü\n[exit code 0, T]");
   });
 
+  test("a progress bar and colours are shown as a terminal leaves them", async () => {
+    const code = "for n in range(50): print(f'\\r{n} %', end='')\nprint('\\n\\x1b[31mred\\x1b[0m')";
+    expect(await python(code)).toMatch(/^0 %\n\[… 48 more states .*\n49 %\nred\n\[terminal sequences/);
+  });
+
   test("a session keeps its state, even after a timeout, and says when it could not", async () => {
     const session = true;
     await python("x = 41", { session });

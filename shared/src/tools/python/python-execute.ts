@@ -5,6 +5,7 @@ import type { Tool, ToolContext, ToolResult } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { outcomeOf, runCommand } from "../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
+import { asShown } from "../shell/as-shown.ts";
 import { type CallOutput, withCallOutput } from "../shell/call-output.ts";
 import { createSessionPool, type SessionPool } from "../shell/session-pool.ts";
 import { openPythonSession, pythonCommand } from "./python-session.ts";
@@ -28,14 +29,11 @@ export type PythonInterpreters = {
   close(): Promise<void>;
 };
 
-/** Creates them, without starting any. `idleMs` bounds the time of each without a call. */
-export function createPythonInterpreters(
-  sandbox: Sandbox,
-  options: { readonly idleMs?: number } = {},
-): PythonInterpreters {
+/** Creates them, without starting any. */
+export function createPythonInterpreters(sandbox: Sandbox): PythonInterpreters {
   const open = ({ root }: Workspace) => openPythonSession(sandbox, root);
-  const sessions = createSessionPool({ name: "python", open, ...options });
-  const warm = createWarmInterpreters(sandbox, options);
+  const sessions = createSessionPool({ name: "python", open });
+  const warm = createWarmInterpreters(sandbox);
   return {
     sessions,
     warm,
@@ -93,7 +91,7 @@ async function runPython(
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const stopped = ending.limit === undefined ? "" : `stopped at its limit: ${ending.limit}, `;
   const lines = [
-    (await output.text()) || (ending.exitCode === 0 ? "(no output: print what you want to see)" : ""),
+    (await output.text(asShown)) || (ending.exitCode === 0 ? "(no output: print what you want to see)" : ""),
     ending.note ?? "",
     `[${stopped}exit code ${ending.exitCode}, ${seconds} s]`,
   ];

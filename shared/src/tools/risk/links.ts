@@ -1,4 +1,5 @@
 import type { Frame, Page } from "playwright";
+import { percentDecoded } from "../../core/text/percent-decoded.ts";
 
 const maxLinks = 5_000;
 const collectMs = 2_000;
@@ -46,16 +47,8 @@ export function isWritten(link: string, wrote: string): boolean {
  * schemes.
  */
 export function withoutScheme(text: string): string {
-  const plain = text.replaceAll(/(?:%[\da-f]{2})+/gi, decoded);
+  const plain = text.replaceAll(/(?:%[\da-f]{2})+/gi, percentDecoded);
   return plain.toLowerCase().replaceAll(/https?:\/\//g, "");
-}
-
-function decoded(escapes: string): string {
-  try {
-    return decodeURIComponent(escapes);
-  } catch {
-    return escapes;
-  }
 }
 
 function hrefOf(text: string): string | undefined {

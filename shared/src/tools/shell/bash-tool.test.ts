@@ -26,6 +26,14 @@ describe("the bash tool", () => {
     expect(await shell.call({ command: "false" })).toMatchObject({ isError: true });
   });
 
+  test("a progress bar and colours are shown as a terminal leaves them", async () => {
+    const text = await shell.bash(
+      "for n in $(seq 1 50); do printf '\\r%s %%' $n; done; printf '\\n\\033[31mred\\033[0m\\n'",
+    );
+    expect(text).toStartWith("1 %\n[… 48 more states of this line");
+    expect(text).toContain("\n50 %\nred\n[terminal sequences");
+  });
+
   test.skipIf(!hasPython)("what Python prints before an error comes before it", async () => {
     const text = await shell.bash("python3 -c 'print(1); print(2); 1 / 0'");
     expect(text).toMatch(/^1\n2\nTraceback [\s\S]*ZeroDivisionError/);

@@ -1,16 +1,16 @@
 import { useState } from "preact/hooks";
 import type { ListedAgent } from "../../api/catalog.ts";
 import { post, remove } from "../../api/client.ts";
-import { ageText, modelText, safeText, timeText } from "../../app/format.ts";
-import { address } from "../../app/router.ts";
-import { agents, refreshAgents } from "../../app/store.ts";
-import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { FormDialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { AgentGlyph } from "../../parts/icons/agent-glyph.tsx";
 import { Glyph } from "../../parts/icons/glyph.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
+import { address } from "../../state/router.ts";
+import { agents, refreshAgents } from "../../state/store.ts";
+import { ageText, modelText, safeText, timeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 
 /** The known agents, their health and how their cards changed. */
 export function AgentsPage() {
@@ -121,59 +121,39 @@ function AddAgent({ close }: { close: () => void }) {
   const text = words();
   const [url, setUrl] = useState("");
   const [token, setToken] = useState("");
-  const [busy, setBusy] = useState(false);
   const add = async () => {
-    setBusy(true);
-    try {
-      const { name } = await post<{ name: string }>("/agents", { url, ...(token !== "" && { token }) });
-      await refreshAgents();
-      close();
-      toast(text.added(name));
-    } catch (error) {
-      complain(error);
-      setBusy(false);
-    }
+    const { name } = await post<{ name: string }>("/agents", { url, ...(token !== "" && { token }) });
+    await refreshAgents();
+    close();
+    toast(text.added(name));
   };
   return (
-    <Dialog title={text.addAnAgent} onClose={close}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void add();
-        }}
-      >
-        <label class="label" for="agent-url">
-          {text.agentAddress}
-        </label>
-        <div class="field">
-          <input
-            id="agent-url"
-            type="url"
-            required
-            value={url}
-            placeholder="https://"
-            onInput={(event) => setUrl(event.currentTarget.value)}
-          />
-        </div>
-        <label class="label" for="agent-token">
-          {text.agentToken}
-        </label>
-        <div class="field">
-          <input
-            id="agent-token"
-            type="password"
-            autocomplete="off"
-            value={token}
-            onInput={(event) => setToken(event.currentTarget.value)}
-          />
-        </div>
-        <div class="acts">
-          <Button look="primary" type="submit" disabled={busy}>
-            {text.add}
-          </Button>
-          <Button onClick={close}>{text.cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={text.addAnAgent} label={text.add} act={add} onClose={close}>
+      <label class="label" for="agent-url">
+        {text.agentAddress}
+      </label>
+      <div class="field">
+        <input
+          id="agent-url"
+          type="url"
+          required
+          value={url}
+          placeholder="https://"
+          onInput={(event) => setUrl(event.currentTarget.value)}
+        />
+      </div>
+      <label class="label" for="agent-token">
+        {text.agentToken}
+      </label>
+      <div class="field">
+        <input
+          id="agent-token"
+          type="password"
+          autocomplete="off"
+          value={token}
+          onInput={(event) => setToken(event.currentTarget.value)}
+        />
+      </div>
+    </FormDialog>
   );
 }

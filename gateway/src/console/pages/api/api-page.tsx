@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../../api/client.ts";
-import { address, place, setQuery } from "../../app/router.ts";
-import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
+import { address, place, setQuery } from "../../state/router.ts";
+import { words } from "../../words/words.ts";
 import { type ApiRoute, type OpenApi, routesOf } from "./document.ts";
 import { TryRoute } from "./try-route.tsx";
 

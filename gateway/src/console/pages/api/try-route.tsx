@@ -1,10 +1,11 @@
 import { useRef, useState } from "preact/hooks";
 import { hasToken } from "../../api/client.ts";
-import { durationText, safeText } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
+import { durationText, safeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
+import { prettyJson } from "../run/render/code-block.tsx";
 import { type ApiRoute, curlOf, type EnteredParameters, keyOf, type Parameter, requestOf } from "./document.ts";
 import { type Answered, send } from "./send.ts";
 
@@ -132,17 +133,9 @@ function Response({ answered }: { answered: Answered }) {
       </details>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so keys have to reach it. */}
       <pre class="answer-body" tabIndex={0}>
-        {safeText(isDone && type.includes("json") ? pretty(body) : body)}
+        {safeText(isDone && type.includes("json") ? prettyJson(body) : body)}
       </pre>
       {isCut && <p class="t3 small">{text.cutAt}</p>}
     </section>
   );
-}
-
-function pretty(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
-  } catch {
-    return text;
-  }
 }

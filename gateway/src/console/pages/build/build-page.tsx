@@ -1,15 +1,15 @@
 import { useState } from "preact/hooks";
 import { getFlows } from "../../api/catalog.ts";
 import { post, remove } from "../../api/client.ts";
-import { address, go } from "../../app/router.ts";
-import { flows, refreshRuns } from "../../app/store.ts";
-import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Button } from "../../parts/button.tsx";
 import { FlowDrawing } from "../../parts/icons/flow-drawing.tsx";
 import { OptionFields } from "../../parts/option-fields.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
+import { address, go } from "../../state/router.ts";
+import { flows, refreshRuns } from "../../state/store.ts";
+import { words } from "../../words/words.ts";
 import { OperatorOnly } from "../settings/operator-only.tsx";
 import { useLoaded } from "../settings/use-loaded.ts";
 import {

@@ -1,6 +1,6 @@
-import { safeText, shortLine } from "../../app/format.ts";
-import { titleOfName } from "../../app/names.ts";
-import { words } from "../../app/words/words.ts";
+import { titleOfName } from "../../state/names.ts";
+import { safeText, shortLine } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import type { CompositionDraft } from "./composition.ts";
 
 const width = 320;

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { agents, flows } from "../../app/store.ts";
-import { words } from "../../app/words/words.ts";
 import { Button, IconButton } from "../../parts/button.tsx";
 import { TextField } from "../../parts/text-field.tsx";
+import { agents, flows } from "../../state/store.ts";
+import { words } from "../../words/words.ts";
 import { type CompositionDraft, type Member, memberFields, newMember } from "./composition.ts";
 
 /** The agents of the flow, in order, with what each does. */

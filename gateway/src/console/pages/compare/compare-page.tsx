@@ -1,9 +1,9 @@
 import { useEffect, useMemo } from "preact/hooks";
-import { useTitle } from "../../app/attention/tab.ts";
-import { address, go, place, setQuery } from "../../app/router.ts";
-import { words } from "../../app/words/words.ts";
+import { useTitle } from "../../attention/tab.ts";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { address, go, place, setQuery } from "../../state/router.ts";
+import { words } from "../../words/words.ts";
 import { openRunStore } from "../run/run-store.ts";
 import { ComparedCalls } from "./compared-calls.tsx";
 import { ComparedFigures, ComparedResults } from "./compared-figures.tsx";

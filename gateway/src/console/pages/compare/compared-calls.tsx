@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
-import { countText, durationText, safeText, shortLine } from "../../app/format.ts";
-import { titleOfName } from "../../app/names.ts";
-import { address } from "../../app/router.ts";
-import { words } from "../../app/words/words.ts";
 import { CutNote } from "../../parts/cut-note.tsx";
 import { Glyph } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
+import { titleOfName } from "../../state/names.ts";
+import { address } from "../../state/router.ts";
+import { countText, durationText, safeText, shortLine } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { type CallItem, endOf, failureOf, startOf } from "../run/model/items.ts";
 import { hintOf } from "../run/model/rows.ts";
 import type { RunTree } from "../run/model/run-tree.ts";

@@ -1,10 +1,10 @@
 import type { RunView } from "manyhands/internal/runs/run-view";
-import { costText, countText, durationText, safeText, shortLine, timeText } from "../../app/format.ts";
-import { titleOfName } from "../../app/names.ts";
-import { address } from "../../app/router.ts";
-import { words } from "../../app/words/words.ts";
 import { StateChip } from "../../parts/icons/glyph.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
+import { titleOfName } from "../../state/names.ts";
+import { address } from "../../state/router.ts";
+import { costText, countText, durationText, safeText, shortLine, timeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import type { PlanItem } from "../run/model/plan.ts";
 import { callsOf } from "../run/model/rows.ts";
 import { ErrorBlock } from "../run/render/error-block.tsx";

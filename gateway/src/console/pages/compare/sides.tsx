@@ -1,4 +1,4 @@
-import { words } from "../../app/words/words.ts";
+import { words } from "../../words/words.ts";
 import type { RunPageStore } from "../run/run-store.ts";
 
 /** The two runs that are compared. */

@@ -3,13 +3,13 @@ import { useRef, useState } from "preact/hooks";
 import { runPath } from "../../api/catalog.ts";
 import { newKey, post, refusedAs } from "../../api/client.ts";
 import { type Said, saidOf } from "../../api/said.ts";
-import { draftOf } from "../../app/drafts.ts";
-import { refreshRuns } from "../../app/store.ts";
-import { words } from "../../app/words/words.ts";
 import { Composer } from "../../parts/composer.tsx";
 import { hasEnded } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
+import { draftOf } from "../../state/drafts.ts";
+import { refreshRuns } from "../../state/store.ts";
+import { words } from "../../words/words.ts";
 
 /**
  * Where the person goes on: a message to a task at work, or, after it has ended, the next task of

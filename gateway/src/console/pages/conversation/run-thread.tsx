@@ -1,9 +1,9 @@
 import type { RunView } from "manyhands/internal/runs/run-view";
 import { useRef } from "preact/hooks";
-import { safeText } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Glyph } from "../../parts/icons/glyph.tsx";
+import { safeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import type { PlanItem } from "../run/model/plan.ts";
 import { ThreadView } from "./thread-view.tsx";
 import { useRunEvents } from "./use-run-events.ts";

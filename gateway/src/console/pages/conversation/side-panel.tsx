@@ -1,10 +1,10 @@
 import type { RunView } from "manyhands/internal/runs/run-view";
-import { costText, countText, durationText, moneyText, safeText, timeText } from "../../app/format.ts";
-import { titleOfName } from "../../app/names.ts";
-import { words } from "../../app/words/words.ts";
 import { FileLinks } from "../../parts/file-links.tsx";
 import { Glyph, hasEnded } from "../../parts/icons/glyph.tsx";
 import { OfLimit } from "../../parts/of-limit.tsx";
+import { titleOfName } from "../../state/names.ts";
+import { costText, countText, durationText, moneyText, safeText, timeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import type { PlanItem } from "../run/model/plan.ts";
 
 const planGlyphs = { not_started: "queued", in_progress: "running", completed: "done", blocked: "failed" } as const;

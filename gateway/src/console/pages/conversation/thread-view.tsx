@@ -1,14 +1,14 @@
 import type { RunView } from "manyhands/internal/runs/run-view";
-import { draftOf } from "../../app/drafts.ts";
-import { clockText, safeText, sizeText } from "../../app/format.ts";
-import { isFlow, titleOfName } from "../../app/names.ts";
-import { words } from "../../app/words/words.ts";
 import { iconOfFile } from "../../parts/composer.tsx";
 import { AgentGlyph } from "../../parts/icons/agent-glyph.tsx";
 import { Glyph } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
 import { ApprovalFacts, QuestionCard } from "../../parts/question-card.tsx";
+import { draftOf } from "../../state/drafts.ts";
+import { isFlow, titleOfName } from "../../state/names.ts";
+import { clockText, safeText, sizeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import type { Contribution, Note, Question, SaidItem, ThreadItem } from "./thread-items.ts";
 import { TurnView } from "./turn-view.tsx";
 import type { LiveWords } from "./use-run-events.ts";

@@ -1,14 +1,15 @@
 import type { RunView } from "manyhands/internal/runs/run-view";
 import { useState } from "preact/hooks";
-import { clockText, durationText, moneyText, safeText, shortLine } from "../../app/format.ts";
-import { address } from "../../app/router.ts";
-import { words } from "../../app/words/words.ts";
 import { FileLinks } from "../../parts/file-links.tsx";
 import { AgentGlyph } from "../../parts/icons/agent-glyph.tsx";
 import { Glyph } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
+import { address } from "../../state/router.ts";
+import { clockText, durationText, moneyText, safeText, shortLine } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { ChartView, chartsIn, workspaceFile } from "../run/render/chart-view.tsx";
+import { prettyJson } from "../run/render/code-block.tsx";
 import type { Contribution, ContributionCall, TurnPart } from "./thread-items.ts";
 
 const shownCharacters = 8_000;
@@ -139,7 +140,7 @@ function CallView({ call, runId }: { call: ContributionCall; runId: string }) {
       </summary>
       {call.forTask !== undefined && <p class="t2 small">{text.allowedForTask(safeText(call.forTask))}</p>}
       <h3>{text.arguments}</h3>
-      <Box text={pretty(call.arguments)} />
+      <Box text={prettyJson(call.arguments)} />
       <h3>{text.result}</h3>
       {ended === undefined ? <p class="t3 small">{text.noResult}</p> : <Box text={ended.text} />}
       {ended !== undefined &&
@@ -180,13 +181,5 @@ function tellingArgument(text: string): string {
     return shortLine(first ?? text, 120);
   } catch {
     return shortLine(text, 120);
-  }
-}
-
-function pretty(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
-  } catch {
-    return text;
   }
 }

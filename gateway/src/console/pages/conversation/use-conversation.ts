@@ -1,8 +1,8 @@
 import type { RunView } from "manyhands/internal/runs/run-view";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { getRuns } from "../../api/catalog.ts";
-import { lastChange } from "../../app/store.ts";
 import { complain } from "../../parts/toast.tsx";
+import { lastChange } from "../../state/store.ts";
 
 const maxRuns = 100;
 const soonMs = 100;

@@ -2,10 +2,10 @@ import { type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { isEvent, type SentEvent, type StoredEvent } from "../../api/events.ts";
 import { followRun, type Progress } from "../../api/follow.ts";
-import { safeText, shortLine } from "../../app/format.ts";
-import { titleOfName } from "../../app/names.ts";
 import { announce } from "../../parts/announcer.tsx";
 import { complain } from "../../parts/toast.tsx";
+import { titleOfName } from "../../state/names.ts";
+import { safeText, shortLine } from "../../words/format.ts";
 import { createThread, type Thread } from "./thread.ts";
 
 /** Characters kept in view per speaker; the stored event brings the whole text. */

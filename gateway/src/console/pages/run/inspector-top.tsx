@@ -1,9 +1,9 @@
 import type { TreeEvent } from "../../api/tree-events.ts";
-import { safeText, shortLine } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
 import { IconButton } from "../../parts/button.tsx";
 import { Icon, type IconName } from "../../parts/icons/icon.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
+import { safeText, shortLine } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import type { RunPageStore } from "./run-store.ts";
 import { linkOf, selectEvent } from "./selection.ts";
 

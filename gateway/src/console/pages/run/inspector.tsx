@@ -1,7 +1,8 @@
 import type { TreeEvent } from "../../api/tree-events.ts";
-import { clockText } from "../../app/format.ts";
-import { place, setQuery } from "../../app/router.ts";
-import { words } from "../../app/words/words.ts";
+import { place, setQuery } from "../../state/router.ts";
+import { clockText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
+import { useFullEvent } from "./full-event.ts";
 import { InspectorTop } from "./inspector-top.tsx";
 import type { CallItem } from "./model/items.ts";
 import { argumentsOf } from "./model/rows.ts";
@@ -11,7 +12,6 @@ import { CodeBlock, prettyJson } from "./render/code-block.tsx";
 import type { RunPageStore } from "./run-store.ts";
 import { RunSummary } from "./run-summary.tsx";
 import { selected } from "./selection.ts";
-import { useFullEvent } from "./tabs/full-event.ts";
 import { tookText } from "./took-text.ts";
 import { toolIcon } from "./tool-icon.ts";
 

@@ -1,14 +1,15 @@
 import { useState } from "preact/hooks";
 import { isEvent } from "../../api/events.ts";
 import type { TreeEvent } from "../../api/tree-events.ts";
-import { countText, durationText, moneyText } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
+import { countText, durationText, moneyText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
+import { Facts } from "./facts.tsx";
+import { useFullEvent } from "./full-event.ts";
 import { ModelRequest } from "./model-request.tsx";
 import { CodeBlock, prettyJson } from "./render/code-block.tsx";
 import { Pictures } from "./render/pictures.tsx";
-import { useFullEvent } from "./tabs/full-event.ts";
 
 /** A model call: what it read, wrote and cost, and on demand what it was asked and answered. */
 export function ModelCall({ reply, open = false }: { reply: TreeEvent; open?: boolean }) {
@@ -28,18 +29,9 @@ export function ModelCall({ reply, open = false }: { reply: TreeEvent; open?: bo
     [text.took, durationText(milliseconds)],
   ];
   return (
-    <section class="facts">
-      <h3>{text.modelCall}</h3>
-      <dl>
-        {rows.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+    <Facts title={text.modelCall} rows={rows}>
       {shown ? <Kept reply={reply} /> : <Button onClick={() => setShown(true)}>{text.showReply}</Button>}
-    </section>
+    </Facts>
   );
 }
 

@@ -4,8 +4,8 @@ import { useEffect, useState } from "preact/hooks";
 import { runPath } from "../../api/catalog.ts";
 import { get } from "../../api/client.ts";
 import type { TreeEvent } from "../../api/tree-events.ts";
-import { countText, safeText } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
+import { countText, safeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { CodeBlock, prettyJson } from "./render/code-block.tsx";
 
 /** What the model was asked in the call that an event reports: settings, messages and tools. */

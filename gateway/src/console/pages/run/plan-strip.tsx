@@ -1,7 +1,7 @@
-import { countText, durationText, moneyText, safeText, shortLine } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
 import { Glyph, hasEnded } from "../../parts/icons/glyph.tsx";
 import { OfLimit } from "../../parts/of-limit.tsx";
+import { countText, durationText, moneyText, safeText, shortLine } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { failureOf, type RunItem } from "./model/items.ts";
 import { type PlanItem, type PlanState, planColumns } from "./model/plan.ts";
 import { callsOf } from "./model/rows.ts";

@@ -1,12 +1,12 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { ProblemError } from "../../api/client.ts";
-import { useTitle } from "../../app/attention/tab.ts";
-import { safeText } from "../../app/format.ts";
-import { useKeys } from "../../app/keys.ts";
-import { address, go, place, setQuery } from "../../app/router.ts";
-import { words } from "../../app/words/words.ts";
+import { useTitle } from "../../attention/tab.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { useKeys } from "../../parts/keys.ts";
+import { address, go, place, setQuery } from "../../state/router.ts";
+import { safeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { failureOf, waitingFor } from "./model/items.ts";
 import { PlanStrip } from "./plan-strip.tsx";
 import { ErrorBlock } from "./render/error-block.tsx";

@@ -1,11 +1,13 @@
 import { useMemo } from "preact/hooks";
 import { isEvent, textsIn } from "../../api/events.ts";
-import { clockText, countText, moneyText, safeText } from "../../app/format.ts";
-import { isFlow } from "../../app/names.ts";
-import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
+import { isFlow } from "../../state/names.ts";
+import { clockText, countText, moneyText, safeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
+import { Facts } from "./facts.tsx";
+import { useFullEvent } from "./full-event.ts";
 import { InspectorTop } from "./inspector-top.tsx";
 import { changedFiles } from "./model/changed-files.ts";
 import { asksOthers, failureOf, type RunItem, waitingFor } from "./model/items.ts";
@@ -13,7 +15,6 @@ import { callsOf } from "./model/rows.ts";
 import { ErrorBlock } from "./render/error-block.tsx";
 import type { RunPageStore } from "./run-store.ts";
 import { select } from "./selection.ts";
-import { useFullEvent } from "./tabs/full-event.ts";
 import { tookText } from "./took-text.ts";
 
 /** A run of the tree: its task, how it ended, what it used, its answer. */
@@ -104,19 +105,8 @@ function Figures({ item }: { item: RunItem }) {
     [text.wrote, text.wroteTokens(countText(used.tokens - used.input))],
     [text.cost, used.unpriced && used.usd === 0 ? text.unpriced : moneyText(used.usd)],
   ];
-  return (
-    <section class="facts">
-      <h3>{asksOthers(item) ? text.ownModelCalls(replies.length) : text.modelCalls(replies.length)}</h3>
-      <dl>
-        {rows.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-    </section>
-  );
+  const title = asksOthers(item) ? text.ownModelCalls(replies.length) : text.modelCalls(replies.length);
+  return <Facts title={title} rows={rows} />;
 }
 
 function textOfEvent(event: object): string {

@@ -1,5 +1,5 @@
 import type { TreeEvent } from "../../api/tree-events.ts";
-import { address, place, setQuery } from "../../app/router.ts";
+import { address, place, setQuery } from "../../state/router.ts";
 import type { TreeItem } from "./model/items.ts";
 import type { RunTree } from "./model/run-tree.ts";
 

@@ -1,5 +1,5 @@
-import { durationText } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
+import { durationText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { endOf, startOf, type TreeItem, waitingFor, waitsForPerson } from "./model/items.ts";
 
 /** How long an item took, or what it does until it has ended: it runs, or waits. */

@@ -1,8 +1,8 @@
-import { place, setQuery } from "../../app/router.ts";
-import { agents, flows } from "../../app/store.ts";
-import { words } from "../../app/words/words.ts";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Menu, type MenuItem } from "../../parts/menu.tsx";
+import { place, setQuery } from "../../state/router.ts";
+import { agents, flows } from "../../state/store.ts";
+import { words } from "../../words/words.ts";
 import { type Filters, filterNames } from "./runs-query.ts";
 
 const noneSet: Readonly<Record<string, undefined>> = Object.fromEntries(filterNames.map((name) => [name, undefined]));

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
-import { lastChange } from "../../app/store.ts";
 import { complain } from "../../parts/toast.tsx";
+import { lastChange } from "../../state/store.ts";
 import { type Filters, type ListedPage, type ListedRun, listRuns } from "./runs-query.ts";
 
 /** Milliseconds between two looks at what is new, at least. */

@@ -1,11 +1,11 @@
-import { ageText, durationText, moneyText, plainText, safeText, shortLine } from "../../app/format.ts";
-import { isFlow } from "../../app/names.ts";
-import { address } from "../../app/router.ts";
-import { words } from "../../app/words/words.ts";
 import { AgentGlyph } from "../../parts/icons/agent-glyph.tsx";
 import { StateGlyph } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { OfLimit } from "../../parts/of-limit.tsx";
+import { isFlow } from "../../state/names.ts";
+import { address } from "../../state/router.ts";
+import { ageText, durationText, moneyText, plainText, safeText, shortLine } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import type { ListedRun } from "./runs-query.ts";
 
 /** Agents drawn of one run. */

@@ -2,22 +2,22 @@ import type { RunView } from "manyhands/internal/runs/run-view";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { runPath } from "../../api/catalog.ts";
 import { post } from "../../api/client.ts";
-import { countText } from "../../app/format.ts";
-import { useKeys } from "../../app/keys.ts";
-import { address, place, setQuery } from "../../app/router.ts";
-import { words } from "../../app/words/words.ts";
 import { Button, IconButton } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { hasEnded } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
+import { useKeys } from "../../parts/keys.ts";
 import { complain, toast } from "../../parts/toast.tsx";
+import { address, place, setQuery } from "../../state/router.ts";
+import { countText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { exportRun } from "../run/dialogs/act-on-runs.ts";
 import { DeleteRuns } from "../run/dialogs/delete-runs.tsx";
 import { clearFilters, FilterBar, filtersKey } from "./filter-bar.tsx";
 import { type ListStore, openListStore } from "./list-store.ts";
 import { RunRow } from "./run-row.tsx";
 import { countedAtMost, filtersOf, type ListedRun } from "./runs-query.ts";
-import { Views } from "./views.tsx";
+import { ViewLinks } from "./view-links.tsx";
 
 /** Milliseconds of quiet after which a search begins. */
 const typingMs = 250;
@@ -43,7 +43,7 @@ export function RunsPage() {
   return (
     <>
       <ListHead store={store} />
-      <Views filters={filters} />
+      <ViewLinks filters={filters} />
       <FilterBar filters={filters} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys. */}
       <section class="scroll" aria-label={text.runs} aria-busy={store.busy.value} tabIndex={0}>

@@ -1,4 +1,4 @@
-import { chooseLanguage, language, languages, words } from "../../app/words/words.ts";
+import { chooseLanguage, language, languages, words } from "../../words/words.ts";
 
 /** Which language the console speaks. */
 export function LanguageChoice() {

@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
 import { post, remove } from "../../api/client.ts";
-import { safeText } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { ConfirmDialog, FormDialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { TextField } from "../../parts/text-field.tsx";
-import { complain, toast } from "../../parts/toast.tsx";
+import { toast } from "../../parts/toast.tsx";
+import { safeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { OperatorOnly } from "./operator-only.tsx";
 import { useLoaded } from "./use-loaded.ts";
 
@@ -93,79 +93,63 @@ function EntryForm({ of, saved, close }: { of: Entry | "new"; saved: () => void;
   const [kind, setKind] = useState<Entry["kind"]>(before?.kind ?? "fact");
   const [isPublic, setPublic] = useState(before?.public ?? false);
   const save = async () => {
-    try {
-      const path = before === undefined ? "/memory" : `/memory/${encodeURIComponent(before.id)}`;
-      await post(path, { text: written, kind, public: isPublic });
-      toast(text.saved);
-      saved();
-      close();
-    } catch (error) {
-      complain(error);
-    }
+    const path = before === undefined ? "/memory" : `/memory/${encodeURIComponent(before.id)}`;
+    await post(path, { text: written, kind, public: isPublic });
+    toast(text.saved);
+    saved();
+    close();
   };
   return (
-    <Dialog title={before === undefined ? text.add : text.edit} onClose={close}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
-        <TextField id="memory-text" label={text.text} rows={4} value={written} onValue={setWritten} />
-        <fieldset class="choices">
-          <legend class="label">{text.kind}</legend>
-          {kinds.map((name) => (
-            <label class="check" key={name}>
-              <input type="radio" name="memory-kind" checked={kind === name} onChange={() => setKind(name)} />
-              {text.kinds[name]}
-            </label>
-          ))}
-        </fieldset>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isPublic}
-            aria-describedby="memory-public-note"
-            onChange={({ currentTarget: { checked } }) => setPublic(checked)}
-          />
-          {text.public}
-        </label>
-        <p id="memory-public-note" class="t3 small note">
-          {text.publicNote}
-        </p>
-        <div class="acts">
-          <Button look="primary" type="submit" disabled={written.trim() === ""}>
-            {words().system.save}
-          </Button>
-          <Button onClick={close}>{words().cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={before === undefined ? text.add : text.edit}
+      label={words().system.save}
+      disabled={written.trim() === ""}
+      act={save}
+      onClose={close}
+    >
+      <TextField id="memory-text" label={text.text} rows={4} value={written} onValue={setWritten} />
+      <fieldset class="choices">
+        <legend class="label">{text.kind}</legend>
+        {kinds.map((name) => (
+          <label class="check" key={name}>
+            <input type="radio" name="memory-kind" checked={kind === name} onChange={() => setKind(name)} />
+            {text.kinds[name]}
+          </label>
+        ))}
+      </fieldset>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={isPublic}
+          aria-describedby="memory-public-note"
+          onChange={({ currentTarget: { checked } }) => setPublic(checked)}
+        />
+        {text.public}
+      </label>
+      <p id="memory-public-note" class="t3 small note">
+        {text.publicNote}
+      </p>
+    </FormDialog>
   );
 }
 
 function Removal({ of, removed, close }: { of: Entry | "all"; removed: () => void; close: () => void }) {
   const text = words().memory;
   const leave = async () => {
-    try {
-      await remove(of === "all" ? "/memory" : `/memory/${encodeURIComponent(of.id)}`);
-      toast(text.removed);
-      removed();
-      close();
-    } catch (error) {
-      complain(error);
-    }
+    await remove(of === "all" ? "/memory" : `/memory/${encodeURIComponent(of.id)}`);
+    toast(text.removed);
+    removed();
+    close();
   };
   return (
-    <Dialog title={of === "all" ? text.clearAsk : text.removeAsk} onClose={close}>
+    <ConfirmDialog
+      title={of === "all" ? text.clearAsk : text.removeAsk}
+      label={text.remove}
+      act={leave}
+      onClose={close}
+    >
       {of !== "all" && <p class="words">{safeText(of.text)}</p>}
       <p class="t2">{text.removeMore}</p>
-      <div class="acts">
-        <Button look="fail" onClick={() => void leave()}>
-          {text.remove}
-        </Button>
-        <Button onClick={close}>{words().cancel}</Button>
-      </div>
-    </Dialog>
+    </ConfirmDialog>
   );
 }

@@ -1,13 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import { post } from "../../api/client.ts";
-import { durationText, modelText, safeText } from "../../app/format.ts";
-import { health, person, rehearses, signInPath } from "../../app/store.ts";
-import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 import { toast } from "../../parts/toast.tsx";
+import { health, person, rehearses, signInPath } from "../../state/store.ts";
+import { durationText, modelText, safeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { OperatorOnly } from "./operator-only.tsx";
 import { useActs } from "./use-acts.ts";
 import { useLoaded } from "./use-loaded.ts";

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { words } from "../../words/words.ts";
 import type { Loaded } from "./use-loaded.ts";
 
 /**

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { remove } from "../../api/client.ts";
-import { ageText, safeText } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { ConfirmDialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { complain, toast } from "../../parts/toast.tsx";
+import { toast } from "../../parts/toast.tsx";
+import { ageText, safeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { OperatorOnly } from "./operator-only.tsx";
 import { useLoaded } from "./use-loaded.ts";
 
@@ -68,24 +68,14 @@ function ProfileRow({ name, sites, inUse, savedAt, problem, leave }: Profile & {
 function Leave({ name, done, close }: { name: string; done: () => void; close: () => void }) {
   const text = words().system;
   const leave = async () => {
-    try {
-      await remove(`/browser/profiles/${encodeURIComponent(name)}`);
-      toast(text.profileDeleted(name));
-      done();
-      close();
-    } catch (error) {
-      complain(error);
-    }
+    await remove(`/browser/profiles/${encodeURIComponent(name)}`);
+    toast(text.profileDeleted(name));
+    done();
+    close();
   };
   return (
-    <Dialog title={text.deleteProfileAsk(name)} onClose={close}>
+    <ConfirmDialog title={text.deleteProfileAsk(name)} label={text.deleteProfile} act={leave} onClose={close}>
       <p class="t2">{text.deleteProfileMore}</p>
-      <div class="acts">
-        <Button look="fail" onClick={() => void leave()}>
-          {text.deleteProfile}
-        </Button>
-        <Button onClick={close}>{words().cancel}</Button>
-      </div>
-    </Dialog>
+    </ConfirmDialog>
   );
 }

@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import { post } from "../../api/client.ts";
-import { safeText } from "../../app/format.ts";
-import { agents } from "../../app/store.ts";
-import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { toast } from "../../parts/toast.tsx";
+import { agents } from "../../state/store.ts";
+import { safeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { OperatorOnly } from "./operator-only.tsx";
 import { useActs } from "./use-acts.ts";
 import { useLoaded } from "./use-loaded.ts";

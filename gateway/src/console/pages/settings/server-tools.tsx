@@ -1,8 +1,8 @@
-import { safeText } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
+import { safeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 
 /** What a test of an MCP server showed. */
 export type Inspected = {

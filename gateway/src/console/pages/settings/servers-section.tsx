@@ -1,13 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import { post, remove } from "../../api/client.ts";
-import { safeText } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { FormDialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
+import { safeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { OperatorOnly } from "./operator-only.tsx";
 import { type Inspected, ServerTools } from "./server-tools.tsx";
 import { useLoaded } from "./use-loaded.ts";
@@ -157,41 +157,24 @@ function AddServer({ added, close }: { added: () => void; close: () => void }) {
   const [where, setWhere] = useState("");
   const [pairs, setPairs] = useState("");
   const add = async () => {
-    try {
-      await post(base, { name: name.trim(), entry: entryOf(where, pairs) });
-      added();
-      close();
-    } catch (error) {
-      complain(error);
-    }
+    await post(base, { name: name.trim(), entry: entryOf(where, pairs) });
+    added();
+    close();
   };
   return (
-    <Dialog title={text.addServer} onClose={close}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void add();
-        }}
-      >
-        <TextField id="server-name" label={text.serverName} value={name} required onValue={setName} />
-        <TextField
-          id="server-where"
-          label={text.serverAddress}
-          value={where}
-          required
-          placeholder="https://example.com/mcp"
-          note={text.serverHint}
-          onValue={setWhere}
-        />
-        <TextField id="server-pairs" label={text.serverVariables} value={pairs} rows={3} onValue={setPairs} />
-        <div class="acts">
-          <Button look="primary" type="submit">
-            {words().add}
-          </Button>
-          <Button onClick={close}>{words().cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={text.addServer} label={words().add} act={add} onClose={close}>
+      <TextField id="server-name" label={text.serverName} value={name} required onValue={setName} />
+      <TextField
+        id="server-where"
+        label={text.serverAddress}
+        value={where}
+        required
+        placeholder="https://example.com/mcp"
+        note={text.serverHint}
+        onValue={setWhere}
+      />
+      <TextField id="server-pairs" label={text.serverVariables} value={pairs} rows={3} onValue={setPairs} />
+    </FormDialog>
   );
 }
 

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { safeText } from "../../app/format.ts";
-import { singleKeys } from "../../app/keys.ts";
-import { address } from "../../app/router.ts";
-import { agents, agentsUp } from "../../app/store.ts";
-import { chooseTheme, type Theme, theme } from "../../app/theme.ts";
-import { words } from "../../app/words/words.ts";
-import { NotificationChoice } from "../../parts/notification-choice.tsx";
+import { NotificationChoice } from "../../attention/notification-choice.tsx";
+import { singleKeys } from "../../parts/keys.ts";
+import { address } from "../../state/router.ts";
+import { agents, agentsUp } from "../../state/store.ts";
+import { chooseTheme, type Theme, theme } from "../../state/theme.ts";
+import { safeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { LanguageChoice } from "./language-choice.tsx";
 import { MemorySection } from "./memory-section.tsx";
 import { ModelSection } from "./model-section.tsx";

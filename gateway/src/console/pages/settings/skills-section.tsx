@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import { get, post, remove } from "../../api/client.ts";
-import { safeText, sizeText } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
+import { safeText, sizeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { OperatorOnly } from "./operator-only.tsx";
 import { useLoaded } from "./use-loaded.ts";
 

@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
 import { post, remove } from "../../api/client.ts";
-import { ageText, timeText } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { ConfirmDialog, Dialog, FormDialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
+import { ageText, timeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { OperatorOnly } from "./operator-only.tsx";
 import { useLoaded } from "./use-loaded.ts";
 
@@ -78,25 +78,15 @@ export function TokensSection() {
 function Revoke({ name, done, close }: { name: string; done: () => void; close: () => void }) {
   const text = words().system;
   const revoke = async () => {
-    try {
-      await remove(`/settings/tokens/${encodeURIComponent(name)}`);
-      toast(text.revoked(name));
-      done();
-      close();
-    } catch (error) {
-      complain(error);
-    }
+    await remove(`/settings/tokens/${encodeURIComponent(name)}`);
+    toast(text.revoked(name));
+    done();
+    close();
   };
   return (
-    <Dialog title={text.revokeAsk(name)} onClose={close}>
+    <ConfirmDialog title={text.revokeAsk(name)} label={text.revoke} act={revoke} onClose={close}>
       <p class="t2">{text.revokeMore}</p>
-      <div class="acts">
-        <Button look="fail" onClick={() => void revoke()}>
-          {text.revoke}
-        </Button>
-        <Button onClick={close}>{words().cancel}</Button>
-      </div>
-    </Dialog>
+    </ConfirmDialog>
   );
 }
 
@@ -108,69 +98,52 @@ function NewToken({ made, close }: { made: () => void; close: () => void }) {
   const [granted, setGranted] = useState<readonly Scope[]>(["read", "run"]);
   const [secret, setSecret] = useState<string | undefined>(undefined);
   const create = async () => {
-    try {
-      const body = {
-        name: name.trim(),
-        scopes: granted,
-        ...(principal.trim() !== "" && { principal: principal.trim() }),
-        ...(days !== "" && { days: Number(days) }),
-      };
-      setSecret((await post<{ secret: string }>("/settings/tokens", body)).secret);
-      made();
-    } catch (error) {
-      complain(error);
-    }
+    const body = {
+      name: name.trim(),
+      scopes: granted,
+      ...(principal.trim() !== "" && { principal: principal.trim() }),
+      ...(days !== "" && { days: Number(days) }),
+    };
+    setSecret((await post<{ secret: string }>("/settings/tokens", body)).secret);
+    made();
   };
   if (secret !== undefined) return <Secret secret={secret} close={close} />;
   return (
-    <Dialog title={text.newToken} onClose={close}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create();
-        }}
-      >
-        <TextField id="token-name" label={text.tokenName} value={name} required onValue={setName} />
-        <TextField
-          id="token-principal"
-          label={text.principal}
-          value={principal}
-          note={text.principalNote}
-          onValue={setPrincipal}
-        />
-        <fieldset class="choices">
-          <legend class="label">{text.scopesLabel}</legend>
-          {scopes.map((scope) => (
-            <label class="check" key={scope}>
-              <input
-                type="checkbox"
-                checked={granted.includes(scope)}
-                onChange={({ currentTarget: { checked } }) =>
-                  setGranted(scopes.filter((one) => (one === scope ? checked : granted.includes(one))))
-                }
-              />
-              {text.scopes[scope]}
-            </label>
-          ))}
-        </fieldset>
-        <TextField
-          id="token-days"
-          label={text.expiresDays}
-          type="number"
-          min={1}
-          max={3650}
-          placeholder={text.never}
-          value={days}
-          onValue={setDays}
-        />
-        <div class="acts">
-          <Button look="primary" type="submit" disabled={granted.length === 0}>
-            {text.create}
-          </Button>
-          <Button onClick={close}>{words().cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={text.newToken} label={text.create} disabled={granted.length === 0} act={create} onClose={close}>
+      <TextField id="token-name" label={text.tokenName} value={name} required onValue={setName} />
+      <TextField
+        id="token-principal"
+        label={text.principal}
+        value={principal}
+        note={text.principalNote}
+        onValue={setPrincipal}
+      />
+      <fieldset class="choices">
+        <legend class="label">{text.scopesLabel}</legend>
+        {scopes.map((scope) => (
+          <label class="check" key={scope}>
+            <input
+              type="checkbox"
+              checked={granted.includes(scope)}
+              onChange={({ currentTarget: { checked } }) =>
+                setGranted(scopes.filter((one) => (one === scope ? checked : granted.includes(one))))
+              }
+            />
+            {text.scopes[scope]}
+          </label>
+        ))}
+      </fieldset>
+      <TextField
+        id="token-days"
+        label={text.expiresDays}
+        type="number"
+        min={1}
+        max={3650}
+        placeholder={text.never}
+        value={days}
+        onValue={setDays}
+      />
+    </FormDialog>
   );
 }
 

@@ -2,10 +2,10 @@ import { signal } from "@preact/signals";
 import type { ListedFlow } from "../../api/catalog.ts";
 import { newKey, post } from "../../api/client.ts";
 import { saidOf } from "../../api/said.ts";
-import { draftOf } from "../../app/drafts.ts";
-import { address, go } from "../../app/router.ts";
-import { agents, flows, refreshRuns } from "../../app/store.ts";
 import { type Entered, enteredOf, readOptions } from "../../parts/option-fields.tsx";
+import { draftOf } from "../../state/drafts.ts";
+import { address, go } from "../../state/router.ts";
+import { agents, flows, refreshRuns } from "../../state/store.ts";
 
 /** The task that is about to be started: kept while the person looks at other pages. */
 export const newTask = {

@@ -1,9 +1,4 @@
 import { useEffect, useState } from "preact/hooks";
-import { ageText, safeText, shortLine } from "../../app/format.ts";
-import { titleOf, titleOfName } from "../../app/names.ts";
-import { address, place } from "../../app/router.ts";
-import { flows, health, rehearses, waiting } from "../../app/store.ts";
-import { words } from "../../app/words/words.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Composer } from "../../parts/composer.tsx";
@@ -11,6 +6,11 @@ import { FlowDrawing } from "../../parts/icons/flow-drawing.tsx";
 import { StateGlyph } from "../../parts/icons/glyph.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { complain } from "../../parts/toast.tsx";
+import { titleOf, titleOfName } from "../../state/names.ts";
+import { address, place } from "../../state/router.ts";
+import { flows, health, rehearses, waiting } from "../../state/store.ts";
+import { ageText, safeText, shortLine } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { choose, fillExample, newTask, startTask } from "./new-task.ts";
 import { Choices, Options } from "./task-choices.tsx";
 

@@ -1,9 +1,9 @@
-import { agents, flows } from "../../app/store.ts";
-import { words } from "../../app/words/words.ts";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { OptionFields } from "../../parts/option-fields.tsx";
 import { Popover } from "../../parts/popover.tsx";
+import { agents, flows } from "../../state/store.ts";
+import { words } from "../../words/words.ts";
 import { choose, chosenFlow, chosenName, newTask, teamNames } from "./new-task.ts";
 
 /** What is chosen for a new task: flow or agent, its agents, the spending limit, options. */

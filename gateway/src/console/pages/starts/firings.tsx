@@ -1,6 +1,6 @@
-import { safeText, timeText } from "../../app/format.ts";
-import { address } from "../../app/router.ts";
-import { words } from "../../app/words/words.ts";
+import { address } from "../../state/router.ts";
+import { safeText, timeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 
 /** What became of a time of a schedule, or of a webhook. */
 export type Firing = {

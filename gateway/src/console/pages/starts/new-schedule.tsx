@@ -1,11 +1,10 @@
 import { useState } from "preact/hooks";
 import { post } from "../../api/client.ts";
-import { agents, flows } from "../../app/store.ts";
-import { words } from "../../app/words/words.ts";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { FormDialog } from "../../parts/dialog.tsx";
 import { TextField } from "../../parts/text-field.tsx";
-import { complain, toast } from "../../parts/toast.tsx";
+import { toast } from "../../parts/toast.tsx";
+import { agents, flows } from "../../state/store.ts";
+import { words } from "../../words/words.ts";
 
 type Props = { readonly targets: readonly string[]; readonly added: () => void; readonly close: () => void };
 
@@ -21,72 +20,61 @@ export function NewSchedule({ targets, added, close }: Props) {
   const [makesUp, setMakesUp] = useState(true);
   const [notify, setNotify] = useState<readonly string[]>([]);
   const add = async () => {
-    try {
-      const missed = makesUp ? "once" : "skip";
-      await post("/schedules", { name: name.trim(), task, cron, timeZone, start, missed, notify });
-      toast(text.added(name.trim()));
-      added();
-      close();
-    } catch (error) {
-      complain(error);
-    }
+    const missed = makesUp ? "once" : "skip";
+    await post("/schedules", { name: name.trim(), task, cron, timeZone, start, missed, notify });
+    toast(text.added(name.trim()));
+    added();
+    close();
   };
   return (
-    <Dialog title={text.add} onClose={close}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void add();
-        }}
-      >
-        <TextField id="schedule-name" label={text.name} value={name} note={text.nameNote} required onValue={setName} />
-        <TextField id="schedule-task" label={text.task} value={task} note={text.taskNote} rows={3} onValue={setTask} />
-        <div class="text-field">
-          <label class="label" for="schedule-start">
-            {text.start}
-          </label>
-          <div class="field">
-            <select id="schedule-start" value={start} onChange={({ currentTarget }) => setStart(currentTarget.value)}>
-              {startable.map((one) => (
-                <option key={one} value={one}>
-                  {one}
-                </option>
-              ))}
-            </select>
-          </div>
+    <FormDialog
+      title={text.add}
+      label={text.add}
+      disabled={name.trim() === "" || task.trim() === "" || start === ""}
+      act={add}
+      onClose={close}
+    >
+      <TextField id="schedule-name" label={text.name} value={name} note={text.nameNote} required onValue={setName} />
+      <TextField id="schedule-task" label={text.task} value={task} note={text.taskNote} rows={3} onValue={setTask} />
+      <div class="text-field">
+        <label class="label" for="schedule-start">
+          {text.start}
+        </label>
+        <div class="field">
+          <select id="schedule-start" value={start} onChange={({ currentTarget }) => setStart(currentTarget.value)}>
+            {startable.map((one) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+          </select>
         </div>
-        <TextField id="schedule-cron" label={text.cron} value={cron} note={text.cronNote} required onValue={setCron} />
-        <TextField id="schedule-zone" label={text.timeZone} value={timeZone} required onValue={setTimeZone} />
-        <fieldset class="choices">
-          <legend class="label">{text.more}</legend>
-          <label class="check">
+      </div>
+      <TextField id="schedule-cron" label={text.cron} value={cron} note={text.cronNote} required onValue={setCron} />
+      <TextField id="schedule-zone" label={text.timeZone} value={timeZone} required onValue={setTimeZone} />
+      <fieldset class="choices">
+        <legend class="label">{text.more}</legend>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={makesUp}
+            onChange={({ currentTarget }) => setMakesUp(currentTarget.checked)}
+          />
+          {text.makeUp}
+        </label>
+        {targets.map((target) => (
+          <label class="check" key={target}>
             <input
               type="checkbox"
-              checked={makesUp}
-              onChange={({ currentTarget }) => setMakesUp(currentTarget.checked)}
+              checked={notify.includes(target)}
+              onChange={({ currentTarget: { checked } }) =>
+                setNotify(targets.filter((one) => (one === target ? checked : notify.includes(one))))
+              }
             />
-            {text.makeUp}
+            {text.tells(target)}
           </label>
-          {targets.map((target) => (
-            <label class="check" key={target}>
-              <input
-                type="checkbox"
-                checked={notify.includes(target)}
-                onChange={({ currentTarget: { checked } }) =>
-                  setNotify(targets.filter((one) => (one === target ? checked : notify.includes(one))))
-                }
-              />
-              {text.tells(target)}
-            </label>
-          ))}
-        </fieldset>
-        <div class="acts">
-          <Button look="primary" type="submit" disabled={name.trim() === "" || task.trim() === "" || start === ""}>
-            {text.add}
-          </Button>
-          <Button onClick={close}>{words().cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
+        ))}
+      </fieldset>
+    </FormDialog>
   );
 }

@@ -1,8 +1,8 @@
 import { post, remove } from "../../api/client.ts";
-import { safeText, timeText } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
+import { safeText, timeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 import { type Firing, Firings } from "./firings.tsx";
 
 /** A schedule, as the API tells it. */

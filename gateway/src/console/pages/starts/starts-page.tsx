@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { words } from "../../words/words.ts";
 import { OperatorOnly } from "../settings/operator-only.tsx";
 import { useLoaded } from "../settings/use-loaded.ts";
 import { NewSchedule } from "./new-schedule.tsx";

@@ -1,8 +1,8 @@
 import { request } from "../../api/client.ts";
-import { safeText } from "../../app/format.ts";
-import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { complain, toast } from "../../parts/toast.tsx";
+import { safeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 
 /** Who can be told of runs, as the API tells it. */
 export type Target = { readonly name: string; readonly type: string };

@@ -1,16 +1,16 @@
 import type { RunView } from "manyhands/internal/runs/run-view";
 import { runPath } from "../../api/catalog.ts";
 import { post } from "../../api/client.ts";
-import { ageText, safeText, timeText } from "../../app/format.ts";
-import { titleOf, titleOfName } from "../../app/names.ts";
-import { address } from "../../app/router.ts";
-import { refreshRuns, waiting } from "../../app/store.ts";
-import { words } from "../../app/words/words.ts";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { StateGlyph } from "../../parts/icons/glyph.tsx";
 import { QuestionCard } from "../../parts/question-card.tsx";
 import { complain } from "../../parts/toast.tsx";
+import { titleOf, titleOfName } from "../../state/names.ts";
+import { address } from "../../state/router.ts";
+import { refreshRuns, waiting } from "../../state/store.ts";
+import { ageText, safeText, timeText } from "../../words/format.ts";
+import { words } from "../../words/words.ts";
 
 /** Everything that waits for the person, of all tasks, the oldest first. */
 export function WaitingPage() {

@@ -1,5 +1,5 @@
 import type { RunView } from "manyhands/internal/runs/run-view";
-import { words } from "../../app/words/words.ts";
+import { words } from "../../words/words.ts";
 
 /** A state of a run. */
 export type RunState = RunView["status"];

@@ -1,30 +1,12 @@
 import type { Database } from "bun:sqlite";
-import type { RunRecord, RunStatus } from "../../../core/runs/engine.ts";
+import type { RunColumns } from "../../run-row.ts";
 
-/** A row of `runs` as SQLite returns it. `n` is the run's key in the other tables. */
-export type RunRow = {
-  readonly n: number;
-  readonly id: string;
-  readonly kind: string;
-  readonly status: RunStatus;
-  readonly principal: string;
-  readonly context_id: string;
-  readonly input: string;
-  readonly output: string | null;
-  readonly error: string | null;
-  readonly owner: string | null;
-  readonly epoch: number;
-  /** The version of the body it began with; null until it begins, or if it began before these. */
-  readonly body: number | null;
+/** A row of `runs` as SQLite returns it. */
+export type RunRow = RunColumns<number> & {
   readonly cancel_requested: number;
-  readonly waiting_signal: string | null;
-  readonly waiting_reason: string | null;
-  readonly last_event: number;
   readonly dedupe_hash: string | null;
   /** On the runs' clock, while `created_at` is wall time; null for runs of earlier versions. */
   readonly accepted_at: number | null;
-  readonly created_at: number;
-  readonly updated_at: number;
 };
 
 /** How a run ended: its output and its error as JSON texts, if it has one. */
@@ -126,30 +108,5 @@ function rowOf({ id, kind, principal, contextId, input, result, owner, ...run }:
     accepted_at: run.steady,
     created_at: run.wall,
     updated_at: run.wall,
-  };
-}
-
-/** The row as callers see it. */
-export function recordOf(row: RunRow): RunRecord {
-  return {
-    id: row.id,
-    kind: row.kind,
-    status: row.status,
-    principal: row.principal,
-    contextId: row.context_id,
-    input: JSON.parse(row.input),
-    ...(row.output === null ? {} : { output: JSON.parse(row.output) }),
-    ...(row.error === null ? {} : { error: JSON.parse(row.error) }),
-    ...(row.waiting_signal === null
-      ? {}
-      : {
-          waiting: {
-            signal: row.waiting_signal,
-            ...(row.waiting_reason === null ? {} : { reason: row.waiting_reason }),
-          },
-        }),
-    lastEvent: row.last_event,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
   };
 }

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { ListFilter, RunStatus } from "../../../core/runs/engine.ts";
 import { offerOf } from "../../offer.ts";
-import { claim } from "../offers.ts";
+import { claim } from "../workers/offers.ts";
 import { storedOffer } from "./claims-table.ts";
 import type { Result, RunRow } from "./runs-table.ts";
 import { migrate } from "./schema.ts";

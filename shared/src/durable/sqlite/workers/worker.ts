@@ -6,7 +6,6 @@ import type { Live } from "../../live.ts";
 import { offerOf } from "../../offer.ts";
 import { Execution, type ExecutionOutcome } from "../../replay/execution.ts";
 import { Journal } from "../../replay/journal.ts";
-import { announce, claim, type Told } from "../offers.ts";
 import type { RunClock } from "../run-clock.ts";
 import { storedOffer } from "../tables/claims-table.ts";
 import type { RunRow } from "../tables/runs-table.ts";
@@ -15,6 +14,7 @@ import type { Writer } from "../writer.ts";
 import { type Claim, claimOf } from "./claim.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { leasedRun } from "./leased-run.ts";
+import { announce, claim, type Told } from "./offers.ts";
 import { emptyPool, type Pool, roomOf } from "./pool.ts";
 
 /** What a worker needs to claim and execute runs. */

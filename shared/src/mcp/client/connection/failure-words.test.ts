@@ -12,6 +12,13 @@ import { serverFailure } from "./failure-words.ts";
 
 const http = (status: number) =>
   new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, `status ${status}`, { status });
+const posted = (status: number, body: string) =>
+  new SdkHttpError(SdkErrorCode.ClientHttpNotImplemented, `Error POSTing to endpoint: ${body}`, { status });
+const invalid = (what: string) => new SdkError(SdkErrorCode.InvalidResult, `Invalid result for tools/list: ${what}`);
+const issue = (...path: (string | number)[]) => ({ code: "invalid_type", path, message: "Invalid input" });
+const issues = JSON.stringify([issue("tools", 9, "inputSchema"), issue(), issue("a"), issue("b")], undefined, 2);
+const said =
+  "its answer to tools/list does not have the form that MCP prescribes (tools.9.inputSchema: Invalid input; Invalid input; a: Invalid input; …).";
 const probe = (why: string) =>
   new SdkError(SdkErrorCode.EraNegotiationFailed, `Version negotiation probe failed: ${why}`);
 const login = "`bun manyhands mcp login web`.";
@@ -23,7 +30,12 @@ test.each<[string, unknown, string | undefined, string, string]>([
   ["ours of a program that ended", new AppError("timeout", "x"), "it ended", "unavailable", "it ended."],
   ["a refused sign-in", new UnauthorizedError("x"), undefined, "unauthorized", `it wants you to sign in: ${login}`],
   ["status 401", http(401), undefined, "unauthorized", `it wants you to sign in: ${login}`],
-  ["status 500", http(500), undefined, "unavailable", "status 500"],
+  ["status 500", http(500), undefined, "unavailable", "it answered with HTTP 500: status 500"],
+  ["a program's status", http(500), "it ended", "unavailable", "it ended."],
+  ["a status and nothing else", posted(404, ""), undefined, "unavailable", "it answered with HTTP 404."],
+  ["a status with words", posted(502, "boom"), undefined, "unavailable", "it answered with HTTP 502: boom"],
+  ["a result of another form", invalid(issues), undefined, "unavailable", said],
+  ["a result of no known form", invalid("[x"), undefined, "unavailable", "Invalid result for tools/list: [x"],
   [
     "a scope",
     new InsufficientScopeError({ requiredScope: "a\u200b b" }),

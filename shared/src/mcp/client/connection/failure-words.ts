@@ -6,6 +6,7 @@ import {
   SdkHttpError,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
+import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import { ownCommand } from "../../../core/release.ts";
 import { sanitizeLine } from "../../../core/text/sanitize.ts";
@@ -33,7 +34,44 @@ export function serverFailure(name: string, error: unknown, ending: string | und
   if (error instanceof ProtocolError) return told("unavailable", `it answered with an error: ${line(error)}`);
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
     return told("timeout", "it did not answer in time.");
-  return told("unavailable", ending === undefined ? line(error) : `${ending}.`);
+  if (ending !== undefined) return told("unavailable", `${ending}.`);
+  return told("unavailable", statusOf(error) ?? misfitOf(error) ?? line(error));
+}
+
+/** What a server answered that is no success; undefined for other failures. */
+function statusOf(error: unknown): string | undefined {
+  if (!(error instanceof SdkHttpError) || error.status === undefined || error.status < 300) return undefined;
+  const said = line(error).replace(/^Error POSTing to endpoint:\s*/, "");
+  return `it answered with HTTP ${error.status}${said === "" ? "." : `: ${said}`}`;
+}
+
+const issuesSchema = z
+  .array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }))
+  .min(1);
+const shownIssues = 3;
+
+/**
+ * Where a result does not have its form, in place of the library's JSON; undefined for other
+ * failures.
+ */
+function misfitOf(error: unknown): string | undefined {
+  if (!(error instanceof SdkError) || error.code !== SdkErrorCode.InvalidResult) return undefined;
+  const [, method = "", text = ""] = /^Invalid result for (\S+): (\[.*)$/s.exec(error.message) ?? [];
+  const issues = issuesSchema.safeParse(parsed(text));
+  if (!issues.success) return undefined;
+  const places = issues.data
+    .slice(0, shownIssues)
+    .map(({ path, message }) => sanitizeLine(path.length === 0 ? message : `${path.join(".")}: ${message}`, 200));
+  const more = issues.data.length > shownIssues ? "; …" : "";
+  return `its answer to ${sanitizeLine(method)} does not have the form that MCP prescribes (${places.join("; ")}${more}).`;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function codeOf({ code }: AppError): "unavailable" | "timeout" | "unauthorized" {

@@ -4,7 +4,7 @@ import { AppError } from "../../../core/errors.ts";
 import { withoutLastSlashes } from "../../../core/text/without-last-slashes.ts";
 import type { ToolContext } from "../../../core/tools/tool.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
-import { type GitHosts, noGitHosts } from "../forge/git-host.ts";
+import { type GitHosts, noGitHosts } from "../git-host.ts";
 import type { ArchiveFile } from "./decompress.ts";
 
 const fetchMs = 180_000;

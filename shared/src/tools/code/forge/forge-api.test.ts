@@ -3,8 +3,8 @@ import type { AppError } from "../../../core/errors.ts";
 import { createEgress, type Egress } from "../../../machine/egress/egress.ts";
 import type { EgressRequest } from "../../../machine/egress/fetch-within.ts";
 import { type ForgeServer, startForgeServer } from "../../../testing/code/forge-server.ts";
+import { createGitHosts } from "../git-host.ts";
 import { type ForgeApi, forgeApi } from "./forge-api.ts";
-import { createGitHosts } from "./git-host.ts";
 
 const repository = "ann/app";
 const proposal = { head: "fix/total", base: "main", title: "Count all", body: "Closes #7." };

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import { sanitizeLine } from "../../../core/text/sanitize.ts";
 import type { RemoteDeps } from "../git/upload-pack.ts";
-import type { ForgeKind, HostedRepository } from "./git-host.ts";
+import type { ForgeKind, HostedRepository } from "../git-host.ts";
 
 /** An issue, in the words of those who wrote it. */
 export type Issue = {

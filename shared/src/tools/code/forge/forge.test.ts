@@ -9,7 +9,7 @@ import { type ForgeServer, startForgeServer } from "../../../testing/code/forge-
 import { startGitServer } from "../../../testing/code/git-server.ts";
 import { riskContextForTest } from "../../../testing/tool-context.ts";
 import { cloneRepositoryTool } from "../clone-repository.ts";
-import { createGitHosts, type GitHost } from "./git-host.ts";
+import { createGitHosts, type GitHost } from "../git-host.ts";
 import { pushBranchTool } from "./push-branch.ts";
 import { readIssueTool } from "./read-issue.ts";
 import { pushableRepository } from "./receive-pack.ts";

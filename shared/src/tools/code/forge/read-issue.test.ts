@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { EgressRequest } from "../../../machine/egress/fetch-within.ts";
 import { contextForTest, riskContextForTest } from "../../../testing/tool-context.ts";
-import { createGitHosts, type GitHost } from "./git-host.ts";
+import { createGitHosts, type GitHost } from "../git-host.ts";
 import { readIssueTool } from "./read-issue.ts";
 import { unnamedRepository } from "./unnamed-repository.ts";
 

@@ -3,8 +3,8 @@ import { AppError } from "../../../core/errors.ts";
 import { betweenMarks, sanitize } from "../../../core/text/sanitize.ts";
 import { defineTool } from "../../../core/tools/define-tool.ts";
 import type { Tool } from "../../../core/tools/tool.ts";
+import type { GitHosts, HostedRepository } from "../git-host.ts";
 import { forgeApi, type Issue } from "./forge-api.ts";
-import type { GitHosts, HostedRepository } from "./git-host.ts";
 import { type ForgeDeps, forgeFamily } from "./push-branch.ts";
 import { unnamedRepository } from "./unnamed-repository.ts";
 

@@ -3,7 +3,7 @@ import { AppError } from "../../../core/errors.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
 import type { EgressRequest } from "../../../machine/egress/fetch-within.ts";
 import { packetLine } from "../git/packets.ts";
-import { createGitHosts, type GitHost } from "./git-host.ts";
+import { createGitHosts, type GitHost } from "../git-host.ts";
 import { pushableRepository } from "./receive-pack.ts";
 
 const [one, other, none] = ["1".repeat(40), "2".repeat(40), "0".repeat(40)];

@@ -1,6 +1,6 @@
 import type { RiskContext } from "../../../core/tools/tool.ts";
 import { quoted } from "../../risk/judge-action.ts";
-import type { GitHosts } from "./git-host.ts";
+import type { GitHosts } from "../git-host.ts";
 
 /**
  * Why a person should decide about reading this repository: a token opens more than everybody sees,

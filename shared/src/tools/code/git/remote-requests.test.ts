@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { EgressRequest } from "../../../machine/egress/fetch-within.ts";
-import { createGitHosts } from "../forge/git-host.ts";
+import { createGitHosts } from "../git-host.ts";
 import { packetLine } from "./packets.ts";
 import { chooseRef, remoteRepository } from "./upload-pack.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createEgress, type Egress } from "../../../machine/egress/egress.ts";
-import { noGitHosts } from "../forge/git-host.ts";
+import { noGitHosts } from "../git-host.ts";
 import { chooseRef, remoteRepository } from "./upload-pack.ts";
 
 const host = "https://git.example";

@@ -1,7 +1,7 @@
 import { AppError } from "../../../core/errors.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
 import type { EgressResponse } from "../../../machine/egress/fetch-within.ts";
-import type { GitHosts } from "../forge/git-host.ts";
+import type { GitHosts } from "../git-host.ts";
 import { packetLine, packetsOf, packetText } from "./packets.ts";
 
 /** A ref of a repository. `branch` is the ref that HEAD points to. */

@@ -1,3 +1,4 @@
+import { isObject } from "../../../core/json.ts";
 import { seriesName } from "./chart-insights.ts";
 import type { Plot } from "./chart-roles.ts";
 import { type ChartSpec, fieldOf } from "./chart-spec.ts";
@@ -27,13 +28,13 @@ export type ChartFrame = {
  */
 export function chartFrame(spec: ChartSpec, table: Plot): ChartFrame | undefined {
   const encoding = spec.encoding;
-  if (spec.mark === undefined || !isRecord(encoding)) return undefined;
+  if (spec.mark === undefined || !isObject(encoding)) return undefined;
   const { along, measures, parts } = table.roles;
   const name = (index: number) => table.columns[index]?.name ?? "";
   const channelOf = (fields: readonly string[]) => {
     for (const channel of ["x", "y"] as const) {
       const definition = encoding[channel];
-      if (!isRecord(definition) || definition.aggregate !== undefined || definition.bin !== undefined) continue;
+      if (!isObject(definition) || definition.aggregate !== undefined || definition.bin !== undefined) continue;
       const field = fields.find((each) => fieldOf(each) === definition.field);
       if (field !== undefined) return { channel, field };
     }
@@ -58,8 +59,4 @@ export function chartFrame(spec: ChartSpec, table: Plot): ChartFrame | undefined
     measure: measured,
     pointsOf: (series) => points.filter((each) => each.series === series).map(({ point }) => point),
   };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,7 +4,7 @@ import { firstOf } from "../../../core/text/counted.ts";
 import { quoted } from "../database/table-of.ts";
 import { writtenNumbers } from "../database/written-numbers.ts";
 import { type ChartTable, isNumeric } from "./chart-table.ts";
-import { coordinatesOf } from "./shapes/coordinates.ts";
+import { coordinatesOf } from "./coordinates.ts";
 
 /** The shapes a chart can have. */
 export const chartKinds = [

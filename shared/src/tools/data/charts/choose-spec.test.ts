@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
+import { escapeHtml } from "../../page/html-page.ts";
 import type { ChartKind, ChartRoles } from "./chart-roles.ts";
 import { fieldOf } from "./chart-spec.ts";
 import type { ChartTable, ColumnKind } from "./chart-table.ts";
 import { chooseSpec } from "./choose-spec.ts";
 import { finishedSpec } from "./finished-spec.ts";
-import { escapeHtml } from "./html-page.ts";
 import { chartPage } from "./interactive/chart-page.ts";
 import { refuseLoading } from "./render/refuse-loading.ts";
 import { textWidth, wrapText } from "./text-width.ts";

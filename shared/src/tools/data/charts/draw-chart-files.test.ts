@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { workspaceForTest } from "../../../testing/machine/workspace.ts";
+import { htmlPage } from "../../page/html-page.ts";
 import type { ChartFile } from "./chart-file.ts";
 import { drawChart, type OutputType } from "./draw-chart.ts";
-import { htmlPage } from "./html-page.ts";
 import * as rendering from "./render/render-chart.ts";
 
 let place: Awaited<ReturnType<typeof workspaceForTest>>;

@@ -96,7 +96,7 @@ test("titles above a table are skipped, times of day are times, and an empty she
   );
 });
 
-test("formulas whose values no program stored are named wherever the workbook is read, each time", async () => {
+test("formulas whose values no program stored are computed, or named wherever the workbook is read, each time", async () => {
   const made = await writeXlsx({
     sheets: [
       {
@@ -107,12 +107,26 @@ test("formulas whose values no program stored are named wherever the workbook is
           ["b", 3, null],
         ],
         cells: new Map([
-          ["1,2", { formula: "B2*2" }],
+          ["1,2", { formula: "AGGREGATE(9,6,B2)" }],
           ["2,2", { formula: "B3*2", formulaResult: 6 }],
-          ["3,1", { formula: "SUM(B2:B3)" }],
+          ["3,1", { formula: "AGGREGATE(9,6,B2:B3)" }],
         ]),
       },
-      { name: "Sums", rows: [], cells: new Map([["0,0", { formula: "1+1" }]]) },
+      { name: "Sums", rows: [], cells: new Map([["0,0", { formula: "AGGREGATE(9,6,S!B2:B3)" }]]) },
+      {
+        name: "Plain",
+        rows: [
+          ["item", "price", "total", "due"],
+          ["a", 2, null, new Date(Date.UTC(2026, 0, 5))],
+          ["b", 3, null, null],
+        ],
+        cells: new Map([
+          ["1,2", { formula: "B2*2" }],
+          ["1,3", { style: { numFmt: "yyyy-mm-dd" } }],
+          ["2,2", { formula: "SUM(C2,S!B3)" }],
+          ["2,3", { formula: "D2+1", style: { numFmt: "yyyy-mm-dd" } }],
+        ]),
+      },
     ],
   });
   await scene.write("formulas.xlsx", made);
@@ -120,6 +134,16 @@ test("formulas whose values no program stored are named wherever the workbook is
     "Note: formulas.xlsx/S: 2 cells have a formula without a stored value and are NULL here (total: 1, price: 1; the first is C2).";
   expect((await sql("FROM 'formulas.xlsx/S'")).text).toContain(`\nb | 3 | 6\n[2 rows]\n${note}`);
   expect((await sql("SELECT sum(total) FROM 'formulas.xlsx/S'")).text).toContain(note);
+  expect((await sql("FROM 'formulas.xlsx/Plain'")).text).toBe(
+    [
+      "item | price | total | due",
+      "VARCHAR | BIGINT | BIGINT | DATE",
+      "a | 2 | 4 | 2026-01-05",
+      "b | 3 | 7 | 2026-01-06",
+      "[2 rows]",
+      "Note: formulas.xlsx/Plain: 3 cells have formulas without stored values, which were computed here.",
+    ].join("\n"),
+  );
   expect((await sql("COPY (FROM 'formulas.xlsx/S') TO 'out.csv'")).text).toContain(note);
   expect((await scene.call(describeData(scene), { path: "formulas.xlsx/S" })).text).toContain(note);
   const mean = { test: "confidence_interval", from: "SELECT price FROM 'formulas.xlsx/S'", y: ["price"] };

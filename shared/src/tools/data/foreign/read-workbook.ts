@@ -1,4 +1,5 @@
 import { type CellValue, readXlsx, streamXlsxRows } from "hucre/xlsx";
+import { calculated } from "../../documents/read/office/calculated.ts";
 import { calculateFirst, uncalculatedIn, uncalculatedNote } from "../../documents/read/office/uncalculated.ts";
 import { checkCells, columnNames, type ForeignTable, type ForeignValue, textCounter } from "./foreign-table.ts";
 
@@ -20,28 +21,16 @@ export async function sheetsOf(content: Uint8Array): Promise<{ readonly name: st
 /**
  * A sheet as a table: empty rows and titles above the table are left out; the first row is the
  * column names when it holds only texts, with the second where that fills its gaps. Cells have
- * their last computed values; `notes` names those that never had one. `goOn` is called every
- * thousand rows and stops the reading by throwing.
+ * their last computed values, or those computed here; `notes` names those that have none. `goOn` is
+ * called every thousand rows and stops the reading by throwing.
  */
 export async function readSheet(content: Uint8Array, sheet: string, goOn: () => void): Promise<ForeignTable> {
-  const rows: ForeignValue[][] = [];
-  let width = 0;
-  let hasGaps = false;
-  const countText = textCounter(sheet);
-  for await (const { index, values } of streamXlsxRows(content, { sheet })) {
-    if (index % 1000 === 0) {
-      goOn();
-      await Bun.sleep(0);
-    }
-    const row = values.map(plain);
-    hasGaps ||= values.includes(null);
-    if (row.every((value) => value === null)) continue;
-    width = Math.max(width, row.length);
-    checkCells(rows.length, width, sheet);
-    countText(row);
-    rows.push(row);
-  }
-  const uncalculated = hasGaps ? await uncalculatedIn(content, sheet) : undefined;
+  const stored = await cellsOf(content, sheet, goOn);
+  const lacking = stored.hasGaps ? await uncalculatedIn(content, sheet) : undefined;
+  const values = typeof lacking === "object" ? await calculated(content) : undefined;
+  const uncalculated = values === undefined ? lacking : await uncalculatedIn(content, sheet, values);
+  const { rows, width, computed } =
+    values === undefined ? stored : await cellsOf(content, sheet, goOn, (at) => values.get(`${sheet}!${at}`));
   if (width === 0) {
     const has =
       typeof uncalculated === "object" ? `has only formulas without stored values. ${calculateFirst}` : "is empty.";
@@ -51,12 +40,57 @@ export async function readSheet(content: Uint8Array, sheet: string, goOn: () => 
   const places = Array.from({ length: width }, (_, index) => index);
   const names = twoRowNames(below, places) ?? oneRowNames(below[0] ?? [], places);
   const columns = columnNames(names?.texts ?? places.map(() => ""));
-  const notes = typeof uncalculated === "object" ? [uncalculatedNote(uncalculated, columns)] : [];
+  const notes = [
+    ...(computed === 0 ? [] : [computedNote(computed)]),
+    ...(typeof uncalculated === "object" ? [uncalculatedNote(uncalculated, columns)] : []),
+  ];
   return {
     columns,
     notes: uncalculated === "unknown" ? [tooLarge] : notes,
     rows: below.slice(names?.rows ?? 0).map((row) => places.map((index) => row[index] ?? null)),
   };
+}
+
+type Cells = {
+  readonly rows: readonly ForeignValue[][];
+  readonly width: number;
+  readonly hasGaps: boolean;
+  readonly computed: number;
+};
+
+/** The rows that hold anything; `valueAt` gives the cells that the file leaves empty theirs. */
+async function cellsOf(
+  content: Uint8Array,
+  sheet: string,
+  goOn: () => void,
+  valueAt: (place: string) => CellValue | undefined = () => undefined,
+): Promise<Cells> {
+  const rows: ForeignValue[][] = [];
+  let [width, computed, hasGaps] = [0, 0, false];
+  const countText = textCounter(sheet);
+  const filled = (value: CellValue, place: string) => {
+    const found = value === null ? valueAt(place) : undefined;
+    if (found !== undefined) computed += 1;
+    return plain(found ?? value);
+  };
+  for await (const { index, values } of streamXlsxRows(content, { sheet })) {
+    if (index % 1000 === 0) {
+      goOn();
+      await Bun.sleep(0);
+    }
+    const row = values.map((value, column) => filled(value, `${index},${column}`));
+    hasGaps ||= values.includes(null);
+    if (row.every((value) => value === null)) continue;
+    width = Math.max(width, row.length);
+    checkCells(rows.length, width, sheet);
+    countText(row);
+    rows.push(row);
+  }
+  return { rows, width, hasGaps, computed };
+}
+
+function computedNote(count: number): string {
+  return `${count} ${count === 1 ? "cell has a formula without a stored value, which was" : "cells have formulas without stored values, which were"} computed here.`;
 }
 
 type Names = { readonly rows: number; readonly texts: readonly string[] };

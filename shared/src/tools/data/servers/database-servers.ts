@@ -1,6 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { createKeyedQueue } from "../../../core/async/keyed-queue.ts";
 import { AppError } from "../../../core/errors.ts";
+import { jsonOf } from "../../../core/json.ts";
 import { watchMemory } from "../../../machine/process/memory-watch.ts";
 import { ownScriptArgv } from "../../../machine/process/own-script.ts";
 import { type DatabaseServer, databaseKinds } from "./database-server.ts";
@@ -77,7 +78,7 @@ async function ask(request: ServerRequest, name: string, signal: AbortSignal): P
     signal.throwIfAborted();
     if (greedy)
       throw new AppError("unavailable", `The answer of ${name} needs more than 512 MB; ask for fewer rows or columns.`);
-    const reply = serverReply.safeParse(parsed(said)).data;
+    const reply = serverReply.safeParse(jsonOf(said)).data;
     if (reply === undefined)
       throw new AppError("timeout", `${name} was stopped at its limit of ${request.timeoutMs / 1000} s.`);
     if (reply.ok) return reply;
@@ -93,14 +94,6 @@ function argvOf(url: string): string[] {
   const worker = resolve(import.meta.dir, "server-worker.ts");
   if (!url.startsWith("sqlite:")) return ownScriptArgv(worker, { network: true });
   return ownScriptArgv(worker, { folder: dirname(decodeURIComponent(new URL(url).pathname)) });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A server's message without the password, in case it repeats the address. */

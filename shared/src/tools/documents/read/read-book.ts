@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import { counted } from "../../../core/text/counted.ts";
+import { percentDecoded } from "../../../core/text/percent-decoded.ts";
 import { htmlMarkdown } from "./html-markdown.ts";
 import { numberRange } from "./number-range.ts";
 import { fitsInMemory, type OfficeFile } from "./office/office-file.ts";
@@ -16,7 +17,7 @@ export async function readBook({ zip }: OfficeFile, part: string | undefined): P
   const files = new Map(
     [...xmlElements(book, "item"), ...xmlElements(book, "opf:item")].map((item) => [
       xmlAttribute(item, "id"),
-      posix.join(posix.dirname(place), decode(xmlAttribute(item, "href"))),
+      posix.join(posix.dirname(place), percentDecoded(xmlAttribute(item, "href"))),
     ]),
   );
   const spine = [...xmlElements(book, "itemref"), ...xmlElements(book, "opf:itemref")];
@@ -34,12 +35,4 @@ export async function readBook({ zip }: OfficeFile, part: string | undefined): P
   const outline = async () => outlineText(await firstHeadings(pieces()));
   const about = `EPUB, ${counted(chapters.length, "chapter")}`;
   return { about, pieces: pieces(), extent: { pieces: last - first + 1, outline } };
-}
-
-function decode(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
 }

@@ -3,7 +3,7 @@ import { AppError } from "../../../core/errors.ts";
 import type { Workspace } from "../../../core/workspace.ts";
 import { mediaTypeOf } from "../../../machine/workspace/media-type.ts";
 import { openFile } from "../../../machine/workspace/workspace-file.ts";
-import { escapeHtml, htmlPage } from "../../data/charts/html-page.ts";
+import { escapeHtml, htmlPage } from "../../page/html-page.ts";
 import { type ChartPictures, drawCharts } from "./drawn-charts.ts";
 import { withLayout } from "./page-layout.ts";
 

@@ -1,10 +1,10 @@
 import { type Cell, type CellValue, colToLetter, readXlsx, writeXlsx } from "hucre/xlsx";
 import { AppError } from "../../../core/errors.ts";
 import { counted, firstOf } from "../../../core/text/counted.ts";
+import { computedFormulas, computedNote } from "../formulas/computed-formulas.ts";
+import { circleIn, type PlacedFormula } from "../formulas/formula-dependencies.ts";
+import { safeFormula } from "../formulas/safe-formula.ts";
 import { columnWidths, isWrapped } from "./column-widths.ts";
-import { computedFormulas, computedNote } from "./computed-formulas.ts";
-import { circleIn, type PlacedFormula } from "./formula-dependencies.ts";
-import { safeFormula } from "./safe-formula.ts";
 import { areDrawn, sheetCharts } from "./sheet-charts/sheet-charts.ts";
 import { looksTyped, quotedFormat, suits, typedValue } from "./typed-value.ts";
 import type { ChartToWrite } from "./workbook-protocol.ts";

@@ -1,6 +1,6 @@
 import { AppError } from "../../../core/errors.ts";
 import { counted } from "../../../core/text/counted.ts";
-import { htmlPage } from "../../data/charts/html-page.ts";
+import { htmlPage } from "../../page/html-page.ts";
 import { extractDocument } from "../extract-document.ts";
 
 /** What a document has of these, in words. */

@@ -1,6 +1,6 @@
 import { formatValue } from "hucre";
 import { type Cell, type CellValue, colToLetter, readXlsx } from "hucre/xlsx";
-import { escapeHtml, htmlPage } from "../../data/charts/html-page.ts";
+import { escapeHtml, htmlPage } from "../../page/html-page.ts";
 import { cellText } from "../read/office/cell-text.ts";
 import { sheetPageBounds } from "./workbook-protocol.ts";
 

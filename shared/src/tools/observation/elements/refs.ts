@@ -1,13 +1,9 @@
 import type { Frame } from "playwright";
+import type { ElementPlace } from "../looking.ts";
 
 /** An element as it was seen. */
-export type SeenElement = {
+export type SeenElement = ElementPlace & {
   readonly tab: number;
-  readonly frame: Frame;
-  /** Which of the frame's successive documents it is in. */
-  readonly origin: number;
-  /** Its number in the document. */
-  readonly number: number;
   readonly role: string;
   readonly name: string;
   /** Its name or text, without blanks, which identifies it again. */

@@ -1,6 +1,6 @@
 import { runPath } from "../../../api/catalog.ts";
 import { request } from "../../../api/client.ts";
-import { safeText } from "../../../app/format.ts";
+import { safeText } from "../../../words/format.ts";
 
 /** How long a made address of a download is kept. */
 const keptMs = 60_000;

@@ -1,13 +1,13 @@
 import type { RunView } from "manyhands/internal/runs/run-view";
 import { useEffect, useState } from "preact/hooks";
 import { getRuns } from "../../../api/catalog.ts";
-import { timeText } from "../../../app/format.ts";
-import { titleOf, titleOfName } from "../../../app/names.ts";
-import { address } from "../../../app/router.ts";
-import { words } from "../../../app/words/words.ts";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { StateGlyph } from "../../../parts/icons/glyph.tsx";
 import { complain } from "../../../parts/toast.tsx";
+import { titleOf, titleOfName } from "../../../state/names.ts";
+import { address } from "../../../state/router.ts";
+import { timeText } from "../../../words/format.ts";
+import { words } from "../../../words/words.ts";
 
 /** Runs that are offered. */
 const offered = 30;

@@ -2,11 +2,11 @@ import type { RunView } from "manyhands/internal/runs/run-view";
 import { useState } from "preact/hooks";
 import { runPath } from "../../../api/catalog.ts";
 import { remove } from "../../../api/client.ts";
-import { safeText, shortLine } from "../../../app/format.ts";
-import { words } from "../../../app/words/words.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { complain } from "../../../parts/toast.tsx";
+import { safeText, shortLine } from "../../../words/format.ts";
+import { words } from "../../../words/words.ts";
 
 const named = 5;
 

@@ -2,11 +2,11 @@ import type { RunView } from "manyhands/internal/runs/run-view";
 import { useState } from "preact/hooks";
 import { runPath } from "../../../api/catalog.ts";
 import { post } from "../../../api/client.ts";
-import { address, go } from "../../../app/router.ts";
-import { words } from "../../../app/words/words.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { complain, toast } from "../../../parts/toast.tsx";
+import { address, go } from "../../../state/router.ts";
+import { words } from "../../../words/words.ts";
 
 /** Starts a run again with another task, and the files, agents, options and limits of the first. */
 export function RerunDialog({ run, onClose }: { readonly run: RunView; readonly onClose: () => void }) {

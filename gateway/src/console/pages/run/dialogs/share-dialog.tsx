@@ -2,12 +2,12 @@ import type { RunView } from "manyhands/internal/runs/run-view";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { runPath } from "../../../api/catalog.ts";
 import { get, post, remove } from "../../../api/client.ts";
-import { timeText } from "../../../app/format.ts";
-import { address } from "../../../app/router.ts";
-import { words } from "../../../app/words/words.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { complain, toast } from "../../../parts/toast.tsx";
+import { address } from "../../../state/router.ts";
+import { timeText } from "../../../words/format.ts";
+import { words } from "../../../words/words.ts";
 
 type Share = { readonly id: string; readonly createdAt: string; readonly expiresAt: string };
 

@@ -1,8 +1,8 @@
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import type { LivePlace, PageInput } from "../../../api/live.ts";
-import { safeText } from "../../../app/format.ts";
-import { words } from "../../../app/words/words.ts";
 import { Button } from "../../../parts/button.tsx";
+import { safeText } from "../../../words/format.ts";
+import { words } from "../../../words/words.ts";
 import { LiveScreen } from "./live-screen.tsx";
 import { type LiveStore, openLiveStore } from "./live-store.ts";
 

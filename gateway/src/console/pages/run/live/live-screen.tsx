@@ -1,6 +1,6 @@
 import type { LiveFrame } from "manyhands/internal/core/live-page";
 import type { LivePlace, PageInput } from "../../../api/live.ts";
-import { words } from "../../../app/words/words.ts";
+import { words } from "../../../words/words.ts";
 
 const named = new Set([
   ...["Enter", "Tab", "Backspace", "Delete", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"],

@@ -2,10 +2,10 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import type { LiveFrame, LiveState } from "manyhands/internal/core/live-page";
 import { newKey, ProblemError } from "../../../api/client.ts";
 import { type LivePlace, orderPage, type PageInput, watchPage } from "../../../api/live.ts";
-import { answerAboutPage } from "../../../api/page-question.ts";
-import { words } from "../../../app/words/words.ts";
 import { announce } from "../../../parts/announcer.tsx";
 import { complain } from "../../../parts/toast.tsx";
+import { answerAboutPage } from "../../../state/page-question.ts";
+import { words } from "../../../words/words.ts";
 
 /** What a view of a page is at; `refused` if it cannot be shown to this reader. */
 export type Phase = "connecting" | "none" | "watching" | "held" | "handed-back" | "ended" | "refused";

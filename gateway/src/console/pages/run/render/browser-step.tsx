@@ -1,8 +1,8 @@
 import type { StoredFile } from "manyhands/internal/core/workspace";
 import { useEffect, useRef } from "preact/hooks";
 import { isEvent } from "../../../api/events.ts";
-import { safeText, shortLine } from "../../../app/format.ts";
-import { words } from "../../../app/words/words.ts";
+import { safeText, shortLine } from "../../../words/format.ts";
+import { words } from "../../../words/words.ts";
 import type { CallItem, RunItem } from "../model/items.ts";
 import { argumentsOf, hintOf, readArguments, resultOf } from "../model/rows.ts";
 import type { RunPageStore } from "../run-store.ts";

@@ -1,6 +1,6 @@
 import { isByLink } from "../../../api/client.ts";
-import { words } from "../../../app/words/words.ts";
 import { Markdown } from "../../../parts/markdown.tsx";
+import { words } from "../../../words/words.ts";
 import { type CallItem, failureOf } from "../model/items.ts";
 import { argumentsOf, readArguments, resultOf } from "../model/rows.ts";
 import type { RunPageStore } from "../run-store.ts";

@@ -3,8 +3,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { runPath } from "../../../api/catalog.ts";
 import { request } from "../../../api/client.ts";
-import { safeText } from "../../../app/format.ts";
-import { language, words } from "../../../app/words/words.ts";
+import { safeText } from "../../../words/format.ts";
+import { language, words } from "../../../words/words.ts";
 
 const maxBytes = 8_000_000;
 const [lowest, highest] = [200, 900];

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { countText, safeText } from "../../../app/format.ts";
-import { words } from "../../../app/words/words.ts";
 import { CutNote } from "../../../parts/cut-note.tsx";
+import { countText, safeText } from "../../../words/format.ts";
+import { words } from "../../../words/words.ts";
 
 /** Characters shown of a text at once: more would keep the page from answering. */
 const maxCharacters = 200_000;

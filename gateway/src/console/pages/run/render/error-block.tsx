@@ -1,6 +1,6 @@
-import { safeText } from "../../../app/format.ts";
-import { words } from "../../../app/words/words.ts";
 import { Glyph } from "../../../parts/icons/glyph.tsx";
+import { safeText } from "../../../words/format.ts";
+import { words } from "../../../words/words.ts";
 import { CodeBlock } from "./code-block.tsx";
 
 /**

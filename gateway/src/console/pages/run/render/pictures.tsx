@@ -1,8 +1,8 @@
 import type { StoredFile } from "manyhands/internal/core/workspace";
 import { useEffect, useState } from "preact/hooks";
 import { request } from "../../../api/client.ts";
-import { safeText } from "../../../app/format.ts";
-import { words } from "../../../app/words/words.ts";
+import { safeText } from "../../../words/format.ts";
+import { words } from "../../../words/words.ts";
 
 /** Types of pictures that cannot contain scripts. */
 const pictureType = /^image\/(?:png|jpeg|gif|webp)$/;

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { safeText } from "../../../app/format.ts";
-import { words } from "../../../app/words/words.ts";
 import { CutNote } from "../../../parts/cut-note.tsx";
+import { safeText } from "../../../words/format.ts";
+import { words } from "../../../words/words.ts";
 import { ansiPieces } from "./ansi.ts";
 
 /** Lines shown before the rest is asked for. */

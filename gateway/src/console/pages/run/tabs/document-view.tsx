@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { request } from "../../../api/client.ts";
-import { safeText } from "../../../app/format.ts";
-import { words } from "../../../app/words/words.ts";
+import { safeText } from "../../../words/format.ts";
+import { words } from "../../../words/words.ts";
 
 /** The most bytes of a document that is shown. */
 const maxBytes = 64_000_000;

@@ -1,13 +1,13 @@
 import { useRef } from "preact/hooks";
 import { isEvent, isFlowEvent, textsIn } from "../../../api/events.ts";
 import type { TreeEvent } from "../../../api/tree-events.ts";
-import { clockText, safeText, shortLine } from "../../../app/format.ts";
-import { words } from "../../../app/words/words.ts";
 import { Empty } from "../../../parts/empty.tsx";
+import { clockText, safeText, shortLine } from "../../../words/format.ts";
+import { words } from "../../../words/words.ts";
 import { Inspector } from "../inspector.tsx";
 import type { RunPageStore } from "../run-store.ts";
 import { selectEvent, selected } from "../selection.ts";
-import { useWindow } from "../timeline/use-window.ts";
+import { useWindow } from "../use-window.ts";
 
 /** Every event of the run and of those it asked for, in the order of their times. */
 export function EventsTab({ store }: { store: RunPageStore }) {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { request } from "../../../api/client.ts";
-import { words } from "../../../app/words/words.ts";
 import { Markdown } from "../../../parts/markdown.tsx";
+import { words } from "../../../words/words.ts";
 import { ChartView } from "../render/chart-view.tsx";
 import { CodeBlock, prettyJson } from "../render/code-block.tsx";
 import { readDiff } from "../render/diff-lines.ts";

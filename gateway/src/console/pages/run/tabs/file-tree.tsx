@@ -1,7 +1,7 @@
-import { safeText, sizeText } from "../../../app/format.ts";
-import { setQuery } from "../../../app/router.ts";
 import { iconOfFile } from "../../../parts/composer.tsx";
 import { Icon } from "../../../parts/icons/icon.tsx";
+import { setQuery } from "../../../state/router.ts";
+import { safeText, sizeText } from "../../../words/format.ts";
 import { type Folder, folderOf } from "../model/folder.ts";
 import type { PreviewedFile } from "./file-preview.tsx";
 

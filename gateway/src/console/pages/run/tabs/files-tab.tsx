@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { runPath } from "../../../api/catalog.ts";
 import { get, request } from "../../../api/client.ts";
-import { ageText, safeText, sizeText } from "../../../app/format.ts";
-import { place } from "../../../app/router.ts";
-import { words } from "../../../app/words/words.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Empty } from "../../../parts/empty.tsx";
 import { complain } from "../../../parts/toast.tsx";
+import { place } from "../../../state/router.ts";
+import { ageText, safeText, sizeText } from "../../../words/format.ts";
+import { words } from "../../../words/words.ts";
 import { save } from "../dialogs/act-on-runs.ts";
 import { artifactPath } from "../render/pictures.tsx";
 import type { RunPageStore } from "../run-store.ts";

@@ -1,10 +1,10 @@
 import type { StoredFile } from "manyhands/internal/core/workspace";
 import { useRef } from "preact/hooks";
 import type { LivePlace } from "../../../api/live.ts";
-import { clockText, safeText, shortLine } from "../../../app/format.ts";
-import { words } from "../../../app/words/words.ts";
 import { Empty } from "../../../parts/empty.tsx";
 import { Icon } from "../../../parts/icons/icon.tsx";
+import { clockText, safeText, shortLine } from "../../../words/format.ts";
+import { words } from "../../../words/words.ts";
 import { LivePage } from "../live/live-page.tsx";
 import type { RunItem } from "../model/items.ts";
 import { callsOf, hintOf } from "../model/rows.ts";

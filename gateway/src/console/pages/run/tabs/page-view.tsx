@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { safeText } from "../../../app/format.ts";
-import { words } from "../../../app/words/words.ts";
 import { Button } from "../../../parts/button.tsx";
+import { safeText } from "../../../words/format.ts";
+import { words } from "../../../words/words.ts";
 import { CodeBlock } from "../render/code-block.tsx";
 
 /**

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { words } from "../../../app/words/words.ts";
+import { words } from "../../../words/words.ts";
 import { chosenPart } from "../model/zoom.ts";
 import type { Zoom } from "./use-zoom.tsx";
 

@@ -1,24 +1,22 @@
 import { type Signal, useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { useKeys } from "../../../app/keys.ts";
-import { place } from "../../../app/router.ts";
-import { words } from "../../../app/words/words.ts";
 import { Button } from "../../../parts/button.tsx";
 import { hasEnded } from "../../../parts/icons/glyph.tsx";
+import { words } from "../../../words/words.ts";
 import { Inspector } from "../inspector.tsx";
 import type { TreeItem } from "../model/items.ts";
-import { extentOf, failureIn, matches, type Row, rowsOf } from "../model/rows.ts";
+import { extentOf, matches, type Row, rowsOf } from "../model/rows.ts";
 import type { RunPageStore } from "../run-store.ts";
 import { select, selected } from "../selection.ts";
+import { useWindow } from "../use-window.ts";
 import { Axis } from "./time-axis.tsx";
-import { isFoldable, TreeRow } from "./tree-row.tsx";
-import { useWindow } from "./use-window.ts";
+import { focusRow, nextOf, onTreeKey, useRunKeys } from "./tree-keys.ts";
+import { TreeRow } from "./tree-row.tsx";
+import { useFollowing } from "./use-following.ts";
 import { useZoom, type Zoom, ZoomBar } from "./use-zoom.tsx";
 
 /** Pixels from the end within which the view counts as being at the end. */
 const nearEnd = 60;
-/** Which share of what is shown a press moves. */
-const panShare = 0.25;
 
 /** The tree and the waterfall on one grid of rows, and the inspector. */
 export function Timeline({ store }: { store: RunPageStore }) {
@@ -189,114 +187,4 @@ function FindBox({
       )}
     </div>
   );
-}
-
-/** Whether the newest row is kept in sight: off once the reader turns to another. */
-function useFollowing(count: number, running: boolean, scrollTo: (index: number) => void) {
-  const follows = useSignal(place.value.query.get("event") === null);
-  const seen = useRef(0);
-  useEffect(() => {
-    if (!follows.value) return;
-    if (running) scrollTo(count - 1);
-    seen.current = count;
-  }, [count, running]);
-  const atEnd = () => {
-    follows.value = true;
-    seen.current = count;
-  };
-  const stop = () => {
-    follows.value = false;
-  };
-  return {
-    atEnd,
-    stop,
-    missed: running && !follows.value ? Math.max(0, count - seen.current) : 0,
-    toggle(): void {
-      if (follows.value) stop();
-      else {
-        atEnd();
-        scrollTo(count - 1);
-      }
-    },
-  };
-}
-
-/** The rows and which of them is chosen, also before they are drawn: keys may come faster. */
-type Current = () => { readonly rows: readonly Row[]; readonly at: number };
-type Next = (fits: (row: Row) => boolean, step?: number) => void;
-
-/** Goes to the next row that fits, around the end. */
-function nextOf(current: Current, move: (index: number) => void): Next {
-  return (fits, step = 1) => {
-    const { rows, at } = current();
-    for (let n = 1; n <= rows.length; n++) {
-      const index = (at + step * n + rows.length * 2) % rows.length;
-      const row = rows[index];
-      if (row !== undefined && fits(row)) return move(index);
-    }
-  };
-}
-
-function useRunKeys({
-  current,
-  move,
-  next,
-  follow,
-}: {
-  current: Current;
-  move: (index: number) => void;
-  next: Next;
-  follow: () => void;
-}) {
-  const failed = (row: Row) => failureIn(row) !== undefined;
-  useKeys({
-    j: () => move(current().at + 1),
-    k: () => move(current().at - 1),
-    e: () => next(failed),
-    E: () => next(failed, -1),
-    w: () => next(({ item }) => item.waits.some(({ to }) => to === undefined)),
-    f: follow,
-    "/": () => document.querySelector<HTMLInputElement>(".find-run input")?.focus(),
-  });
-}
-
-type TreeKeys = {
-  readonly rows: readonly Row[];
-  readonly at: number;
-  readonly move: (index: number) => void;
-  readonly fold: (row: Row, folds: boolean) => void;
-  readonly isFolded: (row: Row) => boolean;
-  readonly pan: (share: number) => void;
-};
-
-function onTreeKey(event: KeyboardEvent, { rows, at, move, fold, isFolded, pan }: TreeKeys): void {
-  const row = rows[at];
-  const above = row?.parent;
-  const acts: Readonly<Record<string, () => void>> = {
-    ArrowDown: () => move(at + 1),
-    ArrowUp: () => move(at - 1),
-    Home: () => move(0),
-    End: () => move(rows.length - 1),
-    ArrowLeft: () => {
-      if (event.shiftKey) pan(-panShare);
-      else if (row !== undefined && isFoldable(row) && !isFolded(row)) fold(row, true);
-      else if (above !== undefined) move(rows.findIndex(({ item }) => item === above));
-    },
-    ArrowRight: () => {
-      if (event.shiftKey) pan(panShare);
-      else if (row !== undefined && isFoldable(row)) fold(row, false);
-    },
-  };
-  const act = acts[event.key];
-  if (act === undefined) return;
-  event.preventDefault();
-  act();
-}
-
-/** The row may only be drawn with the next frame; keys that come before are the tree's already. */
-function focusRow(list: HTMLElement | null, key: string): void {
-  const drawn = () => list?.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
-  list?.focus({ preventScroll: true });
-  if (drawn() === null) requestAnimationFrame(() => drawn()?.focus());
-  else drawn()?.focus();
 }

@@ -1,9 +1,9 @@
-import { safeText, shortLine } from "../../../app/format.ts";
-import { isFlow } from "../../../app/names.ts";
-import { words } from "../../../app/words/words.ts";
 import { AgentGlyph } from "../../../parts/icons/agent-glyph.tsx";
 import { Glyph, type RunState, StateGlyph } from "../../../parts/icons/glyph.tsx";
 import { Icon } from "../../../parts/icons/icon.tsx";
+import { isFlow } from "../../../state/names.ts";
+import { safeText, shortLine } from "../../../words/format.ts";
+import { words } from "../../../words/words.ts";
 import { asksOthers, endOf, failureOf, startOf, type TreeItem, waitingFor, waitsForPerson } from "../model/items.ts";
 import { failureIn, hintOf, type Row } from "../model/rows.ts";
 import type { Extent } from "../model/zoom.ts";

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
-import { useKeys } from "../../../app/keys.ts";
-import { words } from "../../../app/words/words.ts";
 import { Button } from "../../../parts/button.tsx";
+import { useKeys } from "../../../parts/keys.ts";
+import { words } from "../../../words/words.ts";
 import { endOf, startOf, type TreeItem } from "../model/items.ts";
 import { type Extent, panned, zoomed } from "../model/zoom.ts";
 

@@ -1,5 +1,5 @@
+import { escapeHtml, htmlPage } from "../../../page/html-page.ts";
 import type { ChartFile } from "../chart-file.ts";
-import { escapeHtml, htmlPage } from "../html-page.ts";
 import { shownSpec } from "../shown-spec.ts";
 import { interactiveSpec } from "./interactive-spec.ts";
 import { menuWords } from "./menu-words.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { ChartKind, ChartRoles, Plot } from "../chart-roles.ts";
+import { coordinatesOf } from "../coordinates.ts";
 import { fewEnough } from "../plot-rows.ts";
 import { canvas, shortened } from "./canvas.ts";
-import { coordinatesOf } from "./coordinates.ts";
 import { radarSpec } from "./radar.ts";
 import { requireShape } from "./require-shape.ts";
 import { flowsOf, sankeySpec } from "./sankey.ts";

@@ -5,6 +5,7 @@ import { counted } from "../../../../core/text/counted.ts";
 import { tableLine } from "../markdown-table.ts";
 import type { DocumentPiece, Reading } from "../reading.ts";
 import { requireUnpackable, zipContent } from "../zip-content.ts";
+import { calculated } from "./calculated.ts";
 import { cellText } from "./cell-text.ts";
 import { macrosNote } from "./office-file.ts";
 import { type CellRange, type SheetChoice, sheetChoice } from "./sheet-choice.ts";
@@ -48,7 +49,7 @@ export async function readWorkbook(format: Format, bytes: Uint8Array, part: stri
   if (zip !== undefined) requireUnpackable(zip, maxBytes);
   const isLarge = (zip?.unpackedBytes ?? 0) > maxWholeBytes;
   const streams = isLarge && (format === "xlsx" || format === "ods");
-  const { sheets, note } = streams ? await streamed(format, bytes) : whole(await readWhole(format, bytes));
+  const { sheets, note } = streams ? await streamed(format, bytes) : await whole(format, bytes);
   const choice = sheetChoice(
     part,
     sheets.map(({ name }) => name),
@@ -59,6 +60,21 @@ export async function readWorkbook(format: Format, bytes: Uint8Array, part: stri
 }
 
 const tooLarge = ", large, so its formulas are not shown, and those without a stored value look empty";
+
+/** Gives the formulas of which the file stores no value those that can be computed, and says so. */
+async function calculate(bytes: Uint8Array, book: Workbook): Promise<string> {
+  const values = await calculated(bytes, book);
+  for (const { name, rows, cells } of book.sheets)
+    for (const [key, cell] of cells ?? []) {
+      const value = values.get(`${name}!${key}`);
+      if (value === undefined) continue;
+      cell.formulaResult = value;
+      const [row = 0, column = 0] = key.split(",").map(Number);
+      const cellsOfRow = rows[row];
+      if (cellsOfRow !== undefined) cellsOfRow[column] = value;
+    }
+  return values.size === 0 ? "" : `, ${counted(values.size, "formula")} without a stored value, computed here`;
+}
 
 /** How many formulas have no value, because the file has none stored. */
 function uncalculatedNote({ sheets }: Workbook): string {
@@ -132,7 +148,9 @@ async function readWhole(format: Format, bytes: Uint8Array): Promise<Workbook> {
 /** The sheets of a workbook, and what its reader has to know before them. */
 type OpenBook = { readonly sheets: readonly OpenSheet[]; readonly note: string };
 
-function whole(book: Workbook): OpenBook {
+async function whole(format: Format, bytes: Uint8Array): Promise<OpenBook> {
+  const book = await readWhole(format, bytes);
+  const computed = format === "xlsx" ? await calculate(bytes, book) : "";
   const sheets = book.sheets.map(
     (sheet): OpenSheet => ({
       name: sheet.name,
@@ -150,7 +168,7 @@ function whole(book: Workbook): OpenBook {
       },
     }),
   );
-  return { sheets, note: uncalculatedNote(book) };
+  return { sheets, note: `${computed}${uncalculatedNote(book)}` };
 }
 
 /** One more than the last column that holds anything. */

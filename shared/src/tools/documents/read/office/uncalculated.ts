@@ -16,16 +16,17 @@ export type Uncalculated = {
 /**
  * The cells of a sheet that read as empty because whatever wrote the file (a library, ours too) did
  * not calculate their formulas; undefined without any. `unknown` for a workbook that is too
- * large to look at them.
+ * large to look at them. Those that were `computed` by `calculated` are not among them.
  */
 export async function uncalculatedIn(
   content: Uint8Array,
   sheet: string,
+  computed: ReadonlyMap<string, unknown> = new Map(),
 ): Promise<Uncalculated | "unknown" | undefined> {
   if ((await zipContent(content)).unpackedBytes > maxWholeBytes) return "unknown";
   const { sheets } = await readXlsx(content, { sheets: [sheet] });
   const places = [...(sheets[0]?.cells ?? [])].flatMap(([key, cell]) =>
-    isUncalculated(cell) ? [key.split(",").map(Number)] : [],
+    isUncalculated(cell) && !computed.has(`${sheet}!${key}`) ? [key.split(",").map(Number)] : [],
   );
   const [row = 0, column = 0] = places[0] ?? [];
   if (places.length === 0) return undefined;

@@ -117,6 +117,33 @@ test("a heading has up to 150 letters, and is larger than most of the letters ar
   expect(pageMarkdown(short)).toBe("# a\n\n# b\n\n# c\n\nthe text of the page");
 });
 
+test("a heading over several lines is one; what is further down, smaller, numbered or a row of its own begins another", () => {
+  const text = at(0, 500, "The text of the page. ".repeat(20));
+  const heading = (...lines: (readonly [down: number, text: string, height?: number])[]) => {
+    let y = 700;
+    const made = lines.map(([down, line, height = 20]) => {
+      y -= down;
+      return at(0, y, line, height);
+    });
+    return pageMarkdown([...made, text])
+      .split("\n\n")
+      .slice(0, -1);
+  };
+  expect(heading([0, "How the harbours of the north"], [24, "were built in a"], [24, "century"])).toEqual([
+    "# How the harbours of the north were built in a century",
+  ]);
+  expect(heading([0, "About self-"], [24, "service"])).toEqual(["# About self-service"]);
+  expect(heading([0, "Harbours"], [30, "Built"])).toEqual(["# Harbours", "# Built"]);
+  expect(heading([0, "Harbours"], [20, "of the north", 15])).toEqual(["# Harbours", "## of the north"]);
+  for (const own of ["2 Ships", "2.1 Ships", "II. Ships", "b) Ships", "• Ships", "Chapter Two"])
+    expect(heading([0, "1 Harbours"], [24, own])).toEqual(["# 1 Harbours", `# ${own}`]);
+  const [long, more] = ["x".repeat(100), "y".repeat(49)];
+  expect(heading([0, long], [24, more])).toEqual([`# ${long} ${more}`]);
+  expect(heading([0, long], [24, `${more}y`])).toEqual([`# ${long}`, `# ${more}y`]);
+  const row = [at(0, 700, "Harbours", 20), at(0, 676, "Ships", 20), at(200, 676, "12", 20), text];
+  expect(pageMarkdown(row)).toStartWith("# Harbours\n\n# Ships  12");
+});
+
 test("a line further down than the next would be begins a paragraph", () => {
   expect(pageMarkdown([at(0, 700, "one"), at(0, 684, "two"), at(0, 667.9, "three")])).toBe("one\ntwo\n\nthree");
 });

@@ -4,6 +4,10 @@ import { tableAt } from "./page-table.ts";
 const headingSize = 1.3;
 const titleSize = 1.7;
 const longestHeading = 150;
+/** How far below a line of a heading its next one is at most, in heights. */
+const headingStride = 1.4;
+/** What begins another heading: a number, a bullet, the name of a part. */
+const itsOwn = /^(?:\d+(?:\.\d+)*[.)]?\s|[ivxlc]+[.)]\s|[a-z][.)]\s|[•▪–—*-]\s|(?:chapter|part|section|appendix)\s)/i;
 
 /**
  * A page's text as Markdown, in the order it was written in: large short lines as headings, lines
@@ -26,8 +30,11 @@ export function pageMarkdown(pieces: readonly TextPiece[]): string {
     const isApart = before !== undefined && isNewParagraph(before, line);
     const text = lineText(line);
     const mark = text.length > longestHeading ? "" : headingMark(line.height / usual);
-    if (mark !== "") out.push("", `${mark} ${text}`, "");
-    else out.push(...(isApart ? ["", text] : [text]));
+    if (mark !== "") {
+      const whole = wholeHeading(lines, at - 1);
+      at += whole.lines - 1;
+      out.push("", `${mark} ${whole.text}`, "");
+    } else out.push(...(isApart ? ["", text] : [text]));
   }
   return out
     .join("\n")
@@ -40,6 +47,24 @@ function isNewParagraph(before: TextLine, line: TextLine): boolean {
   const down = before.y - line.y;
   const height = Math.max(line.height, before.height);
   return down > 1.6 * height || down < -0.5 * height;
+}
+
+/**
+ * A heading with the lines that it goes on in: close below, as large, and no heading of their own.
+ */
+function wholeHeading(lines: readonly TextLine[], at: number): { readonly text: string; readonly lines: number } {
+  const first = lines[at];
+  let whole = { text: first === undefined ? "" : lineText(first), lines: 1 };
+  for (let last = first, next = lines[at + 1]; last !== undefined && next !== undefined; ) {
+    const more = lineText(next);
+    const down = last.y - next.y;
+    const isLine = down > 0 && down <= headingStride * last.height && Math.abs(next.height / last.height - 1) < 0.1;
+    const text = `${whole.text}${/\p{L}-$/u.test(whole.text) ? "" : " "}${more}`;
+    if (!isLine || itsOwn.test(more) || next.cells.length > 1 || text.length > longestHeading) break;
+    whole = { text, lines: whole.lines + 1 };
+    [last, next] = [next, lines[at + whole.lines]];
+  }
+  return whole;
 }
 
 function headingMark(size: number): string {
