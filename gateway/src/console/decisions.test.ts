@@ -148,3 +148,14 @@ test("axe finds nothing where several questions of one agent wait", async () => 
   await page.locator(".ask").nth(1).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
 });
+
+test("a press that does not reach the gateway says so, in the page's own words, and keeps what was written", async () => {
+  await using opened = await browser.page(`${gateway.url}/#/`);
+  const { page } = opened;
+  const task = page.getByLabel("Task", { exact: true });
+  await task.fill("Count the whales");
+  await page.route("**/flows/*", (route) => route.abort("connectionrefused"));
+  await task.press("Control+Enter");
+  await toast(page, "The gateway cannot be reached.");
+  expect(await task.inputValue()).toBe("Count the whales");
+});

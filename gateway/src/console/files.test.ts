@@ -81,6 +81,7 @@ const files: Readonly<Record<string, string>> = {
   }),
   "visualization/plain.html": "<h1>the page of the chart</h1>",
   "main.py": 'print("whales")\n',
+  "nothing.txt": "",
 };
 
 let gateway: TestGateway;
@@ -125,6 +126,8 @@ test("the files of a workspace stand in their folders, and each is shown as what
   await shown(page).getByRole("heading", { name: "Findings" }).waitFor();
   await choose(page, "main.py");
   await shown(page).getByText('print("whales")').waitFor();
+  await choose(page, "nothing.txt");
+  await shown(page).getByText("This file is empty.").waitFor();
   await choose(page, "paper.pdf");
   const showsPdfs = await page.evaluate("navigator.pdfViewerEnabled");
   await shown(page)

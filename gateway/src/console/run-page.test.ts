@@ -178,3 +178,16 @@ test("the list keeps its order while runs start, counts the new ones, and anothe
   await page.getByText("Tasks you start appear here.").first().waitFor();
   expect(await page.locator("[data-run]").count()).toBe(0);
 });
+
+test("how long a run has taken grows while nothing happens, and ends with it", async () => {
+  await using gateway = await startGateway();
+  const id = await startRun(gateway, "echo", "sleep");
+  await using opened = await open(gateway, `#/runs/${id}`);
+  const { page } = opened;
+  const time = page.locator(".stats dd").first();
+  await time.filter({ hasText: /^[3-9](\.\d)? s$/ }).waitFor();
+  const shown = await time.innerText();
+  await gateway.engine.cancel(id);
+  await page.locator(".head .st[data-state=canceled]").waitFor();
+  expect(Number.parseFloat(shown)).toBeLessThanOrEqual(Number.parseFloat(await time.innerText()));
+});

@@ -107,6 +107,31 @@ test("an agent that was asked has a turn of its own, with what it was asked, its
   expect(own).toMatchObject({ who: agent, state: "working" });
 });
 
+test("an agent whose question is open is not shown at work; another that was asked meanwhile is", () => {
+  const asks = ["swe", "browser"].map((name): JournalEvent => {
+    return { type: "agent-asked", askId: name, agent: name, url: "http://x", text: "Do it", parts: [], hops: 1 };
+  });
+  const question = { type: "question-asked", question: "Which?", kind: "question", askId: "swe" } as const;
+  const events: JournalEvent[] = [
+    ...asks,
+    question,
+    said("This one.", "n"),
+    { type: "message-heard", messageId: "n", as: "answer" },
+    question,
+    { type: "agent-answered", askId: "swe", agent: "swe", state: "timed-out", files: [] },
+  ];
+  const seen = [2, 3, 4, 5, 6, 7].map((count) =>
+    turns(threadOf(...events.slice(0, count))).map(({ isAsking = false, state }) => [state, isAsking]),
+  );
+  type Shown = (boolean | Contribution["state"])[];
+  const [works, asking]: [Shown, Shown] = [
+    ["working", false],
+    ["working", true],
+  ];
+  expect(seen.map(([swe]) => swe)).toEqual([works, asking, asking, works, asking, ["failed", false]]);
+  expect(seen.map(([, browser]) => browser)).toEqual(seen.map(() => works));
+});
+
 test("the newest report of an agent at work is what it has used, until its last one", () => {
   const ask = { askId: "a", agent: "swe" };
   const used = (usd: number) => ({ tokens: 1, usd, unpriced: usd === 0 });

@@ -1,4 +1,4 @@
-import { asMeant, asShown, markPastes, typedInput } from "./typed-input.ts";
+import { asMeant, asShown, markPastes, suspend, typedInput } from "./typed-input.ts";
 
 /** How a person is asked at the keyboard. */
 export type AskOptions = {
@@ -11,6 +11,7 @@ export type AskOptions = {
 
 const esc = "\u001b";
 const ctrlC = "\u0003";
+const ctrlZ = "\u001a";
 
 /** What was answered in conversations of this process, which the arrow keys bring back. */
 const answered: string[] = [];
@@ -32,13 +33,16 @@ export async function askAtKeyboard(
   }
 }
 
+type Prompted = { readonly answer: string | undefined; readonly isInterrupted: boolean; readonly typed: boolean };
+
 type Key = { readonly name?: string; readonly ctrl?: boolean };
 
 /**
  * One prompt, and how it ended: by Ctrl-C, and with anything typed before. With `former` answers it
- * is one of many: Esc clears it, and the arrow keys go through them.
+ * is one of many: Esc clears it, and the arrow keys go through them. After Ctrl-Z it goes on with
+ * what was typed.
  */
-async function prompt(question: string, former?: readonly string[]) {
+async function prompt(question: string, former?: readonly string[], begun = ""): Promise<Prompted> {
   const { isCancel, settings, text } = await import("@clack/prompts");
   const keyboard = typedInput();
   const { input } = keyboard;
@@ -47,6 +51,7 @@ async function prompt(question: string, former?: readonly string[]) {
   let isInterrupted = false;
   let typed = false;
   let back = 0;
+  let suspended = "";
   // Ctrl-D in an empty line closes the input, of which the prompt takes no notice: it would wait
   // for ever.
   const onPause = () => setImmediate(() => isAnswered || closed.abort());
@@ -67,13 +72,16 @@ async function prompt(question: string, former?: readonly string[]) {
   if (former !== undefined) settings.aliases.delete("escape");
   input.once("pause", onPause).on("keypress", onKey);
   try {
-    const answer = await text({ message: question, signal: closed.signal, input });
-    return { answer: isCancel(answer) ? undefined : asMeant(answer), isInterrupted, typed };
+    const answer = await text({ message: question, signal: closed.signal, input, initialValue: begun });
+    if (keyboard.isSuspended() && !isCancel(answer)) suspended = asMeant(answer);
+    else return { answer: isCancel(answer) ? undefined : asMeant(answer), isInterrupted, typed };
   } finally {
     isAnswered = true;
     keyboard.close();
     if (declining !== undefined) settings.aliases.set("escape", declining);
   }
+  suspend();
+  return prompt(question, former, asShown(suspended));
 }
 
 /**
@@ -87,7 +95,11 @@ export function onEscapeKey(act: () => void): () => void {
     const text = piece.toString("latin1");
     if (text === esc) act();
     else if (text.includes(ctrlC)) process.kill(process.pid, "SIGINT");
-    else kept.push(piece);
+    else if (text === ctrlZ) {
+      stdin.setRawMode(false);
+      suspend();
+      stdin.setRawMode(true);
+    } else kept.push(piece);
   };
   stdin.setRawMode(true);
   stdin.on("data", onData).resume();

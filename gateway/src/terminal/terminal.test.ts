@@ -49,6 +49,8 @@ const how = await promise;
 release();
 const answer = how + " " + (await terminal.ask("Next")); ${tells}`;
 
+const ctrlZ = "\u001a";
+
 /** The answer of a person who types these keys, one after the other; undefined if it waits on. */
 async function answerTo(keys: string | readonly string[], program = asks): Promise<unknown> {
   let shown = "";
@@ -67,6 +69,10 @@ async function answerTo(keys: string | readonly string[], program = asks): Promi
   for (const key of [keys].flat()) {
     terminal.write(key);
     // A key that comes with the next is part of a longer one.
+    await Bun.sleep(200);
+    if (!key.includes(ctrlZ)) continue;
+    // As `fg` does.
+    child.kill("SIGCONT");
     await Bun.sleep(200);
   }
   const answer = await find(/answered (.*)\r\n/);
@@ -137,4 +143,15 @@ test("what is typed after Enter is the next answer, and the arrow keys bring for
     ["Ada", "Eve"],
     ["one\ntwo", "one\ntwo"],
   ]);
+});
+
+test("after Ctrl-Z a prompt goes on with what was typed, and what is being done goes on", async () => {
+  const cases = [
+    answerTo(["Ad", ctrlZ, "a\r"]),
+    answerTo([ctrlZ, "Ada\r"], talks),
+    answerTo([pasted("one\rtwo"), `${ctrlZ}!\r`], talks),
+    answerTo([ctrlZ, "\u001b", "Ada\r"], works),
+    answerTo(["\r"]),
+  ];
+  expect(await Promise.all(cases)).toEqual(["Ada", "Ada", "one\ntwo!", "Esc Ada", ""]);
 });

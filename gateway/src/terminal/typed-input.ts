@@ -8,7 +8,8 @@ const pasteEnds = `${esc}[201~`;
 const breakSign = "⏎";
 
 /** After these keys a prompt ends, and what follows is for the next one. */
-const lastKeys = "\r\n\u0003";
+const lastKeys = "\r\n\u0003\u001a";
+const ctrlZ = "\u001a";
 
 /**
  * Asks the terminal to say where a pasted text begins and ends, or to stop doing so.
@@ -17,8 +18,17 @@ export function markPastes(on: boolean): void {
   process.stdout.write(`${esc}[?2004${on ? "h" : "l"}`);
 }
 
+/**
+ * Stops this process as Ctrl-Z does, until it is told to go on; the terminal is as it was found.
+ */
+export function suspend(): void {
+  process.kill(process.pid, "SIGTSTP");
+}
+
 /** What is typed, for one prompt. */
 export interface TypedInput {
+  /** Whether the prompt ended with Ctrl-Z, which it took for Enter. */
+  isSuspended(): boolean;
   /** Where the prompt reads keys. */
   readonly input: Readable;
   /** Types as if by hand. */
@@ -41,6 +51,7 @@ export function typedInput(): TypedInput {
     void input.emit("keypress", text, { name: "", ctrl: false, meta: false, shift: false, sequence: text, ...key });
   let pasted: string | undefined;
   let isOver = false;
+  let isSuspended = false;
   let rest = "";
   const take = (text: string): void => {
     if (text === "") return;
@@ -60,7 +71,8 @@ export function typedInput(): TypedInput {
     const typed = begin < 0 ? text : text.slice(0, begin);
     const last = typed.split("").findIndex((key) => lastKeys.includes(key));
     isOver = last >= 0;
-    input.emit("data", bytesOf(isOver ? typed.slice(0, last + 1) : typed));
+    isSuspended = typed[last] === ctrlZ;
+    input.emit("data", bytesOf(isOver ? typed.slice(0, last + 1).replace(ctrlZ, "\r") : typed));
     if (!isOver && begin >= 0) pasted = "";
     if (isOver) take(text.slice(last + 1));
     else if (begin >= 0) take(text.slice(begin + pasteBegins.length));
@@ -70,6 +82,7 @@ export function typedInput(): TypedInput {
   stdin.on("data", onData).resume();
   markPastes(true);
   return {
+    isSuspended: () => isSuspended,
     input,
     type,
     close() {

@@ -13,6 +13,20 @@ export class ProblemError extends Error {
   }
 }
 
+/** The gateway cannot be reached: the browser's own message for it says less, in its own words. */
+export class UnreachableError extends TypeError {
+  constructor(cause: unknown) {
+    super("The gateway cannot be reached.", { cause });
+  }
+}
+
+/** Fetches as the browser does; rejects with an `UnreachableError` when nothing answers. */
+async function reach(path: string, init: RequestInit): Promise<Response> {
+  return fetch(path, init).catch((error: unknown) => {
+    throw error instanceof TypeError ? new UnreachableError(error) : error;
+  });
+}
+
 /** Whether the gateway refused with this code. */
 export function refusedAs(error: unknown, code: string): boolean {
   return error instanceof ProblemError && error.code === code;
@@ -50,8 +64,8 @@ function askToken(wasWrong: boolean): Promise<string> {
 
 /**
  * A request to this gateway. If it requires a token, the user is asked for it once, and the token
- * is kept until the tab closes. Rejects with a ProblemError when the gateway refuses, with a
- * TypeError when it cannot be reached.
+ * is kept until the tab closes. Rejects with a ProblemError when the gateway refuses, with an
+ * UnreachableError, which is a TypeError, when it cannot be reached.
  */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   if (link.secret !== undefined) return requestByLink(path, init, link.secret);
@@ -59,7 +73,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
     const token = sessionStorage.getItem(tokenKey);
     const headers = new Headers(init.headers);
     if (token !== null) headers.set("Authorization", `Bearer ${token}`);
-    const response = await fetch(`.${path}`, { ...init, headers });
+    const response = await reach(`.${path}`, { ...init, headers });
     if (response.ok) return response;
     if (response.status !== 401) throw new ProblemError(await problemOf(response));
     // Another request may have asked for it meanwhile.
@@ -70,7 +84,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
 async function requestByLink(path: string, init: RequestInit, secret: string): Promise<Response> {
   const headers = new Headers(init.headers);
   headers.set("Authorization", `Bearer ${secret}`);
-  const response = await fetch(`./shared${path}`, { ...init, headers, credentials: "omit" });
+  const response = await reach(`./shared${path}`, { ...init, headers, credentials: "omit" });
   if (response.ok) return response;
   throw new ProblemError(await problemOf(response));
 }
@@ -83,7 +97,7 @@ export function rawRequest(path: string, init: RequestInit): Promise<Response> {
   const token = sessionStorage.getItem(tokenKey);
   const headers = new Headers(init.headers);
   if (token !== null) headers.set("Authorization", `Bearer ${token}`);
-  return fetch(`.${path}`, { ...init, headers });
+  return reach(`.${path}`, { ...init, headers });
 }
 
 /** Whether requests carry a token. */

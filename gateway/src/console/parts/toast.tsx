@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { UnreachableError } from "../api/client.ts";
 import { safeText } from "../words/format.ts";
 import { words } from "../words/words.ts";
 import { Button } from "./button.tsx";
@@ -18,7 +19,8 @@ export function toast(text: string, undo?: () => void): void {
 
 /** Says that an act of the person failed, and why. */
 export function complain(error: unknown): void {
-  show({ text: safeText(error instanceof Error ? error.message : String(error)), bad: true }, badMs);
+  const said = error instanceof Error ? error.message : String(error);
+  show({ text: error instanceof UnreachableError ? words().unreachable : safeText(said), bad: true }, badMs);
 }
 
 function show(said: Omit<Toast, "id">, milliseconds: number): void {

@@ -37,6 +37,7 @@ export const english = {
   settings: "Settings",
   switchTheme: "Switch theme",
   agentsUp: (count: number) => `${count} ${count === 1 ? "agent" : "agents"} up`,
+  unreachable: "The gateway cannot be reached.",
   connectionLost: "Connection lost. Tasks keep running.",
   signOut: "Sign out",
   untitled: "Untitled task",

@@ -85,6 +85,7 @@ export const runEnglish = {
   inFull: "In full",
   picture: (name: string) => `Picture ${name}`,
   download: "Download",
+  emptyFile: "This file is empty.",
   noPreview: "No preview for this kind of file.",
   tooLong: "Too large for a preview.",
   workspace: "Workspace",

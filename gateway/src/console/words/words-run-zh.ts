@@ -90,6 +90,7 @@ export const runChinese: typeof runEnglish = {
   inFull: "完整内容",
   picture: (name) => `图片 ${name}`,
   download: "下载",
+  emptyFile: "此文件为空。",
   noPreview: "此类文件无法预览。",
   tooLong: "太大，无法预览。",
   workspace: "工作区",

@@ -34,6 +34,7 @@ export const chinese: typeof english = {
   settings: "设置",
   switchTheme: "切换明暗",
   agentsUp: (count) => `${count} 个智能体在线`,
+  unreachable: "无法连接到网关。",
   connectionLost: "连接已断开，任务仍在运行。",
   signOut: "退出登录",
   untitled: "未命名任务",

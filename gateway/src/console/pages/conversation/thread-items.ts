@@ -37,6 +37,8 @@ export type Contribution = {
   /** What it reports while it works. */
   progress: string[];
   state: "working" | "done" | "failed" | "canceled";
+  /** Whether it waits for the answer to its question. */
+  isAsking?: boolean;
   error?: string;
   milliseconds: number;
   usd: number;

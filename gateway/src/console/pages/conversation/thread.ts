@@ -64,7 +64,11 @@ export const readers: { readonly [Type in JournalEvent["type"]]: Reader<Type> } 
       thread.items.push(said);
     }
   },
-  "message-heard": (thread, { messageId }) => void thread.unread.delete(messageId),
+  "message-heard": (thread, { messageId, as }) => {
+    thread.unread.delete(messageId);
+    // One question of a run is open at a time.
+    if (as === "answer") for (const turn of thread.asks.values()) turn.isAsking = false;
+  },
   "step-started": (thread, _, stored) => {
     closeQuestion(thread);
     turnOf(thread, stored);
@@ -121,7 +125,9 @@ export const readers: { readonly [Type in JournalEvent["type"]]: Reader<Type> } 
   "question-asked": (thread, asked, stored) => {
     closeQuestion(thread);
     restTurns(thread);
-    const who = asked.from?.agent ?? thread.asks.get(asked.askId ?? "")?.who ?? thread.name;
+    const turn = thread.asks.get(asked.askId ?? "");
+    if (turn !== undefined) turn.isAsking = true;
+    const who = asked.from?.agent ?? turn?.who ?? thread.name;
     thread.items.push({ kind: "question", ...placeOf(stored), who, asked, isOver: false });
   },
   "notice-given": (thread, { text }, stored) => void turnOf(thread, stored).parts.push({ kind: "notice", text }),
@@ -150,6 +156,7 @@ function answered(
   const asked = thread.asks.get(askId);
   const turn = asked ?? newTurn(agent, stored);
   if (asked === undefined) thread.items.push(turn);
+  turn.isAsking = false;
   turn.state = state === "completed" ? "done" : state === "canceled" ? "canceled" : "failed";
   turn.milliseconds = Date.parse(stored.at) - Date.parse(turn.at);
   setUsed(turn, usage);

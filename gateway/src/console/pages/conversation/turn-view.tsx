@@ -41,7 +41,7 @@ export function TurnView({
         <time class="t3 small num" dateTime={turn.at}>
           {clockText(turn.at)}
         </time>
-        {turn.state === "working" && <Glyph shape="running" label={text.working} />}
+        {turn.state === "working" && !turn.isAsking && <Glyph shape="running" label={text.working} />}
         {turn.state === "failed" && <Glyph shape="failed" label={text.failed} />}
         <span class="grow" />
         {hasMore ? (

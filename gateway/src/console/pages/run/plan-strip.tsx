@@ -113,6 +113,7 @@ function cachedShare(runs: Iterable<RunItem>): number | undefined {
 
 /** Time, tokens, calls and cost against the limit, live. */
 function Stats({ store }: { store: RunPageStore }) {
+  void store.version.value;
   const text = words().run;
   const { tree } = store;
   const run = store.run.value;

@@ -4,11 +4,14 @@ import { getRun } from "../../api/catalog.ts";
 import { ProblemError } from "../../api/client.ts";
 import { isEvent } from "../../api/events.ts";
 import { followTree, type TreeItem } from "../../api/tree.ts";
+import { hasEnded } from "../../parts/icons/glyph.tsx";
 import { LiveText } from "./model/live-text.ts";
 import { RunTree } from "./model/run-tree.ts";
 
 /** Milliseconds between two requests for the run's figures, which change with every event. */
 const figuresEveryMs = 1_000;
+/** How often the page of a run that goes on is drawn while nothing happens. */
+const clockMs = 1_000;
 /** Events are taken in for this long before the page is drawn. */
 const takeInMs = 30;
 
@@ -88,11 +91,16 @@ export function openRunStore(id: string): RunPageStore {
     if (!gone.signal.aborted) problem.value = error;
   });
   refresh();
+  // How long it has taken grows while nothing happens, too.
+  const clock = setInterval(() => {
+    if (run.value !== undefined && !hasEnded(run.value.status) && !document.hidden) draw.soon();
+  }, clockMs);
   return {
     ...{ tree, live, version, run, connected, loaded, problem, refresh },
     close() {
       gone.abort();
       clearTimeout(timer);
+      clearInterval(clock);
       draw.stop();
     },
   };

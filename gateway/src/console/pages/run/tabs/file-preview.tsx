@@ -40,6 +40,7 @@ const pictures: Readonly<Record<string, string>> = {
  */
 export function FilePreview({ file }: { file: PreviewedFile }) {
   const text = words().run;
+  if (file.size === 0) return <p class="t3">{text.emptyFile}</p>;
   const kind = file.path.split(".").at(-1)?.toLowerCase() ?? "";
   const picture = pictures[kind];
   if (picture !== undefined) return <Picture path={file.source} type={picture} name={file.path} />;
