@@ -7,9 +7,7 @@ import { skillsEnglish } from "./words-skills-en.ts";
 import { startsEnglish } from "./words-starts-en.ts";
 import { systemEnglish } from "./words-system-en.ts";
 
-/**
- * The texts of the console in English. Plain and short, one idea a sentence, in the present tense.
- */
+/** The console's texts in English: plain and short, one idea a sentence, in the present tense. */
 export const english = {
   // Units.
   seconds: (count: number) => `${count} s`,
@@ -81,8 +79,6 @@ export const english = {
   starts: startsEnglish,
   find: findEnglish,
   livePage: liveEnglish,
-
-  // Settings that write, the builder, the API page.
   system: systemEnglish,
   sandboxSettings: sandboxEnglish,
   skillSettings: skillsEnglish,
