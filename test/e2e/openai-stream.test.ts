@@ -16,7 +16,7 @@ afterAll(async () => {
 const answer =
   "Nothing is lost, and nothing is done twice; what was asked is answered in words that come one after the other.";
 
-const longestMs = 60_000;
+const longestMs = 30_000;
 
 const chooses = { calls: [{ name: "choose_branch", args: { branch: "manus", confidence: 1, reason: "it can" } }] };
 
@@ -26,7 +26,8 @@ test("text of an agent behind the gateway, alone or as a flow's answer, reaches 
   const model = await startScriptedModel(({ tools = [] }) =>
     tools.some((tool) => tool.function.name === "choose_branch")
       ? chooses
-      : { text: answer, midway: Promise.race([seen.promise, Bun.sleep(longestMs)]) },
+      : // Who begins to read an answer after its first words gets it only when it is whole.
+        { text: answer, delayMs: 1_000, midway: Promise.race([seen.promise, Bun.sleep(longestMs)]) },
   );
   const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted", SANDBOX: "off" };
   const manus = startAgent("manus", { ...env, MANYHANDS_HOME: home, PORT: `${freePort()}` });

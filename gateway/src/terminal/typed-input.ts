@@ -97,7 +97,7 @@ const bytesOf = (text: string) => Buffer.from(text, "latin1");
 
 /** A pasted text as one line, without what would act. */
 function onOneLine(text: string): string {
-  const lines = text.replaceAll(/\r\n?/g, "\n").replace(/\n+$/, "");
+  const lines = text.replaceAll(/\r\n?/g, "\n").replace(/(?<!\n)\n+$/, "");
   return lines
     .replaceAll("\t", "  ")
     .replaceAll("\n", breakSign)
