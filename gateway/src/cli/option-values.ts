@@ -12,7 +12,7 @@ export function listOf(value: string): readonly string[] {
 export function dollars(value: string): number {
   const amount = Number(value);
   if (value.trim() === "" || !Number.isFinite(amount) || amount < 0)
-    throw new InvalidArgumentError("It must be an amount of US dollars.");
+    throw new InvalidArgumentError("It must be an amount of US dollars, such as 0.5.");
   return amount;
 }
 

@@ -1,4 +1,5 @@
 import { patch } from "@decimalturn/toml-patch";
+import { isTable } from "manyhands/internal/config/settings/table";
 import { AppError } from "manyhands/internal/core/errors";
 import { parse, stringify, TomlError } from "smol-toml";
 
@@ -102,10 +103,6 @@ function tableIn(whole: TomlTable, path: readonly string[]): TomlTable {
   let value: unknown = whole;
   for (const key of path) value = isTable(value) ? value[key] : undefined;
   return isTable(value) ? value : {};
-}
-
-function isTable(value: unknown): value is TomlTable {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
 function defined(table: TomlTable): TomlTable {

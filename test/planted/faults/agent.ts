@@ -597,8 +597,8 @@ export const agentFaults: readonly Fault[] = [
   {
     id: "lists-without-order",
     file: "shared/src/agent/act/task-permission.ts",
-    find: " && !Array.isArray(held)\n",
-    becomes: "\n",
+    find: "isObject(held)",
+    becomes: 'typeof held === "object" && held !== null',
     harm: "A call allowed for a task covers calls with other arguments.",
     tests: ["shared/src/agent/act/task-permission"],
   },

@@ -202,20 +202,12 @@ function openStore(
 }
 
 function rowOf({ id, of, state, updatedAt, title }: TaskSummary, columns: number): string {
-  const when = localTime(new Date(updatedAt));
+  // By the clock of whoever reads it, in a form that sorts, which is the Swedish one.
+  const when = new Date(updatedAt).toLocaleString("sv-SE");
   const name = of === undefined ? "" : `${safeLine(of, 40).padEnd(13)}  `;
   const facts = `${safeLine(id, 80)}  ${name}${statusIn(state).padEnd(14)}  ${when}  `;
   return facts + safeLine(title, Math.max(20, columns - facts.length));
 }
-
-/** The time by the clock of whoever reads it, in a form that sorts. */
-const localTime = (at: Date): string =>
-  [
-    [at.getFullYear(), at.getMonth() + 1, at.getDate()].map(twoDigits).join("-"),
-    [at.getHours(), at.getMinutes(), at.getSeconds()].map(twoDigits).join(":"),
-  ].join(" ");
-
-const twoDigits = (part: number): string => `${part}`.padStart(2, "0");
 
 /** What `--status` and the gateway call a state that A2A names otherwise. */
 function statusIn(state: TaskSummary["state"]): string {

@@ -1,6 +1,6 @@
-import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import type { CliContext } from "../../session/context.ts";
-import { listOf } from "../option-values.ts";
+import { dollars, listOf } from "../option-values.ts";
 import type { StartsOptions } from "./schedules.ts";
 
 // Loaded by the command that is called: none needs what all need.
@@ -79,7 +79,7 @@ function addSchedules(
         .default("skip"),
     )
     .option("--notify <list>", "targets to notify, separated by commas", listOf)
-    .option("--budget-usd <amount>", "spending limit of each run, in US dollars", amount)
+    .option("--budget-usd <amount>", "spending limit of each run, in US dollars", dollars)
     .action(async (one: string, task: string, options) =>
       done(await (await commands()).addSchedule(one, task, options, context)),
     );
@@ -108,10 +108,4 @@ function addSchedules(
     .action(async (one: string, options: StartsOptions) =>
       done(await (await commands()).runScheduleNow(one, options, context)),
     );
-}
-
-function amount(value: string): number {
-  const usd = Number(value);
-  if (value.trim() === "" || !(usd >= 0)) throw new InvalidArgumentError("It must be an amount such as 0.5.");
-  return usd;
 }

@@ -13,6 +13,7 @@ import {
 } from "@a2a-js/sdk";
 import { type Context, Hono } from "hono";
 import type { Identify } from "../../core/caller.ts";
+import { isObject } from "../../core/json.ts";
 import { challengeOf } from "../../http/challenge.ts";
 import { JsonTextError, parseJsonBytes } from "../../http/json-text.ts";
 import { bodyOf, jsonBody } from "../../http/request-body.ts";
@@ -194,7 +195,7 @@ function named(c: Context) {
 
 /** Non-objects count as empty objects. */
 function object(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  return isObject(value) ? { ...value } : {};
 }
 
 type HttpJsonDeps = {

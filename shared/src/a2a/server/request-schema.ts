@@ -1,5 +1,6 @@
 import { TaskState } from "@a2a-js/sdk";
 import * as z from "zod";
+import { isObject } from "../../core/json.ts";
 import { FieldViolationsError } from "../wire-error.ts";
 
 const id = (longest: number) => z.string().min(1).max(longest);
@@ -18,10 +19,7 @@ const flag = z.union([z.boolean(), z.enum(["true", "false"]).transform((text) =>
   error: "must be true or false",
 });
 /** Passed through by reference, so that keys like `__proto__` remain data. */
-export const metadata = z.custom<Record<string, unknown>>(
-  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-  "must be an object",
-);
+export const metadata = z.custom<Record<string, unknown>>(isObject, "must be an object");
 /** Bytes in ProtoJSON: base64 in either alphabet. */
 export const base64 = z.string().regex(/^[A-Za-z0-9+/_-]*={0,2}$/, "must be base64");
 /** A URL an agent may be asked to fetch. What it may really reach is decided when it fetches. */

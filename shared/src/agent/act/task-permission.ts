@@ -1,3 +1,4 @@
+import { isObject } from "../../core/json.ts";
 import type { ToolCall } from "../../core/model.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import type { ParsedArguments } from "../../models/arguments.ts";
@@ -35,8 +36,6 @@ const longestArguments = 4_000;
 /** The same text for equal values, in whatever order the model wrote them. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, held: unknown) =>
-    typeof held === "object" && held !== null && !Array.isArray(held)
-      ? Object.fromEntries(Object.entries(held).sort(([one], [other]) => (one < other ? -1 : 1)))
-      : held,
+    isObject(held) ? Object.fromEntries(Object.entries(held).sort(([one], [other]) => (one < other ? -1 : 1))) : held,
   );
 }

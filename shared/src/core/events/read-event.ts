@@ -1,3 +1,4 @@
+import { isObject } from "../json.ts";
 import type { RunEvent } from "../runs/run.ts";
 import { type EventType, eventTypes, type JournalEvent, type ReadEvent, type ReadFlowEvent } from "./events.ts";
 
@@ -15,12 +16,11 @@ export function readEvent(stored: RunEvent): ReadEvent {
   }
   const { type: _, note, data, ...beside } = stored;
   if (typeof note !== "string") return { type: "unknown", of: type };
-  const isNew = typeof data === "object" && data !== null && !Array.isArray(data);
   return {
     type: "flow-told",
     of: type,
     note,
-    data: isNew ? (data as ReadFlowEvent["data"]) : { ...beside, ...formerly(type, beside) },
+    data: isObject(data) ? (data as ReadFlowEvent["data"]) : { ...beside, ...formerly(type, beside) },
   };
 }
 

@@ -1,5 +1,5 @@
 import { AppError } from "../../core/errors.ts";
-import type { Json } from "../../core/json.ts";
+import { isObject, type Json } from "../../core/json.ts";
 import { type RunStatus, type StoredEvent, terminalStatuses } from "../../core/runs/engine.ts";
 import type { LogPage, RunLog } from "../follow.ts";
 import type { Database } from "./database.ts";
@@ -38,8 +38,7 @@ export async function recordedOf(database: Database, runId: string, field: strin
   if (rows.length === 0) throw missing(runId);
   return rows.flatMap(({ out }) => {
     const result: Json = JSON.parse(out ?? "null");
-    const isObject = typeof result === "object" && result !== null && !Array.isArray(result);
-    return isObject && Object.hasOwn(result, field) ? [(result as { [field: string]: Json })[field] ?? null] : [];
+    return isObject(result) && Object.hasOwn(result, field) ? [(result[field] as Json | undefined) ?? null] : [];
   });
 }
 
