@@ -61,7 +61,7 @@ export const configFaults: readonly Fault[] = [
   {
     id: "public-gateway-without-token",
     file: "shared/src/config/access/exposure.ts",
-    find: `    "gateway.public_url": gateway.public_url,\n`,
+    find: `    [["gateway", "public_url"], gateway.public_url],\n`,
     becomes: "",
     harm: "A gateway that is reached from outside by its public address starts without any token.",
     tests: config,

@@ -21,6 +21,7 @@ const allowedValue = z.looseObject({
   minimum: z.number().optional(),
   maximum: z.number().optional(),
   minLength: z.number().optional(),
+  items: z.looseObject({ description: z.string().optional() }).optional(),
 });
 
 /** A key's values, as its JSON Schema describes them. */
@@ -92,11 +93,12 @@ export function fixedKeys(node: KeyNode, path: readonly string[] = []): { path: 
 
 /** What a value at this place must be, in words for an error message. */
 export function allowedValues(node: KeyNode): string {
-  const { type, description, enum: values, minimum, maximum, minLength = 0 } = node.allowed();
+  const { type, description, enum: values, minimum, maximum, minLength = 0, items } = node.allowed();
   if (description !== undefined) return description;
   if (values !== undefined) return `one of ${values.map(String).join(", ")}`;
   if (type === "boolean") return "true or false";
-  if (type === "array") return "a list of texts";
+  if (type === "array")
+    return items?.description === undefined ? "a list of texts" : `a list, each ${items.description}`;
   if (node.properties !== undefined) return "a table";
   if (type === "string") return minLength > 0 ? "a text that is not empty" : "a text";
   const kind = type === "integer" ? "a whole number" : "a number";

@@ -1,10 +1,9 @@
-import { AppError } from "../../core/errors.ts";
 import { firstFreePort } from "../agents.ts";
 import { type Sections, sectionsSchema } from "../sections/sections.ts";
 import { configFileVariable, readEnvironment, tablesNamedIn } from "./environment.ts";
 import { readSettingsFile, type SettingsText } from "./file.ts";
 import { childNode, type KeyNode, keyTree, withTables } from "./key-tree.ts";
-import { badValue, placeOf, unknownKey, unknownVariable } from "./settings-error.ts";
+import { badValue, faultAt, placeOf, unknownKey, unknownVariable } from "./settings-error.ts";
 import { isTable, setAt, type Table, valueAt, valuePaths, withoutEmpty } from "./table.ts";
 
 /** Where settings come from. `file` is the settings file named explicitly, if any. */
@@ -72,12 +71,6 @@ function withPorts(sections: Sections): Sections {
   return { ...sections, agents: Object.fromEntries(agents) };
 }
 
-/** Where something below this path was set; undefined if nothing was. */
-export function originBelow({ origins }: Pick<Settings, "origins">, path: readonly string[]): string | undefined {
-  const table = path.join(".");
-  return [...origins].find(([key]) => key === table || key.startsWith(`${table}.`))?.[1];
-}
-
 /** The tables within a file's sections, as `[section, name]`. */
 function tablesOf(table: Readonly<Table>): readonly (readonly string[])[] {
   return Object.entries(table).flatMap(([section, value]) => {
@@ -125,11 +118,8 @@ function takeNamedKeys(
     if (typeof variable !== "string") return;
     const value = env[variable];
     if (value === undefined || value === "") {
-      const origin = origins.get(named.join(".")) ?? "settings";
-      throw new AppError(
-        "config_invalid",
-        `${origin}: [${path.join(".")}] ${key}_env names ${variable}, which is not set. Set it to ${what}.`,
-      );
+      const why = `[${path.join(".")}] ${key}_env names ${variable}, which is not set. Set it to ${what}.`;
+      throw faultAt({ origins }, named, why);
     }
     setAt(merged, [...path, key], value);
     origins.set([...path, key].join("."), variable);
