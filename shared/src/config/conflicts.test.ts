@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "./config.ts";
+import { readSettings } from "./settings/settings.ts";
 
 const cwd = await mkdtemp(join(tmpdir(), "manyhands-conflicts-"));
 afterAll(() => rm(cwd, { recursive: true }));
@@ -66,4 +67,34 @@ test.each<[key: string, value: string, allowed: string]>([
 
 test("a proxy may be a host and a port, and a language written as systems write it", async () => {
   expect(await refusal('[browser]\nlocale = "de_DE"\nproxy.server = "localhost:3128"\n')).toBe("accepted");
+});
+
+test("a variable sets a flow's options, and all the tables of principals or families, as JSON", async () => {
+  const toml = '[limits.principals.ann]\nruns_at_once = 1\n[flows.pair]\nflow = "loop"\noptions.agent = "swe"\n';
+  await writeFile(join(cwd, "manyhands.toml"), toml);
+  const env = {
+    MANYHANDS_FLOWS_PAIR_OPTIONS: '{"maxIterations": 2}',
+    MANYHANDS_LIMITS_PRINCIPALS: '{"bo@team.example": {"runs_at_once": 3}}',
+    MANYHANDS_LLM_FAMILIES: '{"own-": {"vision": true}}',
+  };
+  const { sections, origins } = await readSettings({ cwd, env });
+  expect(sections.flows.pair).toMatchObject({ flow: "loop", options: { maxIterations: 2 } });
+  expect(sections.limits.principals).toEqual({ "bo@team.example": { runs_at_once: 3 } });
+  expect(sections.llm.families).toEqual({ "own-": { vision: true } });
+  expect([...origins]).toEqual([
+    ["flows.pair.flow", "manyhands.toml, line 4"],
+    ["flows.pair.options", "MANYHANDS_FLOWS_PAIR_OPTIONS"],
+    ["limits.principals", "MANYHANDS_LIMITS_PRINCIPALS"],
+    ["llm.families", "MANYHANDS_LLM_FAMILIES"],
+  ]);
+});
+
+test.each([
+  ["MANYHANDS_FLOWS_PAIR_OPTIONS", "nonsense", "flows.pair.options", "a table of the flow's options; in a variable"],
+  ["MANYHANDS_LIMITS_PRINCIPALS", "[1]", "limits.principals", "tables; in a variable, as JSON"],
+  ["MANYHANDS_LLM_FAMILIES", '{"own-": {"sight": true}}', "llm.families", "tables; in a variable, as JSON"],
+])("%s cannot be %s", async (variable, value, key, allowed) => {
+  expect(await refusal("", { [variable]: value })).toMatchObject({
+    message: expect.stringMatching(new RegExp(`^${variable}: ${key} cannot be .*\\. Allowed: ${allowed}`)),
+  });
 });

@@ -9,7 +9,7 @@ export type KeyNode = {
   /** Tables with names the user chooses, beside `properties`. */
   readonly named?: KeyNode;
   /** What the text of a variable is converted to, where that is not text. */
-  readonly type?: "array" | "boolean" | "number";
+  readonly type?: "array" | "boolean" | "number" | "table";
   /** What may be set here. Made when it is asked for: few keys are set, and fewer are wrong. */
   allowed(): AllowedValue;
 };
@@ -55,6 +55,7 @@ function within(schema: z.core.$ZodType): z.core.$ZodType {
 function typeOf(value: z.core.$ZodType): KeyNode["type"] {
   if (value instanceof z.ZodArray) return "array";
   if (value instanceof z.ZodBoolean) return "boolean";
+  if (value instanceof z.ZodRecord) return "table";
   return value instanceof z.ZodNumber ? "number" : undefined;
 }
 
@@ -85,9 +86,17 @@ export function nodeAt(root: KeyNode, path: readonly string[]): KeyNode | undefi
   return node;
 }
 
-/** Every key with a value and a fixed place, by path. */
+/**
+ * Whether a variable sets what is at this path: a value, or all the tables that are named there. A
+ * variable has room for the name of one table, which is in a section.
+ */
+export function isSetWhole({ properties, named }: KeyNode, path: readonly string[]): boolean {
+  return properties === undefined || (named !== undefined && path.length > 1);
+}
+
+/** Every key with a fixed place that a variable sets, by path. */
 export function fixedKeys(node: KeyNode, path: readonly string[] = []): { path: readonly string[]; node: KeyNode }[] {
-  if (node.properties === undefined) return [{ path, node }];
+  if (node.properties === undefined || isSetWhole(node, path)) return [{ path, node }];
   return Object.entries(node.properties).flatMap(([key, child]) => fixedKeys(child, [...path, key]));
 }
 

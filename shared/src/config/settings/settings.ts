@@ -45,6 +45,7 @@ export async function readSettings({ cwd, file, env, agent }: SettingsSource): P
   const origins = new Map<string, string>();
   if (read !== undefined) for (const path of valuePaths(merged, root)) origins.set(path.join("."), placeOf(read, path));
   for (const { variable, path, value } of entries) {
+    for (const key of origins.keys()) if (key.startsWith(`${path.join(".")}.`)) origins.delete(key);
     setAt(merged, path, value);
     origins.set(path.join("."), variable);
   }
@@ -88,8 +89,8 @@ function checkKeys(table: Readonly<Table>, node: KeyNode, path: readonly string[
   }
 }
 
-/** A fault inside a list is reported at the list, since that is what was set. */
-function keyWithOrigin(path: readonly string[], origins: ReadonlyMap<string, string>): readonly string[] {
+/** The key that was set at or above a path: of what is in a list or a flow's options, these. */
+export function keyWithOrigin(path: readonly string[], origins: ReadonlyMap<string, string>): readonly string[] {
   for (let length = path.length; length > 0; length--) {
     const key = path.slice(0, length);
     if (origins.has(key.join("."))) return key;
