@@ -54,9 +54,9 @@ const maxMoments = 128;
 
 /**
  * The spans of a run, by OpenTelemetry's semantic conventions for generative AI. What was said,
- * asked and answered is not in them: only names, times, counts and codes of errors. Undefined for a run
- * that is not sampled; `share` of those without a caller's trace is. The same journal always gives
- * the same spans with the same ids, so a span that is reported twice is the same one.
+ * asked and answered is not in them: only names, times, counts and codes of errors. Undefined for a
+ * run that is not sampled; `share` of those without a caller's trace is. The same journal always
+ * gives the same spans with the same ids, so a span that is reported twice is the same one.
  */
 export function runSpans(run: RunRecord, operation: Operation, share: number): RunSpans | undefined {
   const caller = callerTrace(run.input);
