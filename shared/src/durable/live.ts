@@ -24,7 +24,9 @@ export class Live {
     };
   }
 
-  /** A follower; with `shownAfter`, it also gets what was shown since the last event, from there on. */
+  /**
+   * A follower; with `shownAfter`, it also gets what was shown since the last event, from there on.
+   */
   follow(runId: string, shownAfter?: number): Follower {
     const follower = new Follower(() => {
       const all = this.#followers.get(runId);
