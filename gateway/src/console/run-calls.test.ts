@@ -9,7 +9,11 @@ import { echo, startGateway, type TestFlow, type TestGateway } from "../testing/
 type Made = { readonly name: string; readonly given: object; readonly text: string; readonly isError?: boolean };
 
 const calls: readonly Made[] = [
-  { name: "bash", given: { command: "make lint test install" }, text: "\u001b[31mred\u001b[0m\n[exit code 0, 0.1 s, cwd .]" },
+  {
+    name: "bash",
+    given: { command: "make lint test install" },
+    text: "\u001b[31mred\u001b[0m\n[exit code 0, 0.1 s, cwd .]",
+  },
   {
     name: "sql_query",
     given: { sql: "SELECT 1" },
