@@ -275,11 +275,14 @@ test("config shows the settings in effect and their sources, and no secret", asy
       OPENAI_API_KEY: "sk-very-secret",
       OPENAI_BASE_URL: "http://user:pw@127.0.0.1:1/v1",
       MANYHANDS_BROWSER_PROXY_PASSWORD: "hunter2",
+      MANYHANDS_FLOWS_PAIR_FLOW: "loop",
+      MANYHANDS_FLOWS_PAIR_OPTIONS: '{"maxIterations": 2}',
     },
   });
   for (const flags of [[], ["--json"]]) expect(await cli.run("config", ...flags)).toBe(0);
   expect(cli.out()).toContain("m  (MANYHANDS_MODEL)");
   expect(cli.out()).toContain("(secret, 14 characters)");
+  expect(cli.out()).toMatch(/flows\.pair\.options\.maxIterations +2 {2}\(MANYHANDS_FLOWS_PAIR_OPTIONS\)/);
   expect(cli.out()).toMatch(/agents\.swe\.port +4103 {2}\(default\)/);
   for (const secret of ["sk-very-secret", "pw@", "hunter2"]) expect(cli.out()).not.toContain(secret);
 });

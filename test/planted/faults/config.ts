@@ -61,7 +61,7 @@ export const configFaults: readonly Fault[] = [
   {
     id: "public-gateway-without-token",
     file: "shared/src/config/access/exposure.ts",
-    find: `    "gateway.public_url": gateway.public_url,\n`,
+    find: `    [["gateway", "public_url"], gateway.public_url],\n`,
     becomes: "",
     harm: "A gateway that is reached from outside by its public address starts without any token.",
     tests: config,
@@ -285,8 +285,8 @@ export const configFaults: readonly Fault[] = [
   {
     id: "named-key-empty",
     file: "shared/src/config/settings/settings.ts",
-    find: 'if (value === undefined || value === "") {\n      const origin',
-    becomes: "if (value === undefined) {\n      const origin",
+    find: 'if (value === undefined || value === "") {\n      const why',
+    becomes: "if (value === undefined) {\n      const why",
     harm: "An empty variable counts as a key, and the first request is refused far from its cause.",
     tests: config,
   },

@@ -1,9 +1,10 @@
 import type * as z from "zod";
-import { AppError } from "../../core/errors.ts";
+import type { AppError } from "../../core/errors.ts";
 import type { AgentInput, FlowSettings } from "../../core/runs/task.ts";
 import { checkName } from "../agents/agent-config.ts";
 import type { notifySection, schedulesSection, triggersSection } from "../sections/trigger-sections.ts";
-import { originBelow, type Settings } from "../settings/settings.ts";
+import type { Settings } from "../settings/settings.ts";
+import { faultAt } from "../settings/settings-error.ts";
 
 /** What is started when a schedule is due or a webhook arrives, and for whom. */
 export type StartConfig = {
@@ -148,6 +149,5 @@ function set(budget: NonNullable<StartTable["budget"]>): NonNullable<AgentInput[
 }
 
 function invalid(settings: Settings, path: readonly string[], why: string): AppError {
-  const origin = originBelow(settings, path) ?? "settings";
-  return new AppError("config_invalid", `${origin}: [${path.join(".")}] ${why}`);
+  return faultAt(settings, path, `[${path.join(".")}] ${why}`);
 }
