@@ -138,15 +138,21 @@ export const readers: { readonly [Type in JournalEvent["type"]]: Reader<Type> } 
   "run-ended": (thread, { status, error }, stored) => {
     closeQuestion(thread);
     for (const said of thread.unread.values()) said.isUnread = true;
+    for (const call of thread.calls.values()) if (call.ended === undefined) call.isCut = true;
     for (const item of thread.items)
       if (item.kind === "turn" && item.state === "working") item.state = status === "completed" ? "done" : status;
     if (status === "completed") return;
-    // What an agent failed with is often what the run failed with, and told already.
-    const isTold = thread.items.some((item) => item.kind === "turn" && item.error === error?.message);
+    // What an agent or a step failed with is often what the run failed with, and told already.
+    const isTold = thread.items.some((item) => errorOf(item) === error?.message);
     const text = isTold ? "" : (error?.message ?? "");
     note(thread, stored, { tone: status === "failed" ? "bad" : "plain", text, of: status });
   },
 };
+
+function errorOf(item: ThreadItem): string | undefined {
+  if (item.kind === "turn") return item.error;
+  return item.kind === "note" && item.tone === "bad" ? item.text : undefined;
+}
 
 function answered(
   thread: Building,

@@ -56,6 +56,7 @@ export class RunTree {
     "run-ended": (_, run, __, item) => {
       run.ended = item;
       closeWaits(run, Date.parse(item.at));
+      for (const child of run.children) if (child.kind === "call") child.ended ??= item;
     },
   };
 
