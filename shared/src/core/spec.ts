@@ -1,8 +1,8 @@
 import { AppError } from "./errors.ts";
 
 /**
- * The form of the name of an agent, a flow, a schedule and the like, which goes into URLs, run kinds
- * and environment variables.
+ * The form of the name of an agent, a flow, a schedule and the like, which goes into URLs, run
+ * kinds and environment variables.
  */
 export const nameForm = /^(?=.{1,60}$)[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 /** The same in words. */
