@@ -8,7 +8,10 @@ import type { TaskUpdate } from "../client/task-update.ts";
 import type { Ask } from "./ask.ts";
 import { type SeenCall, seenCall } from "./peer-calls.ts";
 
-/** Most progress lines stored per ask, the last of which says so, and how long a step's first line waits for others. */
+/**
+ * Most progress lines stored per ask, the last of which says so, and how long a step's first line
+ * waits for others.
+ */
 const maxLines = 100;
 const gatherMs = 2_000;
 
