@@ -71,6 +71,7 @@ test.each<[key: string, value: string, allowed: string]>([
   ["browser.proxy.server", '"socks5://proxy.example:1"', 'an HTTP proxy, such as "http://proxy.example:3128"'],
   ["browser.locale", '"no language"', 'a language such as "en-US"'],
   ["browser.trusted_hosts", '["https://shop.example"]', 'a list, each a host as in a URL, or "*.example.com"'],
+  ["sandbox.allow_domains", '["https://pypi.org"]', 'a list, each a host as in a URL, or "*.example.com"'],
   ["egress.allow", '["*.example.com"]', 'a list, each a host as in a URL: "intranet.example"'],
 ])("%s cannot be %s, which is told at once, with what is allowed", async (key, value, allowed) => {
   expect(await refusal(`\n${key} = ${value}`)).toMatchObject({
