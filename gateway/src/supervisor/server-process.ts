@@ -64,7 +64,8 @@ export function startServer(spec: ServerSpec): ServerProcess {
   const logTail = async () => lastLines(await log.text());
   const lastWords = async (exitCode: number | null) => {
     const said = await logTail();
-    if (said !== "" || exitCode !== 0) return `:\n${said}`;
+    if (said !== "") return `:\n${said}`;
+    if (exitCode !== 0) return `, and its log has no word of it, as on a full disk: ${spec.logPath}`;
     // A module that only exports its agent ends at once.
     return ` without any output. An entry point must serve its agent, with serveAgent, until a signal ends it: ${spec.entry}`;
   };

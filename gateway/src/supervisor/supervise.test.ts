@@ -203,6 +203,8 @@ test.skipIf(process.platform !== "linux")(
     const silent = startServer({ ...server, url: `http://127.0.0.1:${freePort("127.0.0.1")}` });
     await expect(silent.ready({ timeoutMs: 500 })).rejects.toThrow("was not ready in 0.5 s");
     await silent.stop(10_000);
+    const ending = startServer({ ...(await spec("process.exit(1);")), logPath: "/dev/full" });
+    await expect(ending.ready({ timeoutMs: 10_000 })).rejects.toThrow("as on a full disk: /dev/full");
     const running = startServer({ ...server, url });
     expect(await running.ready({ timeoutMs: 1_500 })).toBe(url);
     await running.stop(10_000);
