@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Credentials } from "../../a2a/client/credentials.ts";
 import type { Limits } from "../../core/agent.ts";
+import { defined } from "../../core/json.ts";
 import { nameForm, nameWords } from "../../core/spec.ts";
 import { isLoopback } from "../../http/loopback-guard.ts";
 import type { ModelConfig } from "../../models/config.ts";
@@ -209,7 +210,7 @@ function delegatesOf(
 
 /** The limits a table sets, in the units of the agent's own. */
 function limitsOf(table: Sections["agents"][string]["limits"]): Partial<Limits> {
-  const limits = {
+  return defined({
     steps: table.steps,
     tokens: table.tokens,
     usd: table.usd,
@@ -218,6 +219,5 @@ function limitsOf(table: Sections["agents"][string]["limits"]): Partial<Limits> 
     callsPerTurn: table.calls_per_turn,
     parallelCalls: table.parallel_calls,
     resultCharacters: table.result_characters,
-  };
-  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+  });
 }

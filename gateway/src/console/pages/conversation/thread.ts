@@ -1,7 +1,7 @@
 import type { EventOf, JournalEvent } from "manyhands/internal/core/events/events";
-import type { Part } from "manyhands/internal/core/message";
+import { type Part, textOf } from "manyhands/internal/core/message";
 import type { TaskUsage } from "manyhands/internal/core/usage";
-import { type FlowSent, isFlowEvent, type StoredEvent, textsIn } from "../../api/events.ts";
+import { type FlowSent, isFlowEvent, type StoredEvent } from "../../api/events.ts";
 import { type PlanItem, planOf } from "../run/model/plan.ts";
 import type { Contribution, ContributionCall, Note, SaidItem, ThreadItem } from "./thread-items.ts";
 
@@ -54,7 +54,7 @@ function read(thread: Building, stored: StoredEvent, event: JournalEvent): void 
 /** How each type of event changes the thread. */
 export const readers: { readonly [Type in JournalEvent["type"]]: Reader<Type> } = {
   "message-received": (thread, { messageId, parts }, stored) => {
-    const text = textsIn(parts);
+    const text = textOf(parts);
     const open = thread.items.findLast((item) => item.kind === "question");
     if (open?.kind === "question" && open.answer === undefined && !open.isOver) open.answer = { text, at: stored.at };
     else {
@@ -106,7 +106,7 @@ export const readers: { readonly [Type in JournalEvent["type"]]: Reader<Type> } 
     turnOf(thread, stored).parts.push({ kind: "recalled", entries: texts });
   },
   "agent-asked": (thread, { askId, agent, text, parts }, stored) => {
-    const asked = textsIn(parts) || text;
+    const asked = textOf(parts) || text;
     const turn: Contribution = { ...newTurn(agent, stored), asked };
     thread.asks.set(askId, turn);
     thread.items.push(turn);
@@ -175,7 +175,7 @@ function answered(
 
 function addArtifact(thread: Building, { name, parts }: EventOf<"artifact-added">, stored: StoredEvent): void {
   const files = parts.filter((part) => part.type === "file");
-  const text = textsIn(parts);
+  const text = textOf(parts);
   // What it failed with is told where it happened.
   if (thread.items.some((item) => item.kind === "turn" && item.error === text.trim() && text !== "")) return;
   const turn = turnOf(thread, stored);
