@@ -243,8 +243,20 @@ test("an expected failure is one sentence and exit code 1", async () => {
   expect(cli.said()).toEndWith("The agent is gone.\n");
 });
 
-test("a mistyped command line prints help and exits with code 2", async () => {
+test("a mistyped command line says what is wrong and where help is, in a few lines, and exits with code 2", async () => {
   await using cli = await cliForTest({});
+  for (const [args, help] of [
+    [["rnu"], "bun manyhands --help"],
+    [["runs", "shwo"], "bun manyhands runs --help"],
+    [["runs", "list", "--limit", "x"], "bun manyhands runs list --help"],
+    [["schedules", "add"], "bun manyhands schedules add --help"],
+  ] as const) {
+    const before = cli.said().length;
+    expect(await cli.run(...args)).toBe(2);
+    const said = cli.said().slice(before);
+    expect(said).toEndWith(`\`${help}\` shows how to use it.\n`);
+    expect(said.split("\n").length).toBeLessThan(6);
+  }
   for (const args of [["rnu"], [], ["run"], ["run", "x", "--nope"], ["run", "x", "--budget-usd", "-1"]])
     expect(await cli.run(...args)).toBe(2);
   expect(cli.said()).toContain("unknown command 'rnu'");

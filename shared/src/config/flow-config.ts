@@ -1,4 +1,5 @@
 import type { AppError } from "../core/errors.ts";
+import { defined } from "../core/json.ts";
 import type { FlowSettings } from "../core/runs/task.ts";
 import { checkName, namedFile } from "./agents/agent-config.ts";
 import type { NamedFile } from "./agents/named-files.ts";
@@ -42,7 +43,7 @@ export function flowConfig(
 function compositionOf(name: string, table: FlowTable, from: Settings): ComposedFlow {
   const { flow, title, description, agents, options } = table;
   if (flow === undefined) throw either(from, name);
-  const settings = { ...(agents && { agents }), ...(options && { options }) };
+  const settings = defined({ agents, options });
   const origin = originBelow(from, ["flows", name]) ?? "settings";
   return { flow, title, description, settings, origin };
 }

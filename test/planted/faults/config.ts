@@ -149,8 +149,8 @@ export const configFaults: readonly Fault[] = [
   {
     id: "quota-left-out-lifts-all",
     file: "shared/src/config/quota-config.ts",
-    find: ".filter(([, value]) => value !== undefined)",
-    becomes: "",
+    find: "return defined({",
+    becomes: "return ({",
     harm: "One limit set for a principal by name lifts all the others that hold for everybody.",
     tests: config,
   },
@@ -181,8 +181,8 @@ export const configFaults: readonly Fault[] = [
   {
     id: "options-of-a-composed-flow-lost",
     file: "shared/src/config/flow-config.ts",
-    find: "...(options && { options })",
-    becomes: "",
+    find: "defined({ agents, options })",
+    becomes: "defined({ agents })",
     harm: "A flow that the settings compose runs with its default options.",
     tests: ["shared/src/config/flow-config"],
   },

@@ -13,7 +13,7 @@ import {
   type ToolResult,
 } from "../../core/tools/tool.ts";
 import { withinSpan } from "../../core/trace.ts";
-import type { ArtifactStore, Workspace } from "../../core/workspace.ts";
+import type { ArtifactStore, Workspace, Workspaces } from "../../core/workspace.ts";
 import { amongFiles, holdSources } from "../../machine/workspace/held-sources.ts";
 import { answerInquiries, type PendingSpending } from "../model-call/answer-inquiries.ts";
 import { timeLimit, workDeadline } from "../model-call/spending.ts";
@@ -28,13 +28,12 @@ import { judgeRisk, quotedRisk, type RiskPolicy, riskPolicyFor } from "./judge-r
 import { type ReadCall, readCall } from "./plan-call.ts";
 
 /** What tools need of the server they run in. */
-export type ToolDeps = {
+export type ToolDeps = Workspaces & {
   readonly model: Model;
   readonly risky?: RiskPolicy;
   readonly artifacts: ArtifactStore;
   /** The `fetch` of tools; no web access if left out. */
   readonly fetch?: ToolFetch;
-  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
 
 /** The tool whose call failed, and whether it only sets a part of what it acts on. */

@@ -1,3 +1,4 @@
+import { textOf } from "../../core/message.ts";
 import { filesToMake } from "../../core/text/files-in-text.ts";
 import { failure, type ToolResult } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
@@ -9,7 +10,7 @@ import type { AgentState } from "./agent-state.ts";
  */
 export async function unmadeFiles({ goal }: AgentState, openWorkspace: () => Promise<Workspace>): Promise<string[]> {
   const parts = goal.role === "user" ? goal.parts : [];
-  const wanted = filesToMake(parts.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
+  const wanted = filesToMake(textOf(parts));
   if (wanted.length === 0) return [];
   const { files } = await listFiles(await openWorkspace());
   const there = new Set(files.map(({ path }) => baseName(path)));

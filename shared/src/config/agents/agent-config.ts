@@ -2,10 +2,12 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Credentials } from "../../a2a/client/credentials.ts";
 import type { Limits } from "../../core/agent.ts";
+import { defined } from "../../core/json.ts";
+import { nameForm, nameWords } from "../../core/spec.ts";
 import { isLoopback } from "../../http/loopback-guard.ts";
 import type { ModelConfig } from "../../models/config.ts";
 import { type CardConfig, cardConfig } from "../access/card-config.ts";
-import { everyone, firstFreePort, nameRule } from "../agents.ts";
+import { everyone, firstFreePort } from "../agents.ts";
 import { modelFor, type RoleConfigs, roleModels } from "../llm/models.ts";
 import { ownAddress } from "../own-address.ts";
 import type { AgentSection, ToolFamilyName } from "../sections/agent-section.ts";
@@ -104,8 +106,8 @@ export function checkName(
   settings: Pick<Settings, "origins" | "file">,
 ): void {
   const isReserved = name === "gateway";
-  if (!isReserved && name.length <= 60 && nameRule.pattern.test(name)) return;
-  const why = isReserved ? "that is the gateway's name" : `a name is made of ${nameRule.words}, 60 at most`;
+  if (!isReserved && nameForm.test(name)) return;
+  const why = isReserved ? "that is the gateway's name" : `a name is ${nameWords}`;
   throw faultAt(settings, [section, name], `[${section}.${name}] cannot be called that: ${why}.`);
 }
 
@@ -208,7 +210,7 @@ function delegatesOf(
 
 /** The limits a table sets, in the units of the agent's own. */
 function limitsOf(table: Sections["agents"][string]["limits"]): Partial<Limits> {
-  const limits = {
+  return defined({
     steps: table.steps,
     tokens: table.tokens,
     usd: table.usd,
@@ -217,6 +219,5 @@ function limitsOf(table: Sections["agents"][string]["limits"]): Partial<Limits> 
     callsPerTurn: table.calls_per_turn,
     parallelCalls: table.parallel_calls,
     resultCharacters: table.result_characters,
-  };
-  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+  });
 }

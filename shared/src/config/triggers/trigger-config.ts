@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import type { AppError } from "../../core/errors.ts";
+import { defined } from "../../core/json.ts";
 import type { AgentInput, FlowSettings } from "../../core/runs/task.ts";
 import { checkName } from "../agents/agent-config.ts";
 import type { notifySection, schedulesSection, triggersSection } from "../sections/trigger-sections.ts";
@@ -93,8 +94,8 @@ export function triggersConfig(settings: Settings): TriggersConfig {
     const { start, task, agents, options, budget, principal } = table;
     return {
       ...{ start, task, notify: table.notify, principal },
-      settings: { ...(agents && { agents }), ...(options && { options }) },
-      ...(budget && { budget: set(budget) }),
+      settings: defined({ agents, options }),
+      ...(budget && { budget: defined(budget) }),
     };
   };
   return {
@@ -141,11 +142,6 @@ function targetOf(name: string, table: NotifyTable, settings: Settings): NotifyT
 function checkStandard(secret: string, settings: Settings, path: readonly string[]): void {
   if (/^(?:whsec_)?[A-Za-z0-9+/]{22,}={0,2}$/.test(secret)) return;
   throw invalid(settings, path, 'has a secret that is not "whsec_" and 16 bytes or more in base64.');
-}
-
-/** The keys that are set. */
-function set(budget: NonNullable<StartTable["budget"]>): NonNullable<AgentInput["budget"]> {
-  return Object.fromEntries(Object.entries(budget).filter(([, value]) => value !== undefined));
 }
 
 function invalid(settings: Settings, path: readonly string[], why: string): AppError {

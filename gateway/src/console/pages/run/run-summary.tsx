@@ -1,5 +1,6 @@
+import { textOf } from "manyhands/internal/core/message";
 import { useMemo } from "preact/hooks";
-import { isEvent, textsIn } from "../../api/events.ts";
+import { isEvent } from "../../api/events.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
@@ -110,5 +111,5 @@ function Figures({ item }: { item: RunItem }) {
 }
 
 function textOfEvent(event: object): string {
-  return "parts" in event && Array.isArray(event.parts) ? textsIn(event.parts) : "";
+  return "parts" in event && Array.isArray(event.parts) ? textOf(event.parts) : "";
 }
