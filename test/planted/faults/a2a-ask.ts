@@ -5,9 +5,18 @@ export const a2aAskFaults: readonly Fault[] = [
   {
     id: "unsent-message-counts-as-read",
     file: "shared/src/a2a/ask/pass-messages.ts",
-    find: 'if ("fault" in sent) return;',
+    find: `      if (sent.fault.code === "conflict") held.push(message);
+      return;`,
     becomes: "",
     harm: "A message that the agent refused is shown as one that it read.",
+    tests: ["shared/src/a2a/ask/pass-messages"],
+  },
+  {
+    id: "message-answers-unseen-question",
+    file: "shared/src/a2a/ask/send-ask.ts",
+    find: `...(kind === "message" && { answers: false as const })`,
+    becomes: "",
+    harm: "What the user says just as the agent asks counts as the answer to what they have not seen.",
     tests: ["shared/src/a2a/ask/pass-messages"],
   },
   {
