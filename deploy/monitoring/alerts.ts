@@ -105,7 +105,7 @@ export const alerts: readonly Alert[] = [
     expr: 'max by (agent) (delta(manyhands_receivers{status="failed"}[1h])) > 0',
     lasts: "0m",
     severity: "warning",
-    summary: "{{ $labels.agent }} gave up notifying {{ $value }} receivers.",
+    summary: '{{ $labels.agent }} gave up notifying {{ printf "%.0f" $value }} receivers.',
   },
   {
     name: "ManyhandsSpending",

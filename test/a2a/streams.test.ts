@@ -62,6 +62,31 @@ test("live progress is sent to those who asked for it and is not part of the log
   ).toBe(true);
 });
 
+test("who begins to watch in the middle of an answer sees its first words once, and who comes back none again", async () => {
+  const words = Array.from({ length: 100 }, (_, n) => `w${n}`);
+  const first = sseItems(await stream("SendStreamingMessage", textMessage(`draft ${words.join(" ")}`), journal));
+  const progress = (item: SseItem | undefined) => result(item).statusUpdate?.metadata?.["manyhands/progress"]?.text;
+  let place = 0;
+  let id = "";
+  let item = (await first.next()).value;
+  for (; progress(item) === undefined; item = (await first.next()).value) {
+    place = item?.id ?? place;
+    id ||= result(item).task?.id ?? "";
+  }
+  const watched = async (headers: Record<string, string> = {}) =>
+    (await Array.fromAsync(sseItems(await stream("SubscribeToTask", { id }, { ...journal, ...headers })))).flatMap(
+      (seen) => progress(seen) ?? [],
+    );
+  const [late, asking, back] = await Promise.all([
+    watched(),
+    watched({ "Last-Event-ID": "0" }),
+    watched({ "Last-Event-ID": `${place}` }),
+  ]);
+  expect([late, asking]).toEqual([words, words]);
+  expect(back).toEqual(words.slice(words.length - back.length));
+  expect(back.length).toBeLessThan(words.length);
+});
+
 test("a stream ends when the agent asks; a subscription stays open through the question", async () => {
   const items = await Array.fromAsync(sseItems(await stream("SendStreamingMessage", textMessage("ask Who?"), journal)));
   const { id } = result(items[0]).task;

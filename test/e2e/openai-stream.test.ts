@@ -26,8 +26,7 @@ test("text of an agent behind the gateway, alone or as a flow's answer, reaches 
   const model = await startScriptedModel(({ tools = [] }) =>
     tools.some((tool) => tool.function.name === "choose_branch")
       ? chooses
-      : // Who begins to read an answer after its first words gets it only when it is whole.
-        { text: answer, delayMs: 1_000, midway: Promise.race([seen.promise, Bun.sleep(longestMs)]) },
+      : { text: answer, midway: Promise.race([seen.promise, Bun.sleep(longestMs)]) },
   );
   const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: "none", MANYHANDS_MODEL: "scripted", SANDBOX: "off" };
   const manus = startAgent("manus", { ...env, MANYHANDS_HOME: home, PORT: `${freePort()}` });

@@ -39,7 +39,7 @@ export async function* chunks(
   const lineOf = statusLines();
   const written = writtenText();
   yield chunk({ role: "assistant", content: "" });
-  for await (const item of deps.engine.follow(run.id, { after: run.lastEvent, signal })) {
+  for await (const item of deps.engine.follow(run.id, { after: run.lastEvent, shown: true, signal })) {
     if (item.kind === "progress") {
       const content = json ? "" : contentOf(item.event as PeerWriting | Progress, written);
       if (content !== "") yield chunk({ content });

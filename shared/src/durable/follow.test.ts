@@ -15,7 +15,7 @@ async function followed(live: Live, before: () => void): Promise<unknown> {
     },
   };
   try {
-    for await (const item of follow(live, log, "a", 0, signal)) return item;
+    for await (const item of follow(live, log, "a", { after: 0, signal })) return item;
     return "ended";
   } catch (error) {
     return error instanceof AppError ? error.code : error;
@@ -38,7 +38,7 @@ test("who followed a run, or all of them, no longer hears of news once it has st
   const log = { open, read: async () => ({ events: [], end: 0, hasEnded: false }) };
   const ways = [
     (signal: AbortSignal) => changes(live, open, signal),
-    (signal: AbortSignal) => follow(live, log, "a", 0, signal).pages()[Symbol.asyncIterator](),
+    (signal: AbortSignal) => follow(live, log, "a", { after: 0, signal }).pages()[Symbol.asyncIterator](),
   ] satisfies ((signal: AbortSignal) => AsyncIterator<unknown>)[];
   for (const begin of ways) {
     const stop = new AbortController();
@@ -78,7 +78,7 @@ test("a reader asks for page after page while there is more, waits for news behi
   const heard = [spyOn(stop.signal, "addEventListener"), spyOn(stop.signal, "removeEventListener")];
   const seen: string[] = [];
   const read = (async () => {
-    for await (const { event } of follow(live, log, "a", 2, stop.signal)) seen.push(event.type);
+    for await (const { event } of follow(live, log, "a", { after: 2, signal: stop.signal })) seen.push(event.type);
   })();
   const turns = async () => {
     for (let turn = 0; turn < 9; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -110,7 +110,7 @@ test("a reader that stops in the middle of a page is let go, and of a run that h
   let closed = 0;
   const { log } = paged([[[1, 2], 2, true]]);
   const own = { ...log, open: async () => () => void closed++ };
-  for await (const _ of follow(live, own, "a", 0, signal)) break;
+  for await (const _ of follow(live, own, "a", { after: 0, signal })) break;
   expect(closed).toBe(1);
   const { log: over } = paged([[[1], 1, true]]);
   const items: string[] = [];
@@ -122,7 +122,7 @@ test("a reader that stops in the middle of a page is let go, and of a run that h
       return close;
     },
   };
-  for await (const { event } of follow(live, late, "a", 0, signal)) items.push(event.type);
+  for await (const { event } of follow(live, late, "a", { after: 0, signal })) items.push(event.type);
   expect(items).toEqual(["e1"]);
 });
 

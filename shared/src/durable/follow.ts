@@ -1,4 +1,4 @@
-import type { FollowItem, Following, StoredEvent } from "../core/runs/engine.ts";
+import type { FollowItem, Following, FollowPlace, StoredEvent } from "../core/runs/engine.ts";
 import type { Live } from "./live.ts";
 
 /** A page of a run's log: what follows a place in it. */
@@ -21,8 +21,8 @@ export type RunLog = {
 };
 
 /** Engine.follow: reads the log page by page and waits for news between pages. */
-export function follow(live: Live, log: RunLog, runId: string, after: number, signal: AbortSignal): Following {
-  const open = () => pages(live, log, runId, after, signal);
+export function follow(live: Live, log: RunLog, runId: string, place: FollowPlace): Following {
+  const open = () => pages(live, log, runId, place);
   return {
     pages: open,
     async *[Symbol.asyncIterator]() {
@@ -48,10 +48,9 @@ async function* pages(
   live: Live,
   log: RunLog,
   runId: string,
-  after: number,
-  signal: AbortSignal,
+  { after = 0, shown = after === 0, signal }: FollowPlace,
 ): AsyncGenerator<readonly FollowItem[], void> {
-  const follower = live.follow(runId);
+  const follower = live.follow(runId, shown ? after : undefined);
   let close: (() => void) | undefined;
   try {
     close = await log.open();

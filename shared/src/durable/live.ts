@@ -1,5 +1,6 @@
 import type { FollowItem } from "../core/runs/engine.ts";
 import type { RunEvent } from "../core/runs/run.ts";
+import { Shown } from "./shown.ts";
 
 /** How many progress items are kept for a reader; older ones are dropped. */
 const progressKept = 1000;
@@ -8,8 +9,25 @@ const progressKept = 1000;
 export class Live {
   readonly #followers = new Map<string, Set<Follower>>();
   readonly #ofAll = new Set<Follower>();
+  /** Of the runs that this process executes. */
+  readonly #shown = new Map<string, Shown>();
 
-  follow(runId: string): Follower {
+  /**
+   * Begins to execute a run whose last event has this number: what it shows is kept until the next
+   * event. What this returns ends that.
+   */
+  execute(runId: string, lastEvent: number): () => void {
+    const shown = new Shown(lastEvent);
+    this.#shown.set(runId, shown);
+    return () => {
+      if (this.#shown.get(runId) === shown) this.#shown.delete(runId);
+    };
+  }
+
+  /**
+   * A follower; with `shownAfter`, it also gets what was shown since the last event, from there on.
+   */
+  follow(runId: string, shownAfter?: number): Follower {
     const follower = new Follower(() => {
       const all = this.#followers.get(runId);
       all?.delete(follower);
@@ -17,6 +35,9 @@ export class Live {
     });
     const all = this.#followers.get(runId) ?? new Set();
     this.#followers.set(runId, all.add(follower));
+    const shown = this.#shown.get(runId);
+    if (shown !== undefined && shownAfter !== undefined && shown.after >= shownAfter)
+      for (const event of shown.events) follower.show(event, shown.after);
     return follower;
   }
 
@@ -29,6 +50,7 @@ export class Live {
 
   /** Events up to `seq` of this run are committed. */
   committed(runId: string, seq: number): void {
+    this.#shown.get(runId)?.committed(seq);
     for (const follower of this.#followers.get(runId) ?? []) follower.wake(seq);
     for (const follower of this.#ofAll) follower.wake(0);
   }
@@ -42,6 +64,7 @@ export class Live {
    * Shows progress; `after` is the number of the event it came after, if another process says it.
    */
   progress(runId: string, event: RunEvent, after?: number): void {
+    this.#shown.get(runId)?.add(event);
     for (const follower of this.#followers.get(runId) ?? []) follower.show(event, after);
   }
 

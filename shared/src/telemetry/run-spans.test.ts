@@ -62,13 +62,13 @@ test("an ask is a span under its messageId, from before it was sent until its an
       ...ask,
       state: "failed",
       files: [],
-      error: { code: "unavailable", message: "It went away." },
+      error: { code: "unavailable", message: "secret words" },
     },
   ]);
   expect(more).toEqual([]);
   expect(span).toMatchObject({
     ...{ name: "invoke_agent swe", kind: "client", spanId: spanId("run/1"), startedAt: 2_000, endedAt: 4_000 },
-    error: "It went away.",
+    error: "unavailable",
     attributes: {
       ...{ "server.address": "http://swe/", "manyhands.task.id": "t1", "manyhands.task.state": "failed" },
       "error.type": "unavailable",
@@ -87,13 +87,37 @@ test("the wait for a person is a span of its own", () => {
   ]);
 });
 
+test("what is under way when the run ends ends with it: nothing below it is without its parent", () => {
+  const spans = spansOf([
+    { type: "agent-asked", askId: "run/1", agent: "swe", url: "http://swe/", text: "", parts: [], hops: 1 },
+    { type: "agent-accepted", askId: "run/1", agent: "swe", taskId: "t1", contextId: "c" },
+    { type: "tool-started", callId: "c", name: "bash", arguments: "{}" },
+    { type: "question-asked", question: "secret?", kind: "question" },
+    { type: "run-ended", status: "canceled" },
+  ]);
+  const below = { endedAt: 6_000, parentId: spanId(run.id) };
+  expect(spans).toMatchObject([
+    {
+      ...{ ...below, name: "invoke_agent swe", kind: "client", spanId: spanId("run/1"), startedAt: 2_000 },
+      attributes: { "gen_ai.agent.name": "swe", "manyhands.task.id": "t1" },
+    },
+    {
+      ...{ ...below, name: "execute_tool bash", spanId: spanId(run.id, "c"), startedAt: 4_000 },
+      attributes: { "gen_ai.tool.name": "bash", "gen_ai.tool.call.id": "c" },
+    },
+    { ...below, name: "wait for a person", startedAt: 5_000, attributes: { "manyhands.question.kind": "question" } },
+    { name: "invoke_agent manus", attributes: { "manyhands.run.status": "canceled" } },
+  ]);
+  expect(spans.map(({ error }) => error)).toEqual([undefined, undefined, undefined, undefined]);
+});
+
 test("the run is the span of all this, from its acceptance, with what it used in all and what it noticed", () => {
   const [, span] = spansOf([
     { type: "model-replied", text: "", toolCalls: [], ...call, discarded: usage },
     { type: "context-compacted", summary: "secret words", kept: 1, usage },
     { type: "notice-given", kind: "stuck", text: "secret words" },
     { type: "step-finished", note: "secret words", data: { outcome: "completed", agent: "swe", more: 1 } },
-    { type: "run-ended", status: "failed", error: { code: "token_limit", message: "Too many." } },
+    { type: "run-ended", status: "failed", error: { code: "token_limit", message: "secret words" } },
   ]);
   expect(span).toMatchObject({
     ...{ name: "invoke_agent manus", kind: "server", spanId: spanId(run.id), startedAt: 1_000, endedAt: 6_000 },
@@ -107,7 +131,7 @@ test("the run is the span of all this, from its acceptance, with what it used in
       { name: "notice-given", at: 4_000, attributes: { kind: "stuck" } },
       { name: "step-finished", at: 5_000, attributes: { outcome: "completed", agent: "swe" } },
     ],
-    error: "Too many.",
+    error: "token_limit",
   });
   expect(span?.parentId).toBeUndefined();
   expect(JSON.stringify(span)).not.toContain("secret");

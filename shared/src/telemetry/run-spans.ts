@@ -16,7 +16,7 @@ export type Span = {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly attributes: Attributes;
-  /** Why it failed; left out if it did not. */
+  /** The code of its failure; left out if it did not fail. Sentences may quote what was said. */
   readonly error?: string;
   readonly moments?: readonly Moment[];
 };
@@ -33,7 +33,8 @@ export type RunSpans = {
   take(stored: StoredEvent): readonly Span[];
 };
 
-type Open = { readonly at: number; readonly attributes: Attributes };
+/** A piece of work whose end has not been read yet. */
+type Begun = Pick<Span, "name" | "kind" | "spanId" | "startedAt" | "attributes">;
 
 /** What is known of a run so far. */
 type Tracing = {
@@ -42,8 +43,8 @@ type Tracing = {
   readonly traceId: string;
   readonly callerId: string | undefined;
   /** Tool calls and asks that have begun, by their ids; asks have the messageId. */
-  readonly open: Map<string, Open>;
-  question: Open | undefined;
+  readonly open: Map<string, Begun>;
+  question: Begun | undefined;
   readonly moments: Moment[];
   readonly used: { input: number; cached: number; output: number; usd: number };
 };
@@ -53,9 +54,9 @@ const maxMoments = 128;
 
 /**
  * The spans of a run, by OpenTelemetry's semantic conventions for generative AI. What was said,
- * asked and answered is not in them: only names, times, counts and errors. Undefined for a run
- * that is not sampled; `share` of those without a caller's trace is. The same journal always gives
- * the same spans with the same ids, so a span that is reported twice is the same one.
+ * asked and answered is not in them: only names, times, counts and codes of errors. Undefined for a
+ * run that is not sampled; `share` of those without a caller's trace is. The same journal always
+ * gives the same spans with the same ids, so a span that is reported twice is the same one.
  */
 export function runSpans(run: RunRecord, operation: Operation, share: number): RunSpans | undefined {
   const caller = callerTrace(run.input);
@@ -82,10 +83,10 @@ type View<Type> = (
 
 const none = () => [];
 const views: { readonly [Type in ReadEvent["type"]]: View<Type> } = {
-  "message-received"(tracing, { seq, at }) {
+  "message-received"(tracing, { at }) {
     const { question } = tracing;
     tracing.question = undefined;
-    return question === undefined ? [] : [span(tracing, "wait for a person", [String(seq)], question, at)];
+    return question === undefined ? [] : [span(tracing, question, at)];
   },
   "message-heard": none,
   "step-started": none,
@@ -93,19 +94,14 @@ const views: { readonly [Type in ReadEvent["type"]]: View<Type> } = {
   "model-asked": (tracing, stored, event) => [
     { ...modelCall(tracing, stored, event), parentId: spanId(tracing.run.id, event.callId) },
   ],
-  "tool-started"({ open }, { at }, { callId }) {
-    open.set(callId, { at, attributes: {} });
+  "tool-started"(tracing, { at }, { callId, name }) {
+    tracing.open.set(callId, toolCall(tracing, callId, name, at));
     return [];
   },
   "tool-ended"(tracing, { at }, { callId, name, isError, milliseconds }) {
-    const begun = milliseconds > 0 ? at - milliseconds : (tracing.open.get(callId)?.at ?? at);
+    const startedAt = milliseconds > 0 ? at - milliseconds : (tracing.open.get(callId)?.startedAt ?? at);
     tracing.open.delete(callId);
-    const attributes = {
-      ...{ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.call.id": callId },
-      ...(isError && { "error.type": "tool_error" }),
-    };
-    const call = span(tracing, `execute_tool ${name}`, [callId], { at: begun, attributes }, at);
-    return [isError ? { ...call, error: "The tool reported an error." } : call];
+    return [span(tracing, toolCall(tracing, callId, name, startedAt), at, isError ? "tool_error" : undefined)];
   },
   "context-compacted"(tracing, { at }, { type, usage, discarded }) {
     count(tracing, usage, discarded);
@@ -116,8 +112,8 @@ const views: { readonly [Type in ReadEvent["type"]]: View<Type> } = {
     return noted(tracing, type, at, { entries: entries.length });
   },
   "agent-asked"({ open }, { at }, { askId, agent, url }) {
-    const attributes = { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": agent, "server.address": url };
-    open.set(askId, { at, attributes });
+    const ask = askOf(askId, agent, at);
+    open.set(askId, { ...ask, attributes: { ...ask.attributes, "server.address": url } });
     return [];
   },
   "agent-accepted"({ open }, _, { askId, taskId }) {
@@ -128,14 +124,16 @@ const views: { readonly [Type in ReadEvent["type"]]: View<Type> } = {
   "agent-progressed": none,
   "agent-used": none,
   "agent-answered"(tracing, { at }, { askId, agent, state, error }) {
-    const { at: begun = at, attributes } = tracing.open.get(askId) ?? {};
+    const ask = tracing.open.get(askId) ?? askOf(askId, agent, at);
     tracing.open.delete(askId);
-    const all = { ...attributes, "manyhands.task.state": state, ...(error && { "error.type": error.code }) };
-    const ask = span(tracing, `invoke_agent ${agent}`, [], { at: begun, attributes: all }, at);
-    return [{ ...ask, kind: "client", spanId: spanId(askId), ...(error && { error: error.message }) }];
+    const answered = { ...ask, attributes: { ...ask.attributes, "manyhands.task.state": state } };
+    return [span(tracing, answered, at, error?.code)];
   },
-  "question-asked"(tracing, { at }, { kind }) {
-    tracing.question = { at, attributes: { "manyhands.question.kind": kind } };
+  "question-asked"(tracing, { seq, at }, { kind }) {
+    tracing.question = {
+      ...{ name: "wait for a person", kind: "internal", spanId: spanId(tracing.run.id, String(seq)), startedAt: at },
+      attributes: { "manyhands.question.kind": kind },
+    };
     return [];
   },
   "notice-given": (tracing, { at }, { type, kind }) => noted(tracing, type, at, { kind }),
@@ -147,42 +145,64 @@ const views: { readonly [Type in ReadEvent["type"]]: View<Type> } = {
     return noted(tracing, of, at, said);
   },
   "run-ended"(tracing, { at }, { status, error }) {
-    const { run, operation, callerId, moments, used, traceId } = tracing;
-    return [
-      {
-        ...{ name: `${operation} ${run.kind}`, kind: "server", traceId, spanId: spanId(run.id), moments },
-        ...(callerId !== undefined && { parentId: callerId }),
-        ...{ startedAt: run.createdAt, endedAt: Math.max(run.createdAt, at) },
-        attributes: {
-          "gen_ai.operation.name": operation,
-          [operation === "invoke_agent" ? "gen_ai.agent.name" : "gen_ai.workflow.name"]: run.kind,
-          "gen_ai.conversation.id": run.contextId,
-          "manyhands.run.id": run.id,
-          "manyhands.run.status": status,
-          ...tokensOf(used.input, used.cached, used.output),
-          "manyhands.cost.usd": used.usd,
-          ...(error && { "error.type": error.code }),
-        },
-        ...(error && { error: error.message }),
+    const { run, operation, callerId, moments, used, open, question } = tracing;
+    // Those of a run that is canceled, or of a branch that it left.
+    const unended = [...open.values(), ...(question === undefined ? [] : [question])];
+    const whole: Begun = {
+      ...{ name: `${operation} ${run.kind}`, kind: "server", spanId: spanId(run.id), startedAt: run.createdAt },
+      attributes: {
+        "gen_ai.operation.name": operation,
+        [operation === "invoke_agent" ? "gen_ai.agent.name" : "gen_ai.workflow.name"]: run.kind,
+        "gen_ai.conversation.id": run.contextId,
+        "manyhands.run.id": run.id,
+        "manyhands.run.status": status,
+        ...tokensOf(used.input, used.cached, used.output),
+        "manyhands.cost.usd": used.usd,
       },
+    };
+    const { parentId: _, ...root } = span(tracing, whole, Math.max(run.createdAt, at), error?.code);
+    return [
+      ...unended.map((begun) => span(tracing, begun, at)),
+      { ...root, moments, ...(callerId !== undefined && { parentId: callerId }) },
     ];
   },
   unknown: none,
 };
 
-/** A span of the run's work, by what it stands for in the run. */
-function span({ run, traceId }: Tracing, name: string, of: readonly string[], begun: Open, endedAt: number): Span {
-  const { at, attributes } = begun;
+/** A span of the run's work, which ends now; `error` is the code of its failure. */
+function span({ run, traceId }: Tracing, begun: Begun, endedAt: number, error?: string): Span {
+  const { startedAt, attributes } = begun;
   return {
-    ...{ name, kind: "internal", traceId, spanId: spanId(run.id, ...of), parentId: spanId(run.id) },
-    ...{ startedAt: Math.min(at, endedAt), endedAt, attributes },
+    ...begun,
+    ...{ traceId, parentId: spanId(run.id), startedAt: Math.min(startedAt, endedAt), endedAt },
+    ...(error !== undefined && { error, attributes: { ...attributes, "error.type": error } }),
+  };
+}
+
+function toolCall({ run }: Tracing, callId: string, name: string, startedAt: number): Begun {
+  return {
+    ...{ name: `execute_tool ${name}`, kind: "internal", spanId: spanId(run.id, callId), startedAt },
+    attributes: {
+      ...{ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.call.id": callId },
+    },
+  };
+}
+
+/** An ask is known to both sides by its id, which is its message's. */
+function askOf(askId: string, agent: string, startedAt: number): Begun {
+  return {
+    ...{ name: `invoke_agent ${agent}`, kind: "client", spanId: spanId(askId), startedAt },
+    attributes: { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": agent },
   };
 }
 
 function modelCall(tracing: Tracing, { seq, at }: StoredEvent, event: EventOf<"model-replied" | "model-asked">): Span {
   count(tracing, event.usage, event.discarded);
-  const begun = { at: at - event.milliseconds, attributes: chatOf(event) };
-  return { ...span(tracing, `chat ${event.model}`, [String(seq)], begun, at), kind: "client" };
+  const begun: Begun = {
+    ...{ name: `chat ${event.model}`, kind: "client", spanId: spanId(tracing.run.id, String(seq)) },
+    ...{ startedAt: at - event.milliseconds, attributes: chatOf(event) },
+  };
+  return span(tracing, begun, at);
 }
 
 function count({ used }: Tracing, ...usages: readonly (Usage | undefined)[]): void {

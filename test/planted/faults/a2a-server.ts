@@ -85,9 +85,9 @@ export const a2aServerFaults: readonly Fault[] = [
   {
     id: "redirect-tried-for-a-day",
     file: "shared/src/machine/egress/fetch-within.ts",
-    find: 'request.maxRedirects === 0 ? "invalid_input" : "unavailable"',
-    becomes: '"unavailable"',
-    harm: "A receiver that has moved is sent the same notification for a day, and then given up.",
+    find: "request.maxRedirects !== 0 && redirects.has(answer.status)",
+    becomes: "redirects.has(answer.status)",
+    harm: "A receiver that has moved is sent the same for a day, and logs say where it points, secret included.",
     tests: ["shared/src/a2a/push/webhooks"],
   },
   {

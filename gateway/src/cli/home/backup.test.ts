@@ -164,7 +164,11 @@ test("what a backup or a restoring left that was killed is removed by the next, 
 test("a backup has each database once, as it was copied, and nothing that belongs to a process or is on its way", async () => {
   await using cli = await cliForTest({});
   const { home, engine } = await homeWithRun(cli.cwd);
-  const notKept = ["logs/a.log", "browser/1/x", "workspaces/.leaving/x", "artifacts/arriving/x", "artifacts/leaving/x"];
+  const notKept = [
+    ...["logs/a.log", "browser/1/x", "workspaces/.leaving/x", "artifacts/arriving/x", "artifacts/leaving/x"],
+    // A program whose home it is too, a file system, and backups leave these.
+    ...[".cache/x", "lost+found/x", "backups/old.tgz"],
+  ];
   const kept = ["workspaces/a/files/x", "artifacts/ab/x", "agents.json"];
   for (const name of [...notKept, ...kept]) await Bun.write(join(home, name), "x");
   for (const name of ["auth.db", "memory.db"]) new Database(join(home, name)).run("CREATE TABLE t (x)");
@@ -186,6 +190,29 @@ test("a backup has each database once, as it was copied, and nothing that belong
   await writeFile(join(home, "memory.db"), "no database".repeat(1000));
   expect(await cli.run("backup", "again.tgz")).toBe(1);
   expect(cli.said()).toContain(`${join(home, "memory.db")} cannot be used: it is not a database, or damaged`);
+});
+
+test("where the home is all that can be written, its backups have a folder that none of them holds", async () => {
+  await using cli = await cliForTest({});
+  const { home, engine } = await homeWithRun(cli.cwd);
+  await engine.close();
+  await mkdir(join(home, "deeper"));
+  for (const file of ["home.tgz", "deeper/home.tgz"]) {
+    expect(await cli.run("backup", join(home, file))).toBe(2);
+    expect(cli.said()).toContain(`Write it to ${join(home, "backups")}`);
+  }
+  const file = join(home, "backups", "home.tgz");
+  expect(await cli.run("backup", file)).toBe(0);
+  expect(statSync(join(home, "backups")).mode & 0o777).toBe(0o700);
+  const listed = Bun.spawnSync(["tar", "-tzf", file]).stdout.toString().split("\n");
+  expect(listed.filter((name) => name.includes("backup"))).toEqual(["./backup.json"]);
+  // A new home that has received nothing else is empty.
+  const fresh = join(cli.cwd, "fresh");
+  await mkdir(join(fresh, "backups"), { recursive: true });
+  await files.copyFile(file, join(fresh, "backups", "home.tgz"));
+  await writeFile(join(cli.cwd, "manyhands.toml"), `home = ${JSON.stringify(fresh)}\n`);
+  expect(await cli.run("restore", join(fresh, "backups", "home.tgz"))).toBe(0);
+  expect(await readdir(fresh)).toContain("runs.db");
 });
 
 test("a home whose folder cannot be replaced gets its contents, which only its owner may read, from a backup", async () => {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { cp, mkdir, open, readdir, rename, rm } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { cp, mkdir, open, readdir, realpath, rename, rm } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { AppError, errnoOf } from "manyhands/internal/core/errors";
 import { version } from "manyhands/internal/core/release";
 import { vacuum } from "manyhands/internal/durable/sqlite/disk/vacuum";
@@ -9,18 +9,15 @@ import { authFile, memoryFile } from "manyhands/internal/server/storage/open-sha
 import type { CliContext } from "../../session/context.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";
 import { withHome } from "../runs/delete-runs.ts";
+import { backupsFolder, contentsOf, settingsFolder } from "./place.ts";
 import { writeTar } from "./tar.ts";
 
 /** What a backup says of itself. */
 export const manifestName = "backup.json";
-/** The copies of the settings files, which are not a home's own. */
-export const settingsFolder = "settings";
 
 /** What belongs to a process, or is only on its way out or in. */
 const leftOut = [manifestName, settingsFolder, "browser", "logs", "python"];
 const underWay = ["workspaces/.leaving", "artifacts/arriving", "artifacts/leaving"];
-/** What `restore` leaves inside a home whose folder it could not replace. */
-const ofRestoring = /^\.(restoring|before)-/;
 
 /**
  * Writes the home to one new file, while servers work in it: the store, the tokens and the memory
@@ -37,6 +34,7 @@ export async function backup(
   if (existsSync(path)) throw new AppError("conflict", `${path} exists already.`);
   return withHome(options, context, async ({ engine }, config) => {
     const { home } = config;
+    await checkOutside(path, home);
     const staging = await makeOwnedFolder(dirname(path), ".manyhands-backup", 0o700).catch(refuse(path));
     try {
       await engine.backup(join(staging, "runs.db"));
@@ -48,9 +46,7 @@ export async function backup(
           await cp(setting, join(staging, settingsFolder, basename(setting)));
       const manifest = { format: 1, version, createdAt: new Date().toISOString() };
       await Bun.write(join(staging, manifestName), `${JSON.stringify(manifest)}\n`);
-      const own = (await readdir(home)).filter(
-        (name) => !/\.db(-wal|-shm)?$/.test(name) && !leftOut.includes(name) && !ofRestoring.test(name),
-      );
+      const own = (await contentsOf(home)).filter((name) => !/\.db(-wal|-shm)?$/.test(name) && !leftOut.includes(name));
       const partial = join(staging, "partial");
       const copied = (await readdir(staging)).filter((name) => name !== "partial");
       await writeTar(
@@ -69,6 +65,16 @@ export async function backup(
     context.terminal.say(`Wrote ${path}. It holds the keys of this home: keep it as safe as the home itself.`);
     return exitCodes.ok;
   });
+}
+
+/** A backup that is elsewhere in the home would be part of the next. */
+async function checkOutside(path: string, home: string): Promise<void> {
+  const backups = resolve(home, backupsFolder);
+  if (dirname(path) === backups) await mkdir(backups, { recursive: true, mode: 0o700 });
+  const folder = await realpath(dirname(path)).catch(refuse(path));
+  const [top = ""] = relative(await realpath(home), folder).split(sep);
+  if (top !== ".." && top !== backupsFolder)
+    throw new AppError("invalid_input", `${path} would be part of the next backup. Write it to ${backups}.`);
 }
 
 function refuse(path: string): (error: unknown) => never {

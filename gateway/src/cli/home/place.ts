@@ -3,7 +3,13 @@ import { access, chmod, mkdir, readdir, rename, rmdir, stat } from "node:fs/prom
 import { basename, dirname, join } from "node:path";
 import { unlessMissing } from "manyhands/internal/core/errors";
 import { makeOwnedFolder } from "manyhands/internal/machine/process/owned-folder";
-import { settingsFolder } from "./backup.ts";
+
+/** The copies of the settings files in a backup, which are not a home's own. */
+export const settingsFolder = "settings";
+/** Where backups may be in their own home, if nothing else can be written, as in a container. */
+export const backupsFolder = "backups";
+/** What is not the home's, besides hidden names. */
+const foreign: readonly string[] = [backupsFolder, "lost+found"];
 
 /** Tool processes have to reach their workspaces through the home. */
 const homeMode = 0o711;
@@ -26,11 +32,11 @@ export type Place = {
 };
 
 /**
- * What is in a home; not what a program whose home it is too has left there, or a file system.
- * Rejects if the home is there and cannot be listed.
+ * What is in a home; not what a program whose home it is too has left there, or a file system, nor
+ * its backups. Rejects if the home is there and cannot be listed.
  */
 export async function contentsOf(home: string): Promise<readonly string[]> {
-  return (await listed(home)).filter((name) => !name.startsWith(".") && name !== "lost+found");
+  return (await listed(home)).filter((name) => !name.startsWith(".") && !foreign.includes(name));
 }
 
 async function listed(folder: string): Promise<readonly string[]> {

@@ -6,8 +6,8 @@ import { isSound, workersOf } from "manyhands/internal/durable/sqlite/disk/store
 import * as z from "zod";
 import type { CliContext } from "../../session/context.ts";
 import { exitCodes } from "../../terminal/exit-code.ts";
-import { manifestName, settingsFolder } from "./backup.ts";
-import { contentsOf, openPlace } from "./place.ts";
+import { manifestName } from "./backup.ts";
+import { contentsOf, openPlace, settingsFolder } from "./place.ts";
 import { readTar } from "./tar.ts";
 
 const manifest = z.looseObject({ format: z.literal(1), version: z.string(), createdAt: z.string() });

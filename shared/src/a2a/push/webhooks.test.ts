@@ -57,8 +57,9 @@ test.each([
 
 test("a notification is not sent on to where its receiver points", async () => {
   for (const status of [301, 303, 307]) {
-    await using there = receiver(status, { Location: "/elsewhere" });
-    expect(await there.post()).toEqual({ reason: expect.stringContaining("redirect"), final: true });
+    await using there = receiver(status, { Location: "/elsewhere/with/a/secret" });
+    // Where it points may hold the secret of the address that it was sent to.
+    expect(await there.post()).toEqual({ reason: `it answered with HTTP status ${status}`, final: true });
     expect(there.got.map(({ path }) => path)).toEqual(["/hook"]);
   }
 });

@@ -41,10 +41,11 @@ export async function* watchTask(
   const resumed = options.after !== undefined && options.after < run.lastEvent;
   const after = resumed ? (options.after ?? 0) : run.lastEvent;
   const left = new AbortController();
-  const following = { after, signal: AbortSignal.any([signal, left.signal]) };
+  const shown = (options.after ?? 0) === 0;
+  const following = { after, shown, signal: AbortSignal.any([signal, left.signal]) };
   const pages = engine.follow(run.id, following).pages()[Symbol.asyncIterator]();
-  // Follows from now on, however long it takes to read the task and to send it: progress is not
-  // kept.
+  // Follows from now on, however long it takes to read the task and to send it: progress is kept
+  // until the next event only.
   const begun = pages.next();
   begun.catch(() => undefined);
   try {

@@ -62,6 +62,18 @@ export type FollowItem =
  */
 export type Following = AsyncIterable<FollowItem> & { pages(): AsyncIterable<readonly FollowItem[]> };
 
+/** From where a run is followed. */
+export type FollowPlace = {
+  /** The last event the reader has; 0 for none. */
+  readonly after?: number;
+  /**
+   * Whether the reader is also shown the progress since the run's last event, because it begins to
+   * follow: one that comes back has seen it. Default: if it has no event yet.
+   */
+  readonly shown?: boolean;
+  readonly signal: AbortSignal;
+};
+
 /** A run to start. */
 export type StartRequest = {
   readonly kind: string;
@@ -229,7 +241,7 @@ export interface Engine extends Housekeeping {
    * until `signal` aborts, which ends the iteration without an error. A slow reader does not slow
    * the run, and misses nothing but progress.
    */
-  follow(runId: string, options: { readonly after?: number; readonly signal: AbortSignal }): Following;
+  follow(runId: string, place: FollowPlace): Following;
   /**
    * Yields soon after runs of this store have changed, whichever process changed them: once for all
    * that changed since the reader asked last, and now and then without cause. Ends when `signal`

@@ -126,6 +126,54 @@ export function followingCases(cases: Cases): void {
       await until(engine, run.id, "completed");
     });
 
+    test("who begins late is shown once what was shown since the last event, and who comes back nothing again", async () => {
+      const engine = cases.open();
+      const run = await start(engine, { events: [{ type: "begun" }] });
+      const goOn = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
+      engine.work([
+        body(async (own) => {
+          for (const [at, turn] of goOn.entries())
+            await own.step("talk", async (step) => {
+              for (const n of [1, 2]) step.progress({ type: "delta", n: 10 * at + n });
+              await turn.promise;
+              step.progress({ type: "delta", n: 10 * at + 3 });
+              step.emit({ type: "said" });
+              return null;
+            });
+          return null;
+        }),
+      ]);
+      const reader = (options: { readonly after?: number; readonly shown?: boolean } = {}) => {
+        const signal = AbortSignal.timeout(withinMs);
+        const items = engine.follow(run.id, { ...options, signal })[Symbol.asyncIterator]();
+        return async (count: number) => {
+          const seen: unknown[] = [];
+          while (seen.length < count) {
+            const { value } = await items.next();
+            seen.push(value?.event.n ?? value?.event.type);
+          }
+          return seen;
+        };
+      };
+      const early = reader();
+      expect(await early(3)).toEqual(["begun", 1, 2]);
+      const late = [reader(), reader({ after: 1, shown: true })];
+      const back = reader({ after: 1 });
+      const begun = [late[0]?.(5), late[1]?.(4), back(2)];
+      // Its first page is read by now, and the news come behind it.
+      expect(await reader()(3)).toEqual(["begun", 1, 2]);
+      goOn[0]?.resolve(null);
+      expect(await early(4)).toEqual([3, "said", 11, 12]);
+      expect(await Promise.all(begun)).toEqual([
+        ["begun", 1, 2, 3, "said"],
+        [1, 2, 3, "said"],
+        [3, "said"],
+      ]);
+      expect(await reader()(4)).toEqual(["begun", "said", 11, 12]);
+      goOn[1]?.resolve(null);
+      expect(await back(5)).toEqual([11, 12, 13, "said", "run-ended"]);
+    });
+
     test("progress comes behind all events that were there before it, also those of later pages", async () => {
       const engine = cases.open();
       const events = Array.from({ length: 4 }, () => ({ type: "said", text: "x".repeat(100_000) }));

@@ -121,8 +121,7 @@ export function engineOn(
   return {
     ...intake({ database, news, executor, dispatcher }),
     ...reading(database),
-    follow: (runId, { after = 0, signal }) =>
-      follow(live, logOf({ database, news, shared }, runId), runId, after, signal),
+    follow: (runId, place) => follow(live, logOf({ database, news, shared }, runId), runId, place),
     changes: (signal) => changes(live, () => news.listen().then(() => () => undefined), signal),
     work(definitions, { concurrency = defaultConcurrency, dedicatedPool = false } = {}) {
       const pool = executor.add(definitions, { concurrency, dedicatedPool });

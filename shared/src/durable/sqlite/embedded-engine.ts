@@ -86,7 +86,7 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
     ...intake({ writer, live, worker, clock }),
     ...housekeeping({ path: options.path, writer, live, log }),
     ...reading(writer, clock),
-    follow: (runId, { after = 0, signal }) => follow(live, logOf({ writer, watch }, runId), runId, after, signal),
+    follow: (runId, place) => follow(live, logOf({ writer, watch }, runId), runId, place),
     changes: (signal) => changes(live, async () => watch.need(), signal),
     work: (definitions, { concurrency = defaultConcurrency, dedicatedPool = false } = {}) =>
       worker.add(definitions, { concurrency, dedicatedPool }),

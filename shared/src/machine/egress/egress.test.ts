@@ -120,7 +120,7 @@ test("a failure names the host and the reason, and a redirect too many where it 
   );
   expect(await messageOf(get(`${base}/broken`))).toStartWith(`The request to ${host} failed: `);
   const far = `/${"x".repeat(300)}`;
-  expect(await messageOf(get(`${base}/to?url=${far}`, { maxRedirects: 0 }))).toBe(
+  expect(await messageOf(get(`${base}/to?url=${base}/to?url=${far}`, { maxRedirects: 1 }))).toBe(
     `${host} answered with a redirect too many, to ${far.slice(0, 200)}.`,
   );
   expect(await messageOf(get(`${base}/bomb`))).toBe(`The answer of ${host} is larger than the 0.1 MB that are read.`);
@@ -135,7 +135,7 @@ test("redirects are followed, checked at every hop and counted", async () => {
   const before = seen.length;
   expect(await codeOf(get(`${base}/loop`))).toBe("unavailable");
   expect(seen.length - before).toBe(6);
-  expect(await codeOf(get(`${base}/to?url=/there`, { maxRedirects: 0 }))).toBe("invalid_input");
+  expect(await get(`${base}/to?url=/there`, { maxRedirects: 0 })).toMatchObject({ status: 302 });
   for (const target of [
     "http://10.0.0.1/",
     "http://169.254.169.254/",

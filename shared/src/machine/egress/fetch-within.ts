@@ -15,7 +15,7 @@ export type EgressRequest = {
   readonly timeoutMs: number;
   /** Maximum bytes of the decompressed body. */
   readonly maxBytes: number;
-  /** Default: 5. */
+  /** Default: 5. With 0 none is followed: a redirect is an answer like any other. */
   readonly maxRedirects?: number;
   /** Called before every hop, after the policy check; an error it throws ends the request. */
   readonly admit?: (url: URL) => Promise<void>;
@@ -79,7 +79,8 @@ async function followRedirects(
   for (let left = request.maxRedirects ?? 5; ; left--) {
     await request.admit?.(hop.url);
     const answer = await connect(hop);
-    const target = redirects.has(answer.status) ? answer.headers.location : undefined;
+    const follows = request.maxRedirects !== 0 && redirects.has(answer.status);
+    const target = follows ? answer.headers.location : undefined;
     if (target === undefined) {
       const body = await readBody(answer, { url: hop.url, maxBytes: request.maxBytes, signal });
       return { url: hop.url, status: answer.status, headers: answer.headers, body };
@@ -87,8 +88,7 @@ async function followRedirects(
     answer.stream.destroy();
     if (left <= 0 || hop.body !== undefined)
       throw new AppError(
-        // Where none is followed, the address is the wrong one, however often it is asked.
-        request.maxRedirects === 0 ? "invalid_input" : "unavailable",
+        "unavailable",
         `${hop.url.host} answered with a redirect too many, to ${target.slice(0, 200)}.`,
       );
     hop = redirected(hop, admitUrl(URL.parse(target, hop.url.href) ?? target, policy));

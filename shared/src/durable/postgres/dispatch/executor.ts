@@ -184,6 +184,7 @@ export class Executor {
     let execution: Execution | undefined;
     /** The number of its last event. */
     let told = Number(row.last_event);
+    const executed = live.execute(row.id, told);
     const store = claimedRun({
       claim: { n, owner, epoch },
       database,
@@ -231,6 +232,7 @@ export class Executor {
       await left.catch(() => undefined);
     } finally {
       this.#leave(row.id, execution);
+      executed();
     }
   }
 

@@ -13,6 +13,8 @@ export type Claim = {
   readonly input: string;
   /** The version of the body it began with. */
   readonly body: number;
+  /** The number of its last event; left out while it is being stored. */
+  readonly lastEvent?: number;
   readonly lease: Lease;
   /** Present while the run is executed before it is known to be stored. */
   readonly acceptance?: Acceptance;
@@ -20,6 +22,6 @@ export type Claim = {
 
 /** The claim of a stored run. */
 export function claimOf(row: RunRow, owner: string): Claim {
-  const { n, id, kind, principal, context_id: contextId, input, epoch, body } = row;
-  return { id, kind, principal, contextId, input, body: body ?? firstBody, lease: { n, owner, epoch } };
+  const { n, id, kind, principal, context_id: contextId, input, epoch, body, last_event: lastEvent } = row;
+  return { id, kind, principal, contextId, input, body: body ?? firstBody, lastEvent, lease: { n, owner, epoch } };
 }

@@ -258,8 +258,9 @@ export class Worker {
 
   async #execute(claim: Claim): Promise<ExecutionOutcome | undefined> {
     const { writer, live, log, clock, stopMs } = this.#options;
-    const { id, kind, principal, contextId, lease, acceptance } = claim;
+    const { id, kind, principal, contextId, lastEvent = 0, lease, acceptance } = claim;
     const store = leasedRun({ lease, acceptance, writer, clock, onEvents: (seq) => live.committed(id, seq) });
+    const executed = live.execute(id, lastEvent);
     try {
       const definition = this.#definitions.get(kind);
       if (definition === undefined) throw new Error(`Claimed a run of kind ${kind}.`);
@@ -283,6 +284,7 @@ export class Worker {
       return undefined;
     } finally {
       this.#held.delete(id);
+      executed();
     }
   }
 
