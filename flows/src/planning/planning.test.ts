@@ -529,10 +529,10 @@ test("every file the task names belongs to a step: a plan that omits one is sent
   await using flow = await flowForTest(planning, {
     agents: {
       // Its agent is told once of the file that is missing, and ends again.
-      one: (request, n) =>
-        n === 2
-          ? { text: "That is all." }
-          : writes(...(n < 2 ? ["report.md", "all"] : ["out/totals.csv", "1"]))(request, n < 2 ? n : n - 3),
+      one(request, n) {
+        if (n === 2) return { text: "That is all." };
+        return n < 2 ? writes("report.md", "all")(request, n) : writes("out/totals.csv", "1")(request, n - 3);
+      },
     },
     model: plannerForTest({
       plans: [draft(plan(write)), draft(plan({ ...write, delivers: ["report.md", "totals.csv (sums)"] }))],
