@@ -78,9 +78,15 @@ test("the TypeScript example runs as printed", async () => {
   expect(out).toContain("There are 168 primes below 1000.");
 });
 
-test("the table of events names every type of an agent's run", async () => {
+test("the table of events names every type of an agent's run, with its fields", async () => {
   const events = await readGuide("events.md");
   const told = Object.keys(eventTypes);
-  const documented = rowsOf(events).flatMap(([first]) => codesIn(first));
-  expect(documented).toEqual(expect.arrayContaining(told));
+  const rows = rowsOf(events).map(([types, fields]) => [codesIn(types), codesIn(fields)] as const);
+  expect(rows.flatMap(([types]) => types)).toEqual(expect.arrayContaining(told));
+  for (const [type, { schema }] of Object.entries(eventTypes)) {
+    // `run-resumed`, which has none, is in the row of `run-paused`.
+    const fields = rows.find(([[first]]) => first === type)?.[1];
+    const defined = Object.entries(schema.shape).map(([name, field]) => `${name}${field._zod.optin ? "?" : ""}`);
+    if (type !== "run-resumed") expect([type, fields?.toSorted()]).toEqual([type, defined.toSorted()]);
+  }
 });

@@ -74,6 +74,11 @@ function textFor({ agent, task, instruction, until }: LoopWork, last: Iteration 
   if (last === undefined) return instructions;
   const { answer } = last.outcome;
   const yours = goesOn || answer === "" ? "" : `\n\nYour last answer:\n${marked("report", cut(answer, longestAnswer))}`;
+  if (last.verdict?.passed === true)
+    return `Your last attempt passed its check; meanwhile the user added to the task. Do that too and give the whole result again.${yours}
+
+The task now:
+${instructions}`;
   return `Your last attempt was checked, and it is not what is wanted yet. Fix what is wrong and give the whole result again.
 
 What was found:

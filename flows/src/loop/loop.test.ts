@@ -137,6 +137,28 @@ test("a check that cannot be made ends the loop, and the work is kept", async ()
   expect(partial(events)).toEqual([{ type: "text", text: "draft 1" }]);
 });
 
+test("what the user says during the attempt that passes leads to another one, which is checked by it too", async () => {
+  const added = Promise.withResolvers<void>();
+  await using flow = await flowForTest(loop, {
+    agents: {
+      writer: (request, n) => ({
+        text: n === 0 ? "five words" : `in red after ${/passed its check/.exec(asked(request))}`,
+        ...(n === 0 && { midway: added.promise }),
+      }),
+    },
+    model: (request) =>
+      checked(true, /in red/.test(asked(request)) ? "red" : "five", /in red/.test(asked(request)) ? 0.7 : 1),
+  });
+  const id = await flow.start({ text: "A slogan", agents: ["writer"] });
+  await flow.event(id, "agent-accepted");
+  await flow.say(id, "In red, please.");
+  added.resolve();
+  const { output } = await flow.until(id, "completed", "failed");
+  expect(output).toMatchObject({ answer: "in red after passed its check" });
+  expect(iterations(await flow.events(id))).toEqual(["1 passed", "2 passed"]);
+  expect(JSON.stringify(flow.model.requests.at(-1)?.body.messages)).toContain("In red, please.");
+});
+
 test("files of earlier attempts are checked and kept together with new ones", async () => {
   const writes = (path: string) => ({
     calls: [{ name: "str_replace_editor", args: { command: "create", path, file_text: path } }],

@@ -68,7 +68,13 @@ export const loop = defineFlow({
       iterations.push(iteration);
       best = keepBest(flow, better(best, iteration), best);
       const { verdict, outcome } = iteration;
-      if (verdict?.passed === true) return conclude(iteration, iterations);
+      if (verdict?.passed === true) {
+        const added = number === options.maxIterations ? [] : await flow.receiveMessages();
+        if (added.length === 0) return conclude(iteration, iterations);
+        task = withAdditions(task, added);
+        // It passed without what the user added, so the next one is no worse.
+        best = undefined;
+      }
       if (isFinal(outcome)) throw new AppError("task_failed", `Iteration ${number}: ${outcomeText(outcome)}`);
       if (last !== undefined && isSame(last, iteration)) throw stuck(iteration);
     }

@@ -64,6 +64,13 @@ test("an agent is told with what is wrong with it, and nothing of what is in ord
   );
 });
 
+test("what the gateway refuses is named as on the command line, not by its place in a request", async () => {
+  answer = () => Response.json({ code: "invalid_input", detail: "body.url: It must be a URL." }, { status: 400 });
+  const before = cli.said().length;
+  expect(await cli.run("agents", "add", "maps")).toBe(2);
+  expect(cli.said().slice(before)).toBe("url: It must be a URL.\n");
+});
+
 test("of deliveries those that were given up are asked for, unless all are wanted", async () => {
   for (const args of [["list"], ["list", "--all"], ["show", "d/1"], ["retry", "d/1"]])
     expect([args, await cli.run("deliveries", ...args)]).toEqual([args, 0]);

@@ -40,7 +40,7 @@ export async function atGateway(
       const answer = wanted.safeParse(body);
       if (response.ok && answer.success) return answer.data;
       const refused = response.ok ? undefined : refusal.safeParse(body).data;
-      if (refused !== undefined) throw new AppError(refused.code, refused.detail);
+      if (refused !== undefined) throw new AppError(refused.code, refused.detail.replace(/^body\./, ""));
       throw new AppError(
         "unavailable",
         `The gateway at ${session.url} answered with status ${response.status} and an unreadable body.`,

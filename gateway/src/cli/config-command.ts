@@ -1,7 +1,7 @@
 import { toConfig } from "manyhands/internal/config/config";
 import { checkNamedFiles } from "manyhands/internal/config/named-agent";
 import { redacted } from "manyhands/internal/config/settings/redact";
-import { readSettings, type Settings } from "manyhands/internal/config/settings/settings";
+import { keyWithOrigin, readSettings, type Settings } from "manyhands/internal/config/settings/settings";
 import type { CliContext } from "../session/context.ts";
 import { exitCodes } from "../terminal/exit-code.ts";
 
@@ -44,7 +44,7 @@ function settingRows({ sections, origins }: Settings): Row[] {
   return leaves(sections, []).map(({ path, value }) => ({
     key: path.join("."),
     value: redacted(path, value),
-    source: origins.get(path.join(".")) ?? "default",
+    source: origins.get(keyWithOrigin(path, origins).join(".")) ?? "default",
   }));
 }
 

@@ -76,7 +76,11 @@ function addTokens({ program, context, done, options: { config, json } }: Group)
   leaf("add", "make a token and show its secret, this once")
     .argument("<name>", "the token's name")
     .option("--principal <name>", "who its holder is (default: the token's name)")
-    .option("--scopes <list>", "what it allows, separated by commas: read, run, admin", grantable, ["read", "run"])
+    .addOption(
+      new Option("--scopes <list>", "what it allows, separated by commas: read, run, admin")
+        .argParser(grantable)
+        .default(["read", "run"], "read,run"),
+    )
     .option("--expires <time>", "how long it lasts, such as 12h or 30d (default: until it is revoked)", life)
     .action(async (name: string, options) => done(await addToken(name, options, context)));
   leaf("revoke", "revoke a token, at once")

@@ -1,7 +1,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { nearestName } from "manyhands/internal/config/settings/nearest";
 import type { Json } from "manyhands/internal/core/json";
-import { version } from "manyhands/internal/core/release";
+import { ownCommand, version } from "manyhands/internal/core/release";
 import { runStates } from "manyhands/internal/runs/run-view";
 import type { CliContext } from "../session/context.ts";
 import { completionScript, shells } from "./completion.ts";
@@ -33,7 +33,6 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
   const program = new Command("manyhands")
     .description("Agents that work on your tasks, durably, and speak A2A.")
     .version(version, "-V, --version", "show the version")
-    .showHelpAfterError(true)
     .configureOutput({ writeOut: context.terminal.out, writeErr: (text) => context.terminal.say(text.trimEnd()) })
     .exitOverride();
   const leaf = (name: string, description: string) =>
@@ -87,7 +86,14 @@ export function manyhandsProgram(context: CliContext, done: (exitCode: number) =
   addOperation(program, context, done, { config: configOption, json: jsonOption });
   addTools(program, context, done);
   for (const group of program.commands) refuseUnknown(group);
+  pointToHelp(program, ownCommand);
   return program;
+}
+
+/** A mistake is told in a few lines: the whole help would push them off the screen. */
+function pointToHelp(command: Command, path: string): void {
+  command.showHelpAfterError(`\`${path} --help\` shows how to use it.`);
+  for (const below of command.commands) pointToHelp(below, `${path} ${below.name()}`);
 }
 
 function addSetup(program: Command, { cwd, env, terminal }: CliContext, done: (exitCode: number) => void): void {

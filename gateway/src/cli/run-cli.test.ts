@@ -243,8 +243,20 @@ test("an expected failure is one sentence and exit code 1", async () => {
   expect(cli.said()).toEndWith("The agent is gone.\n");
 });
 
-test("a mistyped command line prints help and exits with code 2", async () => {
+test("a mistyped command line says what is wrong and where help is, in a few lines, and exits with code 2", async () => {
   await using cli = await cliForTest({});
+  for (const [args, help] of [
+    [["rnu"], "bun manyhands --help"],
+    [["runs", "shwo"], "bun manyhands runs --help"],
+    [["runs", "list", "--limit", "x"], "bun manyhands runs list --help"],
+    [["schedules", "add"], "bun manyhands schedules add --help"],
+  ] as const) {
+    const before = cli.said().length;
+    expect(await cli.run(...args)).toBe(2);
+    const said = cli.said().slice(before);
+    expect(said).toEndWith(`\`${help}\` shows how to use it.\n`);
+    expect(said.split("\n").length).toBeLessThan(6);
+  }
   for (const args of [["rnu"], [], ["run"], ["run", "x", "--nope"], ["run", "x", "--budget-usd", "-1"]])
     expect(await cli.run(...args)).toBe(2);
   expect(cli.said()).toContain("unknown command 'rnu'");
@@ -275,11 +287,14 @@ test("config shows the settings in effect and their sources, and no secret", asy
       OPENAI_API_KEY: "sk-very-secret",
       OPENAI_BASE_URL: "http://user:pw@127.0.0.1:1/v1",
       MANYHANDS_BROWSER_PROXY_PASSWORD: "hunter2",
+      MANYHANDS_FLOWS_PAIR_FLOW: "loop",
+      MANYHANDS_FLOWS_PAIR_OPTIONS: '{"maxIterations": 2}',
     },
   });
   for (const flags of [[], ["--json"]]) expect(await cli.run("config", ...flags)).toBe(0);
   expect(cli.out()).toContain("m  (MANYHANDS_MODEL)");
   expect(cli.out()).toContain("(secret, 14 characters)");
+  expect(cli.out()).toMatch(/flows\.pair\.options\.maxIterations +2 {2}\(MANYHANDS_FLOWS_PAIR_OPTIONS\)/);
   expect(cli.out()).toMatch(/agents\.swe\.port +4103 {2}\(default\)/);
   for (const secret of ["sk-very-secret", "pw@", "hunter2"]) expect(cli.out()).not.toContain(secret);
 });

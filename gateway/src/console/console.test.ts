@@ -101,7 +101,11 @@ test("a task is started, seen live, answered and read to its end, and a reload i
   const { page } = opened;
   await page.locator("input[type=file]").setInputFiles(picture);
   await start(page, "Showcase", "Show it all");
-  await page.getByText("live word").first().waitFor();
+  const [indent] = await until(
+    () => liveIndents(page),
+    ({ length }) => length > 0,
+  );
+  expect(indent).toBeLessThan(50);
   await thread(page).getByText("Shall I go on?").waitFor();
   await until(
     () => planStates(page),
@@ -133,6 +137,14 @@ test("a task is started, seen live, answered and read to its end, and a reload i
   await page.getByText("26,157").waitFor();
   await state(page, "completed");
 });
+
+/** How far from the edge of its turn what is written now begins. */
+const liveIndents = (page: Page) =>
+  thread(page)
+    .locator(".turn .body", { hasText: "live word" })
+    .evaluateAll((bodies) =>
+      (bodies as unknown as HTMLElement[]).map((body) => body.offsetLeft - (body.parentElement?.offsetLeft ?? 0)),
+    );
 
 /** Waits until a picture of the conversation was read. */
 async function shownPicture(page: Page): Promise<void> {
@@ -416,7 +428,7 @@ test("the console speaks the browser's language, or the one that is chosen, and 
   expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
 });
 
-test("on a phone the page itself scrolls nowhere, and every page is within reach", async () => {
+test("on a phone the page itself scrolls nowhere, and every page is within reach and names the tab", async () => {
   await using gateway = await startGateway({ flows: [consoleFixture, approvalFlow] });
   await using opened = await openConsole(gateway, "", { viewport: { width: 390, height: 844 } });
   const { page } = opened;
@@ -430,9 +442,14 @@ test("on a phone the page itself scrolls nowhere, and every page is within reach
   await allow.waitFor();
   expect((await allow.boundingBox())?.height).toBeGreaterThanOrEqual(44);
   await expectNarrow();
-  for (const name of ["Waiting", "Runs", "Settings", "New"]) {
+  const titles = { Waiting: "Waiting for you · ", Runs: "Runs · ", Settings: "Settings · ", New: "" };
+  for (const [name, title] of Object.entries(titles)) {
     await page.locator(".bottom").getByRole("link", { name }).click();
     await page.locator("h1").first().waitFor();
+    await until(
+      () => page.title(),
+      (shown) => shown === `(1) ${title}Manyhands`,
+    );
     await expectNarrow();
     await expectAccessible(page);
   }
@@ -440,6 +457,10 @@ test("on a phone the page itself scrolls nowhere, and every page is within reach
     await page.locator(".bottom").getByRole("link", { name: "Settings" }).click();
     await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name }).click();
     await page.getByRole("heading", { name, level: 1 }).waitFor();
+    await until(
+      () => page.title(),
+      (shown) => shown === `(1) ${name} · Manyhands`,
+    );
     await expectNarrow();
   }
 });

@@ -9,7 +9,11 @@ import { echo, startGateway, type TestFlow, type TestGateway } from "../testing/
 type Made = { readonly name: string; readonly given: object; readonly text: string; readonly isError?: boolean };
 
 const calls: readonly Made[] = [
-  { name: "bash", given: { command: "make" }, text: "\u001b[31mred\u001b[0m\n[exit code 0, 0.1 s, cwd .]" },
+  {
+    name: "bash",
+    given: { command: "make lint test install" },
+    text: "\u001b[31mred\u001b[0m\n[exit code 0, 0.1 s, cwd .]",
+  },
   {
     name: "sql_query",
     given: { sql: "SELECT 1" },
@@ -103,6 +107,24 @@ test("each call is shown as what it is: a terminal, a table, a change, steps of 
   await film.getByRole("button").nth(1).click();
   await inspector(page).getByText("The click did not reach the button.").first().waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test("a row of the tree cuts nothing that has room, and what it marks keeps clear of the bars", async () => {
+  for (const width of [1280, 390]) {
+    await using opened = await browser.page(`${gateway.url}/#/runs/${id}`, { viewport: { width, height: 800 } });
+    const row = (name: string) => opened.page.getByRole("treeitem", { name: new RegExp(name) });
+    const hint = row("bash").locator(".end");
+    await hint.getByText("make lint test install").waitFor();
+    const [needs, has] = await hint.evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth] as const);
+    if (width === 1280) expect(needs).toBeLessThanOrEqual(has);
+    const failed = await row("browser_click_element").locator(".end").boundingBox();
+    const bars = await row("browser_click_element").locator(".lane").boundingBox();
+    expect((failed?.x ?? 0) + (failed?.width ?? 0)).toBeLessThanOrEqual(bars?.x ?? 0);
+    // A short title leaves no gap before its state.
+    const title = await opened.page.locator("h1").boundingBox();
+    const state = await opened.page.locator(".head .st").boundingBox();
+    if (width === 1280) expect((state?.x ?? 0) - (title?.x ?? 0) - (title?.width ?? 0)).toBeLessThan(20);
+  }
 });
 
 test("what a step cost, what its model read from the cache, and what it replied are beside the call", async () => {

@@ -3,10 +3,10 @@ import { second, treeOf } from "../testing/run-tree-of.ts";
 import type { TreeEvent } from "./api/tree-events.ts";
 import { comparedRuns, isSameCall } from "./pages/compare/compared.ts";
 import { changedFiles } from "./pages/run/model/changed-files.ts";
-import { endOf, failureOf, startOf, waitingFor, waitsForPerson } from "./pages/run/model/items.ts";
+import { endOf, failureOf, isCutOff, startOf, waitingFor, waitsForPerson } from "./pages/run/model/items.ts";
 import { planColumns } from "./pages/run/model/plan.ts";
 import { callsOf, extentOf, failureIn, hintOf, matches, rowsOf } from "./pages/run/model/rows.ts";
-import { chosenPart, panned, zoomed } from "./pages/run/model/zoom.ts";
+import { chosenPart, panned, ticksOf, zoomed } from "./pages/run/model/zoom.ts";
 
 const usage = { inputTokens: 90, cachedInputTokens: 60, outputTokens: 10, costUsd: 0.5, source: "provider" };
 const steps = [{ id: "1", text: "Weigh it", agent: "manus", dependsOn: [], status: "in_progress" }];
@@ -154,6 +154,18 @@ test("zooming keeps a moment in its place, stays inside the run, and ends at the
   expect(panned({ from: 400, to: 900 }, whole, -2)).toEqual({ from: 0, to: 500 });
   expect(chosenPart(whole, 0.75, 0.25)).toEqual({ from: 250, to: 750 });
   expect(chosenPart(whole, 0.5, 0.501)).toBeUndefined();
+});
+
+test("the times of the axis are round and few, wherever the part begins and however long it is", () => {
+  const shown = (from: number, to: number) => ticksOf(from, to).at;
+  expect(shown(0, 691)).toEqual([0, 200, 400, 600]);
+  expect(shown(0, 16_773)).toEqual([0, 5_000, 10_000, 15_000]);
+  expect(shown(12_310, 12_345)).toEqual([12_310, 12_320, 12_330, 12_340]);
+  expect(shown(0, 278_000)).toEqual([0, 120_000, 240_000]);
+  for (let length = 20; length < 40 * 24 * 3_600_000; length *= 1.37) {
+    const { at, step } = ticksOf(length / 3, length / 3 + length);
+    expect([length, at.length >= 1 && at.length <= 5, step < length]).toEqual([length, true, true]);
+  }
 });
 
 test("two runs are compared agent by agent: equal calls on a line, changed ones beside each other, the rest alone", () => {
@@ -310,4 +322,20 @@ test("a run that goes on says whether it waits: for a person it or an agent of i
   expect(waited(treeOf(...asked, waiting, told))).toEqual([text, text]);
   expect(waited(treeOf(...asked, waiting, told, reply))).toEqual([text, undefined]);
   expect(waited(treeOf(...asked, waiting, ["child", { type: "run-ended", status: "canceled" }]))[1]).toBeUndefined();
+});
+
+test("a call that its run's end cut off has ended with it, and neither failed nor changed a file", () => {
+  const edit = JSON.stringify({ command: "create", path: "a.txt" });
+  const { root } = treeOf(
+    ["root", { type: "tool-started", callId: "1", name: "bash", arguments: "{}" }],
+    ["root", { type: "tool-ended", callId: "1", name: "bash", text: "", isError: false, milliseconds: 1 }],
+    ["root", { type: "tool-started", callId: "2", name: "str_replace_editor", arguments: edit }],
+    ["root", { type: "run-ended", status: "canceled" }],
+  );
+  const calls = callsOf(root);
+  expect(calls.map((call) => [endOf(call), isCutOff(call), failureOf(call)])).toEqual([
+    [Date.parse(second(1)), false, undefined],
+    [Date.parse(second(3)), true, undefined],
+  ]);
+  expect([...changedFiles(root)]).toEqual([]);
 });

@@ -68,6 +68,15 @@ test("a message that the run did not read before it ended is marked, and no othe
   expect(unread(threadOf(...events, { type: "run-ended", status: "completed" }))).toEqual(["Too late."]);
 });
 
+test("a call that was going on when its run ended goes on no more", () => {
+  const call = (callId: string) => ({ type: "tool-started", callId, name: "bash", arguments: "{}" }) as const;
+  const ended = { type: "tool-ended", callId: "1", name: "bash", text: "", isError: false, milliseconds: 1 } as const;
+  const working = [said("Go."), call("1"), ended, call("2")];
+  const cut = (thread: Thread) => turns(thread).flatMap(({ calls }) => calls.map(({ isCut }) => isCut ?? false));
+  expect(cut(threadOf(...working))).toEqual([false, false]);
+  expect(cut(threadOf(...working, { type: "run-ended", status: "canceled" }))).toEqual([false, true]);
+});
+
 test("a question that nobody waits for any more is over", () => {
   const asked = { type: "question-asked", question: "Which?", kind: "question" } as const;
   for (const next of [
@@ -173,7 +182,7 @@ test("an answer that only repeats what an agent failed with is not told again", 
   expect(kinds(thread)).toEqual(["said", "turn"]);
 });
 
-test("an error that an agent was told to have failed with is not told again as the run's", () => {
+test("an error that an agent was told to have failed with is not told again as the run's, nor one that a line of the flow tells", () => {
   const error = { code: "task_failed", message: "It does not build." } as const;
   const usage = { tokens: 5, usd: 1, unpriced: false };
   const failed = {
@@ -188,6 +197,11 @@ test("an error that an agent was told to have failed with is not told again as t
   const ended = { type: "run-ended", status: "failed", error } as const;
   expect(threadOf(said("Go."), failed, ended).items.at(-1)).toMatchObject({ kind: "note", text: ":failed" });
   expect(threadOf(said("Go."), ended).items.at(-1)).toMatchObject({ kind: "note", text: error.message });
+  const told = { type: "step-ended", note: error.message, data: { outcome: "failed" } };
+  expect(threadOf(said("Go."), told, ended).items.slice(-2)).toMatchObject([
+    { text: error.message },
+    { text: ":failed" },
+  ]);
 });
 
 const told = {

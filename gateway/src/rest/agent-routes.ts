@@ -50,7 +50,7 @@ function addAgent(registry: Registry): RestEndpoint {
     url: httpUrl.max(2000).describe("The URL of the agent or its card."),
     name: z
       .string()
-      .regex(/^[a-z0-9][a-z0-9-]{0,59}$/)
+      .regex(/^[a-z0-9][a-z0-9-]{0,59}$/, "It must be lower-case letters, digits and dashes, at most 60.")
       .exactOptional()
       .describe("Taken from the card when left out."),
     token: z.string().min(1).max(4000).exactOptional().describe("Sent to the agent as a bearer token; never shown."),

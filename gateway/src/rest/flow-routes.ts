@@ -1,4 +1,5 @@
 import type { FlowExample } from "manyhands/internal/core/flow";
+import { defined } from "manyhands/internal/core/json";
 import type { AgentInput } from "manyhands/internal/core/runs/task";
 import { requestTrace } from "manyhands/internal/core/trace";
 import { findRunnable, type Runnable, type Runnables } from "manyhands/internal/runs/runnable";
@@ -88,7 +89,7 @@ function startFlow({ runs, runnables }: FlowRoutesDeps): RestEndpoint {
     const runnable = findRunnable(runnables, params.name);
     const waitMs = preferredWait(headers.prefer);
     const { input, agents, options, contextId, budget, outputSchema } = body;
-    const settings = { ...(agents && { agents }), ...(options && { options }) };
+    const settings = defined({ agents, options });
     const trace = requestTrace(c.req.raw);
     const request = {
       ...(trace && { trace }),

@@ -113,7 +113,14 @@ const bounded: Readonly<Record<string, string>> = {
   "post /runs/{id}/rerun": `${key} | header prefer ..255 | text 1..`,
   "post /runs/{id}/shares": "lifeMs 60000..7776000000 = 604800000",
   "post /schedules": [
-    ...["name ^[a-z][a-z0-9-]{0,59}$", "start 1..200", "task 1..20000", "agents 1..50", "agents[] 1..2048", budget],
+    ...[
+      "name ^(?=.{1,60}$)[a-z][a-z0-9]*(?:-[a-z0-9]+)*$",
+      "start 1..200",
+      "task 1..20000",
+      "agents 1..50",
+      "agents[] 1..2048",
+      budget,
+    ],
     ...["cron 1..200", 'timeZone 1..100 = "UTC"', 'missed = "once"', 'overlap = "skip"'],
     ...["notify ..10 = []", "notify[] 1.."],
   ].join(" | "),

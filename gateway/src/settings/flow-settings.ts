@@ -2,6 +2,7 @@ import type { Config } from "manyhands/internal/config/config";
 import { type ComposedFlow, flowConfig } from "manyhands/internal/config/flow-config";
 import { AppError } from "manyhands/internal/core/errors";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
+import { defined } from "manyhands/internal/core/json";
 import type { FlowSettings as SetForFlow } from "manyhands/internal/core/runs/task";
 import { nameFault } from "manyhands/internal/core/spec";
 import { composedFlow } from "../flows/composed-flow.ts";
@@ -102,7 +103,7 @@ export function flowSettings({ file, cwd, config, flows, registry }: FlowSetting
     async save(name, composition) {
       const flow = await make(name, composition);
       await requireFree(name, composition);
-      await file.change((text) => withTable(text, ["flows", name], tableOf(composition)));
+      await file.change((text) => withTable(text, ["flows", name], defined(composition)));
       flows.put(flow);
     },
     async remove(name) {
@@ -114,10 +115,6 @@ export function flowSettings({ file, cwd, config, flows, registry }: FlowSetting
       flows.remove(name);
     },
   };
-}
-
-function tableOf(composition: Composition): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(composition).filter(([, value]) => value !== undefined));
 }
 
 /** Agents by name; addresses and `skill:` are found when they are asked. */

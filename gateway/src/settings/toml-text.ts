@@ -1,6 +1,7 @@
 import { patch } from "@decimalturn/toml-patch";
 import { isTable } from "manyhands/internal/config/settings/table";
 import { AppError } from "manyhands/internal/core/errors";
+import { defined } from "manyhands/internal/core/json";
 import { parse, stringify, TomlError } from "smol-toml";
 
 /** A table of a settings file. */
@@ -103,10 +104,6 @@ function tableIn(whole: TomlTable, path: readonly string[]): TomlTable {
   let value: unknown = whole;
   for (const key of path) value = isTable(value) ? value[key] : undefined;
   return isTable(value) ? value : {};
-}
-
-function defined(table: TomlTable): TomlTable {
-  return Object.fromEntries(Object.entries(table).filter(([, value]) => value !== undefined));
 }
 
 /** A text is never written unless it says exactly what was meant. */

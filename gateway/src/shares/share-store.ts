@@ -1,5 +1,7 @@
+import { newSecret } from "manyhands/internal/auth/auth-store";
 import { AppError } from "manyhands/internal/core/errors";
 import { damagedText, type KeptText } from "manyhands/internal/core/text/kept-text";
+import { sha256Of } from "manyhands/internal/core/text/sha256";
 import * as z from "zod";
 
 const kept = z.strictObject({
@@ -45,14 +47,14 @@ export function openShares(text: KeptText, now: () => number = Date.now): ShareS
   const counting = (stored: string | undefined) => sharesIn(stored).filter(({ expiresAt }) => expiresAt > now());
   return {
     async add({ runId, principal, lifeMs }) {
-      const secret = newSecret();
+      const secret = newSecret("mhs");
       const at = now();
       const share = { id: crypto.randomUUID(), runId, principal, createdAt: at, expiresAt: at + lifeMs };
       await text.change((stored) => {
         const shares = counting(stored);
         if (shares.filter((one) => one.principal === principal).length >= maxShares)
           throw new AppError("conflict", `You have ${maxShares} links to runs. Revoke one that is no longer needed.`);
-        return JSON.stringify({ shares: [...shares, { ...share, hash: hashOf(secret) }] });
+        return JSON.stringify({ shares: [...shares, { ...share, hash: sha256Of(secret) }] });
       });
       return { ...share, secret };
     },
@@ -69,7 +71,7 @@ export function openShares(text: KeptText, now: () => number = Date.now): ShareS
       });
     },
     async find(secret) {
-      const hash = hashOf(secret);
+      const hash = sha256Of(secret);
       const found = counting(await text.read()).find((one) => one.hash === hash);
       if (found === undefined) return undefined;
       const { hash: _, ...share } = found;
@@ -85,14 +87,4 @@ function sharesIn(stored: string | undefined): z.output<typeof kept>["shares"] {
   } catch (cause) {
     throw damagedText("shares.json", "all links to runs stop working then", cause);
   }
-}
-
-/** 256 random bits: nothing to guess, so a plain hash keeps them. */
-function newSecret(): string {
-  const bits = crypto.getRandomValues(new Uint8Array(32));
-  return `mhs_${bits.toBase64({ alphabet: "base64url", omitPadding: true })}`;
-}
-
-function hashOf(secret: string): string {
-  return new Bun.CryptoHasher("sha256").update(secret).digest("hex");
 }

@@ -66,12 +66,15 @@ test("a schedule that is run now answers as every start of a run does, and waits
   expect(calls).toEqual([]);
 });
 
-test("a schedule that names who is not there, or may not be told, is not added", async () => {
+test("a schedule that names who is not there, or may not be told, or has no name's form, is not added", async () => {
   const { ask, calls } = scheduling();
   expect((await ask("POST", "/schedules", { json: { ...asked, start: "nobody" } })).status).toBe(404);
   expect((await ask("POST", "/schedules", { json: { ...asked, notify: ["theirs"] } })).status).toBe(404);
   expect((await ask("POST", "/schedules", { json: { ...asked, principal: "bob" } })).status).toBe(400);
   expect(calls.map(([name]) => name)).toEqual(["check"]);
+  // The settings would refuse these names too.
+  for (const name of ["a--b", "a-", "1a", "A", "a".repeat(61)])
+    expect((await ask("POST", "/schedules", { json: { ...asked, name } })).status).toBe(400);
 });
 
 test("each route of a schedule does what it says, in its caller's name, and shows what is the caller's to see", async () => {

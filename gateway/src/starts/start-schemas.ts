@@ -1,10 +1,9 @@
+import { nameForm, nameWords } from "manyhands/internal/core/spec";
 import * as z from "zod";
 import type { Firing } from "./start-book.ts";
 
 /** The name of a schedule, in addresses and commands. */
-export const startName = z
-  .string()
-  .regex(/^[a-z][a-z0-9-]{0,59}$/, "small letters, digits and hyphens, beginning with a letter; 60 at most");
+export const startName = z.string().regex(nameForm, `It must be ${nameWords}.`);
 
 /** What a schedule or trigger starts. */
 export const startShape = {

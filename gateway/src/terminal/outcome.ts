@@ -1,5 +1,6 @@
 import { join, relative } from "node:path";
 import type { Json } from "manyhands/internal/core/json";
+import { textOf } from "manyhands/internal/core/message";
 import type { FileSource } from "../tasks/agent-client.ts";
 import { saveFiles } from "../tasks/save-files.ts";
 import { summaryText } from "./render.ts";
@@ -66,7 +67,7 @@ const causes: ReadonlySet<TaskOutcome["state"]> = new Set(["failed", "canceled",
 /** The final answer, or else the agent's last words. */
 function answerOf({ artifacts, text }: TaskOutcome): string {
   const answer = artifacts.findLast(({ name }) => name === "answer");
-  return answer?.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n") ?? text;
+  return answer === undefined ? text : textOf(answer.parts);
 }
 
 /** The answer in the requested form. */

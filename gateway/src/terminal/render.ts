@@ -1,5 +1,6 @@
 import type { EventOf, ReadEvent } from "manyhands/internal/core/events/events";
 import type { Progress, ToolOutput } from "manyhands/internal/core/events/progress";
+import { textOf } from "manyhands/internal/core/message";
 import { counted } from "manyhands/internal/core/text/counted";
 import type { TaskItem } from "../tasks/task-item.ts";
 import { argumentsText, callText } from "./arguments-text.ts";
@@ -179,7 +180,7 @@ function renderResult(before: TerminalView, event: EventOf<"tool-ended">, style:
 
 function renderArtifact(view: TerminalView, event: EventOf<"artifact-added">, style: Style): Rendered {
   if (event.name === "answer") {
-    const answer = event.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+    const answer = textOf(event.parts);
     if (answer.trim() === "" || answer.trim() === view.lastText.trim()) return lines(view, []);
     return lines(view, ["", ...indented(answer)]);
   }

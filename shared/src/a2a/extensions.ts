@@ -95,6 +95,11 @@ export const metadataKeys = {
    * options.
    */
   flow: flowSettingsKey,
+  /**
+   * On a SendMessage request to a task: `false` if the message answers no question, so that it is
+   * refused while one is open.
+   */
+  answers: "manyhands/answers",
   /** On a SendMessage request: how many agents the task has passed through. */
   hops: "manyhands/hops",
 } as const;

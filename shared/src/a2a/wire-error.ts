@@ -73,7 +73,8 @@ export function toA2AError(error: unknown, report: (bug: unknown) => void): A2AE
     const description = error.message.slice(error.field.length + 2);
     return new FieldViolationsError([{ field: `message.${error.field}`, description }]);
   }
-  if (error.code === "conflict" || error.code === "invalid_input") return new RequestMalformedError(error.message);
+  if (error.code === "conflict" || error.code === "invalid_input")
+    return new RequestMalformedError({ message: error.message, metadata: { code: error.code } });
   return new AppFailure(error);
 }
 

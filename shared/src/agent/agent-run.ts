@@ -7,7 +7,7 @@ import type { Run, RunDefinition, StepContext } from "../core/runs/run.ts";
 import { isShutdown } from "../core/runs/shutdown.ts";
 import { type AgentInput, type AgentOutput, takenInAtStart } from "../core/runs/task.ts";
 import { failure, type Tool, type ToolFetch } from "../core/tools/tool.ts";
-import type { ArtifactStore, Workspace } from "../core/workspace.ts";
+import type { ArtifactStore, Workspace, Workspaces } from "../core/workspace.ts";
 import { heldSources } from "../machine/workspace/held-sources.ts";
 import { listFiles } from "../machine/workspace/list-files.ts";
 import { createChatCompletion } from "../tools/human/create-chat-completion.ts";
@@ -35,11 +35,10 @@ import { endingTool } from "./think/last-turn.ts";
 import { withViews } from "./think/views.ts";
 
 /** What an agent's tasks need of the server they run in. */
-export type AgentDeps = {
+export type AgentDeps = Workspaces & {
   readonly model: Model;
   readonly engine: Pick<Engine, "list" | "events">;
   readonly artifacts: ArtifactStore;
-  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
   /** The web for tools; none when left out. */
   readonly fetch?: ToolFetch;
   /** Which calls a person must allow; none if left out. */

@@ -2,7 +2,7 @@ import type { AgentDefinition, TaskChanges } from "../core/agent.ts";
 import { AppError } from "../core/errors.ts";
 import type { Part } from "../core/message.ts";
 import type { AgentOutput } from "../core/runs/task.ts";
-import type { ArtifactStore, StoredFile, Workspace } from "../core/workspace.ts";
+import type { ArtifactStore, StoredFile, Workspace, Workspaces } from "../core/workspace.ts";
 import { storeFile } from "../machine/workspace/artifacts/artifact-store.ts";
 import { unchangedSinceBaseline } from "../machine/workspace/baseline.ts";
 import { ignoredInProjects } from "../machine/workspace/ignored-files.ts";
@@ -10,9 +10,8 @@ import { changedFiles, type Listing, listFiles, removedFiles } from "../machine/
 import { isProtected } from "../machine/workspace/protected-names.ts";
 import type { AgentState } from "./task/agent-state.ts";
 
-type ConcludeDeps = {
+type ConcludeDeps = Workspaces & {
   readonly artifacts: ArtifactStore;
-  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
   readonly finish?: AgentDefinition["finish"];
 };
 

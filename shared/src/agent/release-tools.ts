@@ -1,13 +1,10 @@
 import type { AgentDefinition } from "../core/agent.ts";
 import type { Engine } from "../core/runs/engine.ts";
 import type { Run } from "../core/runs/run.ts";
-import type { Workspace } from "../core/workspace.ts";
+import type { Workspace, Workspaces } from "../core/workspace.ts";
 
 /** What releasing a conversation's tools needs of the server. */
-export type ReleaseDeps = {
-  readonly engine: Pick<Engine, "list">;
-  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
-};
+export type ReleaseDeps = Workspaces & { readonly engine: Pick<Engine, "list"> };
 
 /**
  * Releases whatever an agent's tools keep for a conversation, unless another task of the

@@ -157,8 +157,11 @@ export function scopesOf({ scopes: text }: Pick<TokenRow, "scopes">): Scope[] {
   return scopes.filter((scope) => named.has(scope));
 }
 
-/** 256 random bits: nothing to guess, so a plain hash keeps them. */
-export function newSecret(): string {
+/**
+ * 256 random bits: nothing to guess, so a plain hash keeps them. `kind` tells what it opens: `mh`,
+ * or `mhs` for a link to a run.
+ */
+export function newSecret(kind: "mh" | "mhs" = "mh"): string {
   const bits = crypto.getRandomValues(new Uint8Array(32));
-  return `mh_${bits.toBase64({ alphabet: "base64url", omitPadding: true })}`;
+  return `${kind}_${bits.toBase64({ alphabet: "base64url", omitPadding: true })}`;
 }

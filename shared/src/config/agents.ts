@@ -21,8 +21,3 @@ export const agentDefaults: Readonly<Record<string, AgentDefaults>> = {
 
 /** The first port for agents without one. */
 export const firstFreePort = 4105;
-
-/**
- * The form of an agent's or flow's name, which goes into URLs, run kinds and environment variables.
- */
-export const nameRule = { pattern: /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, words: "lower-case letters, digits and dashes" };

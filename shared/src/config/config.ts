@@ -163,7 +163,7 @@ export async function loadConfig(source: SettingsSource): Promise<Config> {
 export function toConfig(settings: Settings, cwd: string): Config {
   const { sections, file } = settings;
   const { server, sandbox, gateway } = sections;
-  checkExposure(sections);
+  checkExposure(settings);
   const tls = tlsConfig(settings, cwd);
   return {
     home: resolve(cwd, sections.home),
@@ -180,7 +180,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
       cors: server.cors,
       tls,
     },
-    auth: authConfig(sections, cwd),
+    auth: authConfig(settings, cwd),
     engine: engineConfig(settings),
     gateway: {
       port: gateway.port,
@@ -221,7 +221,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
     secrets: secretConfig(settings, cwd),
     python: pythonConfig(sections, cwd),
     memory: memoryConfig(sections),
-    git: gitConfig(sections.git),
+    git: gitConfig(settings),
     ...besideSettings(sections, file, cwd),
     notes: notesOn(settings),
   };

@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { gitConfig } from "./git-config.ts";
 import { sectionsSchema } from "./sections/sections.ts";
 
-const hostsOf = (git: object) => gitConfig(sectionsSchema.parse({ git }).git);
+const hostsOf = (git: object) =>
+  gitConfig({ sections: sectionsSchema.parse({ git }), file: undefined, origins: new Map(), agent: undefined });
 
 test("a host is known by its name, in any case, or is of the kind that its table says", () => {
   for (const [name, table, found] of [

@@ -1,7 +1,7 @@
-import { AppError } from "../core/errors.ts";
 import { withoutLastSlashes } from "../core/text/without-last-slashes.ts";
 import type { ForgeKind, GitHost } from "../tools/code/git-host.ts";
-import type { Sections } from "./sections/sections.ts";
+import type { Settings } from "./settings/settings.ts";
+import { faultAt } from "./settings/settings-error.ts";
 
 /** Servers that everybody knows. */
 const knownKinds: Readonly<Record<string, ForgeKind>> = {
@@ -20,8 +20,8 @@ const usernames: Readonly<Record<ForgeKind, string>> = {
 };
 
 /** The hosts of `[git."HOST"]`. Throws `config_invalid` for two tables of one host. */
-export function gitConfig(sections: Sections["git"]): readonly GitHost[] {
-  const hosts = Object.entries(sections).map(([name, table]): GitHost => {
+export function gitConfig(settings: Settings): readonly GitHost[] {
+  const hosts = Object.entries(settings.sections.git).map(([name, table]): GitHost => {
     const host = (table.host ?? name).toLowerCase();
     const named = table.kind === "forgejo" ? "gitea" : table.kind;
     const kind = named ?? knownKinds[host] ?? "git";
@@ -38,7 +38,7 @@ export function gitConfig(sections: Sections["git"]): readonly GitHost[] {
     };
   });
   const twice = hosts.find(({ host }, at) => hosts.findIndex((other) => other.host === host) !== at);
-  if (twice !== undefined) throw new AppError("config_invalid", `[git] names the host ${twice.host} twice.`);
+  if (twice !== undefined) throw faultAt(settings, ["git"], `[git] names the host ${twice.host} twice.`);
   return hosts;
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../core/json.ts";
 import type { QuotaConfig } from "../core/runs/quota.ts";
 import type { Sections } from "./sections/sections.ts";
 
@@ -10,11 +11,10 @@ export function quotaConfig({ principal, principals }: Sections["limits"]): Quot
 }
 
 function quotaOf(table: Sections["limits"]["principal"]) {
-  const quota = {
+  return defined({
     requestsPerMinute: table.requests_per_minute,
     runsAtOnce: table.runs_at_once,
     tokensPerDay: table.tokens_per_day,
     usdPerDay: table.usd_per_day,
-  };
-  return Object.fromEntries(Object.entries(quota).filter(([, value]) => value !== undefined));
+  });
 }

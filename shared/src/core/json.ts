@@ -21,6 +21,11 @@ export function objectOf(text: string): Readonly<Record<string, unknown>> | unde
   return isObject(value) ? value : undefined;
 }
 
+/** A table without the keys whose value is undefined. */
+export function defined<Table extends object>(table: Table): { [Key in keyof Table]?: Exclude<Table[Key], undefined> } {
+  return Object.fromEntries(Object.entries(table).filter(([, value]) => value !== undefined)) as never;
+}
+
 /** How many levels of nesting are taken from others. */
 export const deepestJson = 100;
 

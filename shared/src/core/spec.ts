@@ -1,7 +1,12 @@
 import { AppError } from "./errors.ts";
 
-const nameForm = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
-const longestName = 60;
+/**
+ * The form of the name of an agent, a flow, a schedule and the like, which goes into URLs, run
+ * kinds and environment variables.
+ */
+export const nameForm = /^(?=.{1,60}$)[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
+/** The same in words. */
+export const nameWords = "lower-case words with dashes, at most 60 characters";
 
 /**
  * What is wrong with the name of an agent or a flow; undefined when nothing is. `what` starts the
@@ -9,8 +14,8 @@ const longestName = 60;
  */
 export function nameFault(what: string, name: unknown): string | undefined {
   if (name === undefined) return `${what} needs a name.`;
-  if (typeof name === "string" && nameForm.test(name) && name.length <= longestName) return undefined;
-  return `${what}'s name is lower-case words with dashes, at most ${longestName} characters; ${JSON.stringify(name)} is not.`;
+  if (typeof name === "string" && nameForm.test(name)) return undefined;
+  return `${what}'s name is ${nameWords}; ${JSON.stringify(name)} is not.`;
 }
 
 /** The title for people, made from a name: `my-agent` becomes "My Agent". */

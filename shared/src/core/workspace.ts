@@ -28,6 +28,9 @@ export interface Workspace {
   takeNotice?(): string | undefined;
 }
 
+/** What opens the workspaces of conversations. */
+export type Workspaces = { openWorkspace(principal: string, contextId: string): Promise<Workspace> };
+
 /** A file kept by the SHA-256 of its content. */
 export type StoredFile = {
   readonly sha256: string;

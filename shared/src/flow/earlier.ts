@@ -1,4 +1,5 @@
 import { readEvent } from "../core/events/read-event.ts";
+import { textOf } from "../core/message.ts";
 import type { Engine, RunRecord } from "../core/runs/engine.ts";
 import type { Run } from "../core/runs/run.ts";
 import type { AgentInput, AgentOutput } from "../core/runs/task.ts";
@@ -48,7 +49,7 @@ export async function takenInBy({ id }: RunRecord, engine: Pick<Engine, "events"
 
 function taskText({ input, output }: RunRecord): string {
   const { message } = input as AgentInput;
-  const asked = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  const asked = textOf(message.parts);
   return `Asked: ${short(asked)}\nAnswered: ${short((output as AgentOutput).answer)}`;
 }
 

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { FlowDefinition } from "../core/flow.ts";
+import { defined } from "../core/json.ts";
 import { flowSettingsKey } from "../core/runs/task.ts";
 
 /** The A2A extension by which a flow's card describes its settings. */
@@ -24,7 +25,7 @@ export function flowExtension({ name, options, example }: FlowDefinition) {
         },
         additionalProperties: false,
       },
-      example: { ...(agents && { agents }), ...(set && { options: set }) },
+      example: defined({ agents, options: set }),
     },
   };
 }

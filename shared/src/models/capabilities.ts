@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { defined } from "../core/json.ts";
 import type { Capabilities } from "../core/model.ts";
 import type { ModelConfig } from "./config.ts";
 import table from "./families.json" with { type: "json" };
@@ -75,10 +76,9 @@ export function traitsOf(
   config: Pick<ModelConfig, "name" | "capabilities"> & { readonly imageDetail?: ModelConfig["imageDetail"] },
 ): Traits {
   const family = familyOf(config.name);
-  const given = Object.entries(config.capabilities).filter(([, value]) => value !== undefined);
   const { imageDetail = "auto" } = config;
   const ofFamily = family === undefined ? {} : families[family];
-  return { ...unknownModel, ...ofFamily, ...Object.fromEntries(given), imageDetail };
+  return { ...unknownModel, ...ofFamily, ...defined(config.capabilities), imageDetail };
 }
 
 /**

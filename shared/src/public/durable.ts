@@ -10,6 +10,7 @@ export {
   type EngineHealth,
   type FollowItem,
   type Following,
+  type FollowPlace,
   type ListFilter,
   type RunRecord,
   type RunStatus,

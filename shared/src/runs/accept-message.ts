@@ -116,8 +116,11 @@ export async function runOfMessage(
 type Continued = {
   readonly id: string;
   readonly contextId: string;
-  /** The number of the event with the question that the message answers, if it answers one only. */
-  readonly questionEvent?: number | undefined;
+  /**
+   * The number of the event with the question that the message answers, if it answers one only;
+   * `none` if it answers none.
+   */
+  readonly questionEvent?: number | "none" | undefined;
   /** What its caller calls it; a run if omitted. */
   readonly called?: "run" | "task";
 };
@@ -126,8 +129,8 @@ type Continued = {
  * Accepts a further message on a run, whether or not the run waits for it yet; repeating a message
  * is harmless, unless `dedupeMs` is 0. `contextId` is empty if the sender names none. Of a message
  * that is refused nothing is stored. Rejects as `ownRun` does, with `invalid_input` for the wrong
- * conversation, `conflict` for a different message under the same id and for the answer to a
- * question that is not open, `run_ended`, and `quota_exceeded`.
+ * conversation, `conflict` for a different message under the same id, for the answer to a question
+ * that is not open, and for one to none while one is, `run_ended`, and `quota_exceeded`.
  */
 export async function continueRun(
   { engine, kind, artifacts, projections }: Intake & { readonly projections: ProjectionCache },
@@ -151,9 +154,9 @@ export async function continueRun(
   const outcome =
     questionEvent === undefined
       ? await deliver()
-      : await deliverAnswer(
-          { projections, current: () => ownRun(engine, id, { principal, kind }) },
+      : await deliverWhile(
           questionEvent,
+          { projections, current: () => ownRun(engine, id, { principal, kind }) },
           deliver,
         );
   const current = await ownRun(engine, run.id, { principal, kind });
@@ -165,21 +168,30 @@ export async function continueRun(
 const maxLooks = 20;
 
 /**
- * Delivers an answer while its question is the open one: what happens meanwhile is looked at before
- * it is tried again. Rejects with `conflict` when the question is not, or no longer, open.
+ * Delivers a message while its question is the open one, or none is: what happens meanwhile is
+ * looked at before it is tried again. Rejects with `conflict` when that is not, or no longer, so.
  */
-async function deliverAnswer(
+async function deliverWhile(
+  question: number | "none",
   run: { readonly projections: ProjectionCache; current(): Promise<RunRecord> },
-  questionEvent: number,
-  deliver: (ifLast: number) => ReturnType<Engine["deliver"]>,
-): Promise<"stored" | "duplicate"> {
+  deliver: (ifLast?: number) => ReturnType<Engine["deliver"]>,
+): ReturnType<Engine["deliver"]> {
   for (let look = 0; look < maxLooks; look++) {
-    const projection = await run.projections.current(await run.current());
-    if (projection.askedBy !== questionEvent) break;
-    const outcome = await deliver(projection.seq);
+    const { askedBy = "none", seq } = await run.projections.current(await run.current());
+    if (askedBy !== question) throw notNow(question);
+    const outcome = await deliver(seq);
     if (outcome !== "outdated") return outcome;
   }
-  throw new AppError("conflict", "That question is no longer open: it was answered, or given up. Nothing was sent.");
+  if (question === "none") return deliver();
+  throw notNow(question);
+}
+
+function notNow(question: number | "none"): AppError {
+  const why =
+    question === "none"
+      ? "A question is open, which this message is not meant to answer."
+      : "That question is no longer open: it was answered, or given up.";
+  return new AppError("conflict", `${why} Nothing was sent.`);
 }
 
 type IncomingFile = Extract<IncomingPart, { readonly type: "bytes" }>;

@@ -248,7 +248,12 @@ test("families list all names their tools can have", async () => {
   const machine: MachineParts = {
     ...deps(),
     egress,
-    gitHosts: createGitHosts(gitConfig(sectionsSchema.parse({ git: { "git.example": {} } }).git)),
+    gitHosts: createGitHosts(
+      gitConfig({
+        sections: sectionsSchema.parse({ git: { "git.example": {} } }),
+        ...{ origins: new Map(), file: undefined, agent: undefined },
+      }),
+    ),
     web: [webSearch({ ...page, engines: [], lang: "en", country: "us" }), webFetch(page)],
     desktop: [computerUse({ displays: createDisplays(sandbox, size), size })],
     browsing: {

@@ -5,9 +5,18 @@ export const a2aAskFaults: readonly Fault[] = [
   {
     id: "unsent-message-counts-as-read",
     file: "shared/src/a2a/ask/pass-messages.ts",
-    find: 'if ("fault" in sent) return;',
+    find: `      if (sent.fault.code === "conflict") held.push(message);
+      return;`,
     becomes: "",
     harm: "A message that the agent refused is shown as one that it read.",
+    tests: ["shared/src/a2a/ask/pass-messages"],
+  },
+  {
+    id: "message-answers-unseen-question",
+    file: "shared/src/a2a/ask/send-ask.ts",
+    find: `...(kind === "message" && { answers: false as const })`,
+    becomes: "",
+    harm: "What the user says just as the agent asks counts as the answer to what they have not seen.",
     tests: ["shared/src/a2a/ask/pass-messages"],
   },
   {
@@ -379,8 +388,8 @@ export const a2aAskFaults: readonly Fault[] = [
   {
     id: "strangers-told-less",
     file: "shared/src/a2a/ask/ask-agent.ts",
-    find: 'return ours && state === "completed"',
-    becomes: 'return state === "completed"',
+    find: 'return ours && (state === "completed"',
+    becomes: 'return (state === "completed"',
     harm: "An agent of another system that forgets conversations gets a step without the task and its own report.",
     tests: flows,
   },
@@ -401,11 +410,11 @@ export const a2aAskFaults: readonly Fault[] = [
     tests: ["shared/src/a2a/ask/sent-ask.test"],
   },
   {
-    id: "failed-agent-remembers",
+    id: "failed-agent-forgets",
     file: "shared/src/a2a/ask/ask-agent.ts",
-    find: '  return ours && state === "completed" ? { remembers: true } : {};',
-    becomes: "  return ours ? { remembers: true } : {};",
-    harm: "An agent whose task failed is told only what is new, of which it knows nothing.",
+    find: ' || state === "failed") ? { remembers: true } : {};',
+    becomes: ") ? { remembers: true } : {};",
+    harm: "An agent whose task failed is told once more all that its conversation has.",
     tests: ["shared/src/a2a/ask/ask-agent.test"],
   },
   {

@@ -61,7 +61,7 @@ export const configFaults: readonly Fault[] = [
   {
     id: "public-gateway-without-token",
     file: "shared/src/config/access/exposure.ts",
-    find: `    "gateway.public_url": gateway.public_url,\n`,
+    find: `    [["gateway", "public_url"], gateway.public_url],\n`,
     becomes: "",
     harm: "A gateway that is reached from outside by its public address starts without any token.",
     tests: config,
@@ -149,8 +149,8 @@ export const configFaults: readonly Fault[] = [
   {
     id: "quota-left-out-lifts-all",
     file: "shared/src/config/quota-config.ts",
-    find: ".filter(([, value]) => value !== undefined)",
-    becomes: "",
+    find: "return defined({",
+    becomes: "return ({",
     harm: "One limit set for a principal by name lifts all the others that hold for everybody.",
     tests: config,
   },
@@ -181,8 +181,8 @@ export const configFaults: readonly Fault[] = [
   {
     id: "options-of-a-composed-flow-lost",
     file: "shared/src/config/flow-config.ts",
-    find: "...(options && { options })",
-    becomes: "",
+    find: "defined({ agents, options })",
+    becomes: "defined({ agents })",
     harm: "A flow that the settings compose runs with its default options.",
     tests: ["shared/src/config/flow-config"],
   },
@@ -285,8 +285,8 @@ export const configFaults: readonly Fault[] = [
   {
     id: "named-key-empty",
     file: "shared/src/config/settings/settings.ts",
-    find: 'if (value === undefined || value === "") {\n      const origin',
-    becomes: "if (value === undefined) {\n      const origin",
+    find: 'if (value === undefined || value === "") {\n      const why',
+    becomes: "if (value === undefined) {\n      const why",
     harm: "An empty variable counts as a key, and the first request is refused far from its cause.",
     tests: config,
   },

@@ -429,8 +429,8 @@ export const gatewayCommandsFaults: readonly Fault[] = [
   {
     id: "token-with-every-scope",
     file: "gateway/src/cli/operation.ts",
-    find: 'grantable, ["read", "run"])',
-    becomes: 'grantable, ["read", "run", "admin"])',
+    find: '.default(["read", "run"], "read,run")',
+    becomes: '.default(["read", "run", "admin"], "read,run")',
     harm: "Whoever is given a token for tasks may change the settings.",
     tests: ["gateway/src/cli/runs/run-requests"],
   },

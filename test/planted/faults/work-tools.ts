@@ -1230,8 +1230,8 @@ export const workToolsFaults: readonly Fault[] = [
   {
     id: "lfs-content-unchecked",
     file: "shared/src/tools/code/git/lfs-content.ts",
-    find: "const isIt = body.length === size && new Bun",
-    becomes: "const isIt = body.length === size || new Bun",
+    find: "const isIt = body.length === size && sha256Of",
+    becomes: "const isIt = body.length === size || sha256Of",
     harm: "A server of Git LFS gives out other content of the same length, and it is taken for the committed file.",
     tests: ["shared/src/tools/code/clone-repository"],
   },

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { flows } from "@manyhands/flows/flows";
+import { AppError } from "manyhands/internal/core/errors";
 import type { TaskItem } from "../../tasks/task-item.ts";
 import { cliForTest } from "../../testing/cli.ts";
 
@@ -71,6 +72,24 @@ test("options beside --example replace those of the example", async () => {
   const { options } = flows.find(({ name }) => name === "loop")?.example ?? {};
   const flow = { agents: ["swe"], options: { ...options, maxIterations: 2 } };
   expect(cli.sent).toMatchObject([{ flow, budgetUsd: 1 }]);
+});
+
+test("what a flow wants of its agents and options is said with the options of the command line for them", async () => {
+  for (const [refusal, hint] of [
+    ["agents: name the agents in their order, or give options.steps.", " On the command line"],
+    ["options.rounds: Too big.", " On the command line"],
+    ["The task is too long.", ""],
+  ] as const) {
+    await using cli = await cliForTest({
+      // biome-ignore lint/correctness/useYield: it is refused before anything comes.
+      play: async function* () {
+        throw new AppError("invalid_input", refusal);
+      },
+    });
+    expect(await cli.run("run", "--flow", "sequential", "x")).toBe(2);
+    const how = hint && `${hint}: bun manyhands flow NAME --agents A,B --option NAME=VALUE.`;
+    expect(cli.said()).toEndWith(`${refusal}${how}\n`);
+  }
 });
 
 test("an unknown flow, an empty task and an option without a value are refused before any agent is asked", async () => {

@@ -1,6 +1,8 @@
 import type { Config } from "manyhands/internal/config/config";
+import { AppError } from "manyhands/internal/core/errors";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { Json } from "manyhands/internal/core/json";
+import { ownCommand } from "manyhands/internal/core/release";
 import { mediaTypeOf } from "manyhands/internal/machine/workspace/media-type";
 import { exampleHere } from "../../flows/example-here.ts";
 import { flowNamed, loadFlows } from "../../flows/load-flows.ts";
@@ -51,9 +53,18 @@ export async function flowCommand(
       config,
       context,
     );
+  } catch (error) {
+    throw inOptions(error);
   } finally {
     await session.close();
   }
+}
+
+/** A refusal that names parts of a request, with the options that set them. */
+function inOptions(error: unknown): unknown {
+  if (!(error instanceof AppError) || !/^(agents|options)\b/.test(error.message)) return error;
+  const how = `On the command line: ${ownCommand} flow NAME --agents A,B --option NAME=VALUE.`;
+  return new AppError(error.code, `${error.message} ${how}`, { cause: error });
 }
 
 function listFlows(flows: readonly FlowDefinition[], { json }: FlowOptions, { terminal }: CliContext): number {

@@ -1,5 +1,4 @@
 import type { JournalEvent } from "manyhands/internal/core/events/events";
-import type { Part } from "manyhands/internal/core/message";
 
 /** An event that a flow defined for itself: views show its note. */
 export type FlowSent = {
@@ -25,9 +24,4 @@ export function isEvent<Type extends JournalEvent["type"]>(
 /** Whether a flow defined the event itself. */
 export function isFlowEvent(event: SentEvent): event is FlowSent {
   return "note" in event && typeof event.note === "string";
-}
-
-/** The texts of a message, one below the other. */
-export function textsIn(parts: readonly Part[]): string {
-  return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }

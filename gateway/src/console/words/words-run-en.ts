@@ -48,6 +48,7 @@ export const runEnglish = {
   eventNumber: (seq: number) => `event ${seq}`,
   running: "Still running",
   noResult: "It returned nothing.",
+  cutOff: "It was stopped before it returned anything.",
   modelCall: "The model call before it",
   ownModelCalls: (count: number) => (count === 1 ? "1 model call of its own" : `${count} model calls of its own`),
   modelCalls: (count: number) => (count === 1 ? "1 model call" : `${count} model calls`),

@@ -53,6 +53,7 @@ export const runChinese: typeof runEnglish = {
   eventNumber: (seq) => `事件 ${seq}`,
   running: "仍在运行",
   noResult: "没有返回内容。",
+  cutOff: "在返回内容之前就已停止。",
   modelCall: "之前的模型调用",
   ownModelCalls: (count) => `自身的 ${count} 次模型调用`,
   modelCalls: (count) => `${count} 次模型调用`,

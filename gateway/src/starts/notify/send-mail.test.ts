@@ -24,7 +24,11 @@ const server = new SMTPServer({
     stream.on("end", () => {
       if (refusals.isSilent) return refusals.isSilent();
       mails.push({ user: session.user, to: session.envelope.rcptTo.map(({ address }) => address), text });
-      done(refusals.mail ? Object.assign(new Error("not now"), { responseCode: refusals.mail }) : null);
+      done(
+        refusals.mail
+          ? Object.assign(new Error("<you@example.com> has no room"), { responseCode: refusals.mail })
+          : null,
+      );
     });
   },
 });
@@ -64,7 +68,8 @@ test("the server's login is used, and a password or mail that it refuses for goo
     [451, false],
   ] as const) {
     refusals.mail = code;
-    expect(await send()).toMatchObject({ final, reason: expect.stringContaining("the mail server: ") });
+    const reason = expect.stringMatching(/^the mail server: .*: \d+ <an address> has no room/);
+    expect(await send()).toMatchObject({ final, reason });
   }
   delete refusals.mail;
   // Nobody listens there now: somebody may later.

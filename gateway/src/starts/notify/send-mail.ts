@@ -45,10 +45,14 @@ export async function sendMail(
   }
 }
 
-/** A server that says 5xx, or no to the password, would say it again. */
+/**
+ * A server that says 5xx, or no to the password, would say it again. What it says names whose mail
+ * it is, which is for the operator alone.
+ */
 function refusalOf(error: unknown): Refusal {
   if (!(error instanceof Error)) return { reason: "the e-mail could not be sent", final: false };
   const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
   const isFinal = (typeof responseCode === "number" && responseCode >= 500) || code === "EAUTH";
-  return { reason: `the mail server: ${error.message.slice(0, 300)}`, final: isFinal };
+  const said = error.message.slice(0, 300).replaceAll(/<?[^\s<>]+@[^\s<>]+>?/g, "<an address>");
+  return { reason: `the mail server: ${said}`, final: isFinal };
 }

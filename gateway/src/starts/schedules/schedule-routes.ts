@@ -1,3 +1,4 @@
+import { defined } from "manyhands/internal/core/json";
 import { findRunnable, type Runnables } from "manyhands/internal/runs/runnable";
 import type { Runs } from "manyhands/internal/runs/runs";
 import * as z from "zod";
@@ -103,7 +104,7 @@ function addSchedule({ schedules, notifications, runnables }: ScheduleRoutesDeps
     const { principal, byToken } = c.get("caller");
     findRunnable(runnables, schedule.start);
     notifications.check(schedule.notify, principal);
-    const settings = { ...(agents && { agents }), ...(options && { options }) };
+    const settings = defined({ agents, options });
     return c.json(
       scheduleView(await schedules.add({ ...schedule, settings, ...(byToken && { byToken }) }, principal)),
       201,

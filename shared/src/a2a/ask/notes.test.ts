@@ -39,11 +39,12 @@ const replied = (...names: readonly string[]) => ({
   milliseconds: 1,
 });
 
-test("a line is told once in a row, also over two steps, and a hundred times at most", () => {
+test("a line is told once in a row, also over two steps, and of a hundred the last says where the others are", () => {
   const { notes, emitted } = notesOf({ before: { told: 97, line: "a" } });
   for (const text of ["a", " ", "b", "b\n", "a", "c", "d"]) notes.say(text);
-  expect(lines(emitted)).toEqual(["b", "a", "c"]);
-  expect(notes.told()).toEqual({ told: 100, line: "c" });
+  const last = "What swe does from here on is told by its own run only.";
+  expect(lines(emitted)).toEqual(["b", "a", last]);
+  expect(notes.told()).toEqual({ told: 100, line: last });
   expect(notesOf().notes.told()).toEqual({ told: 0 });
 });
 

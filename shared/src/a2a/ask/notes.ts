@@ -8,7 +8,10 @@ import type { TaskUpdate } from "../client/task-update.ts";
 import type { Ask } from "./ask.ts";
 import { type SeenCall, seenCall } from "./peer-calls.ts";
 
-/** Most progress lines stored per ask, and how long a step's first line waits for others. */
+/**
+ * Most progress lines stored per ask, the last of which says so, and how long a step's first line
+ * waits for others.
+ */
 const maxLines = 100;
 const gatherMs = 2_000;
 
@@ -118,17 +121,21 @@ export function remoteNotes(
   const calls: SeenCall[] = [];
   const output = liveOutput(askId, agent, step);
   const whose = { askId, ...(isAnswer && { isAnswer }) };
-  const say = (text: string, about: ProgressFacts = {}) => {
-    const short = sanitizeLine(text);
+  const say = (told: string, facts: ProgressFacts = {}) => {
+    const short = sanitizeLine(told);
     if (short === "" || short === last || count >= maxLines) return;
-    last = short;
+    const hasRoom = count < maxLines - 1;
+    const [text, about] = hasRoom
+      ? [short, facts]
+      : [`What ${agent} does from here on is told by its own run only.`, {}];
+    last = text;
     if (count++ === before.told) setTimeout(() => due.abort(), gatherMs).unref();
     toldUsed = used ?? toldUsed;
     step.emit({
       type: "agent-progressed",
       askId,
       agent,
-      text: short,
+      text,
       ...about,
       ...(used && { usedSoFar: used }),
     } satisfies JournalEvent);

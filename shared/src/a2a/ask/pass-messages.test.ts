@@ -7,6 +7,7 @@ import { askerForTest } from "../../testing/a2a/asker.ts";
 import { badAgentForTest, badArtifact, badTask } from "../../testing/a2a/bad-agent.ts";
 import { until } from "../../testing/durable/until.ts";
 import type { ScriptedReply } from "../../testing/models/scripted-model.ts";
+import type { Fetch } from "../client/client-fetch.ts";
 import { askAgent } from "./ask-agent.ts";
 
 const create: ScriptedReply = {
@@ -25,10 +26,10 @@ function then(...turns: readonly ScriptedReply[]) {
   };
 }
 
-type Passing = { readonly url: string; readonly bounds?: object; readonly store?: string };
+type Passing = { readonly url: string; readonly bounds?: object; readonly store?: string; readonly fetch?: Fetch };
 
 /** Asks the agent and sends on what is said meanwhile; the run returns what arrived there too. */
-function passing({ url, bounds = {}, store }: Passing) {
+function passing({ url, bounds = {}, store, fetch }: Passing) {
   return askerForTest(
     async (run, peers) => {
       const passed: UserMessage[] = [];
@@ -38,7 +39,7 @@ function passing({ url, bounds = {}, store }: Passing) {
       return { ...outcome, passed: passed.map((message) => message.parts) };
     },
     bounds,
-    store === undefined ? {} : { store, isOwn: () => true },
+    { ...(fetch && { fetch: () => fetch }), ...(store !== undefined && { store, isOwn: () => true }) },
   );
 }
 
@@ -94,6 +95,33 @@ test("a message before a question does not answer it; it is sent on after the an
   await until(async () => (await asker.events(id)).some(({ type }) => type === "question-asked"));
   await asker.say(id, "2026");
   const { answer, passed, exchanges } = (await asker.until(id, "completed")).output as unknown as Passed;
+  expect(exchanges).toMatchObject([{ question: expect.stringContaining("Which year?"), answer: [{ text: "2026" }] }]);
+  expect(JSON.parse(answer).slice(0, 2)).toEqual(["Do it.", "By the way"]);
+  expect(passed).toEqual([[{ type: "text", text: "By the way" }]]);
+});
+
+test("a message that arrives just as the agent asks does not answer what nobody has seen; it is sent on after the answer", async () => {
+  await using helper = await agentServerForTest({
+    script: then({ ...question, delayMs: 300 }, { ...create, delayMs: 300 }),
+  });
+  const states: string[] = [];
+  // Slow on the way to the agent: by the time it arrives there, the question is open.
+  const slow = async (url: string | URL | Request, init?: RequestInit) => {
+    const sent = String(init?.body ?? "");
+    if (sent.includes("By the way") && states.length === 0) {
+      await until(async () => (await helper.tasks()).some(({ status }) => status === "waiting"));
+      states.push("asking");
+    }
+    return fetch(url, init);
+  };
+  await using asker = await passing({ url: helper.url, fetch: slow });
+  const id = await asker.start();
+  await until(async () => helper.model.requests.length === 1);
+  await asker.say(id, "By the way");
+  await until(async () => (await asker.events(id)).some(({ type }) => type === "question-asked"));
+  await asker.say(id, "2026");
+  const { answer, passed, exchanges } = (await asker.until(id, "completed")).output as unknown as Passed;
+  expect(states).toEqual(["asking"]);
   expect(exchanges).toMatchObject([{ question: expect.stringContaining("Which year?"), answer: [{ text: "2026" }] }]);
   expect(JSON.parse(answer).slice(0, 2)).toEqual(["Do it.", "By the way"]);
   expect(passed).toEqual([[{ type: "text", text: "By the way" }]]);

@@ -17,7 +17,8 @@ export type PassedMessages = {
 
 /**
  * Sends the user's messages on to the agent's task if the ask wants that; otherwise they wait. One
- * that does not arrive, for example because the task has just ended, stays unread.
+ * that finds the agent asking is held until its question is answered; one that does not arrive, for
+ * example because the task has just ended, stays unread.
  */
 export function passMessages(run: Run, remote: RemoteTask, peers: Peers): PassedMessages {
   const { ask } = remote;
@@ -27,7 +28,10 @@ export function passMessages(run: Run, remote: RemoteTask, peers: Peers): Passed
   let count = 0;
   const pass = async (message: UserMessage) => {
     const sent = await sendMessage(run, remote, ++count, { parts: message.parts }, peers);
-    if ("fault" in sent) return;
+    if ("fault" in sent) {
+      if (sent.fault.code === "conflict") held.push(message);
+      return;
+    }
     run.emit({ type: "message-heard", messageId: message.messageId, as: "message" } satisfies EventOf<"message-heard">);
     passedOn(message);
   };

@@ -74,7 +74,10 @@ export function sendAnswer(run: Run, remote: RemoteTask, n: number, answer: Furt
   return sendFurther(run, remote, { ...answer, kind: "answer", n }, peers);
 }
 
-/** Sends a message of the person's to the other agent while it works. */
+/**
+ * Sends a message of the person's to the other agent while it works. An agent of ours that asks
+ * something refuses it with `conflict`.
+ */
 export function sendMessage(run: Run, remote: RemoteTask, n: number, message: Further, peers: Peers) {
   return sendFurther(run, remote, { ...message, kind: "message", n }, peers);
 }
@@ -94,7 +97,8 @@ function sendFurther(
         attempted(step, async () => {
           const signal = inTime(step, ask.endsAt);
           const client = await peers.client(ask.agent, signal);
-          const message = { messageId: `${ask.askId}/${kind}-${n}`, taskId, contextId };
+          const ids = { messageId: `${ask.askId}/${kind}-${n}`, taskId, contextId };
+          const message = { ...ids, ...(kind === "message" && { answers: false as const }) };
           const outgoing = await outgoingParts(parts, peers.artifacts);
           await client.submit({ ...message, parts: outgoing, ...(hitl && { hitl }) }, { signal });
           return null;

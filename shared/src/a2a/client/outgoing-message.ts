@@ -18,6 +18,11 @@ export type OutgoingMessage = {
    */
   readonly messageId?: string;
   readonly taskId?: string;
+  /**
+   * False: it answers no question of the task, whose agent, if of this system, refuses it while one
+   * is open.
+   */
+  readonly answers?: false;
   readonly contextId?: string;
   readonly budget?: AgentInput["budget"];
   readonly hops?: number;
@@ -41,7 +46,7 @@ export type OutgoingMessage = {
  */
 export function sendRequest(message: OutgoingMessage, returnImmediately: boolean, waitMs?: number): SendMessageRequest {
   const { text, parts = [], messageId = crypto.randomUUID(), taskId = "", contextId = "" } = message;
-  const { budget, hops, said, given, takenIn, outputSchema, flow = {}, hitl } = message;
+  const { answers, budget, hops, said, given, takenIn, outputSchema, flow = {}, hitl } = message;
   const set = { ...settingsMetadata(flow), ...(hitl && { [hitlExtension]: hitl }) };
   const metadata = {
     ...(budget === undefined ? {} : { [metadataKeys.budget]: budget }),
@@ -49,6 +54,7 @@ export function sendRequest(message: OutgoingMessage, returnImmediately: boolean
     ...(given === undefined || given.length === 0 ? {} : { [metadataKeys.given]: given.slice(0, maxGiven) }),
     ...(takenIn === undefined ? {} : { [metadataKeys.takenIn]: boundedSources(takenIn) }),
     ...(hops === undefined ? {} : { [metadataKeys.hops]: hops }),
+    ...(answers === undefined ? {} : { [metadataKeys.answers]: answers }),
     ...(outputSchema === undefined ? {} : { [metadataKeys.outputSchema]: outputSchema }),
     ...(waitMs === undefined ? {} : { [metadataKeys.wait]: waitMs }),
   };

@@ -11,7 +11,7 @@ import type { ProtocolVersion } from "../version.ts";
 import { FieldViolationsError } from "../wire-error.ts";
 import { inPlainWords } from "./hitl-answer.ts";
 import type { TaskDeps } from "./task-access.ts";
-import { taskOptions } from "./task-options.ts";
+import { mayAnswer, taskOptions } from "./task-options.ts";
 
 const longestMetadata = 64 * 1024;
 
@@ -42,11 +42,12 @@ export async function acceptMessage(
   const answerAs = wantsData(configuration?.acceptedOutputModes ?? []) ? ({ answerAs: "data" } as const) : {};
   const options = { ...taskOptions(metadata), ...answerAs, ...(trace && { trace }) };
   const { contextId, taskId: id } = message;
+  const question = mayAnswer(metadata) ? {} : ({ questionEvent: "none" } as const);
   const received = await inPlainWords(deps, message, incomingMessage(message), { ...sender, hitl });
   const run =
     id === ""
       ? await startRun(deps, { message: received, ...options }, { contextId, ...sender })
-      : await continueRun(deps, { id, contextId, called: "task" }, received, sender);
+      : await continueRun(deps, { id, contextId, called: "task", ...question }, received, sender);
   // If a crash comes in between, the sender gets no answer, and the resent message adds what is
   // missing.
   if (receiver !== undefined) await deps.receivers?.add(run, receiver, wire);

@@ -54,6 +54,13 @@ export function taskOptions(
   return { hops, ...asker, ...(budget && { budget }), ...(outputSchema && { outputSchema }) };
 }
 
+const answering = z.object({ [metadataKeys.answers]: z.boolean().default(true) });
+
+/** Whether a message to a task may answer its question. Throws FieldViolationsError. */
+export function mayAnswer(metadata: Record<string, unknown> | undefined): boolean {
+  return metadata === undefined || checked(answering, metadata)[metadataKeys.answers];
+}
+
 const wait = z.object({ [metadataKeys.wait]: z.int().min(0).max(longestWaitMs).default(0) });
 
 /**

@@ -13,7 +13,7 @@ import {
   type ToolResult,
 } from "../../core/tools/tool.ts";
 import { withinSpan } from "../../core/trace.ts";
-import type { ArtifactStore, Workspace } from "../../core/workspace.ts";
+import type { ArtifactStore, Workspace, Workspaces } from "../../core/workspace.ts";
 import { amongFiles, holdSources } from "../../machine/workspace/held-sources.ts";
 import { answerInquiries, type PendingSpending } from "../model-call/answer-inquiries.ts";
 import { timeLimit, workDeadline } from "../model-call/spending.ts";
@@ -21,19 +21,19 @@ import type { AgentState } from "../task/agent-state.ts";
 import { boundText } from "../task/bound-text.ts";
 import type { PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
+import { checkedEnd } from "../task/unmade-files.ts";
 import { bounded, type CalledTool, emitEnded, ended } from "./called-tool.ts";
 import { durableContext } from "./durable-context.ts";
 import { judgeRisk, quotedRisk, type RiskPolicy, riskPolicyFor } from "./judge-risk.ts";
 import { type ReadCall, readCall } from "./plan-call.ts";
 
 /** What tools need of the server they run in. */
-export type ToolDeps = {
+export type ToolDeps = Workspaces & {
   readonly model: Model;
   readonly risky?: RiskPolicy;
   readonly artifacts: ArtifactStore;
   /** The `fetch` of tools; no web access if left out. */
   readonly fetch?: ToolFetch;
-  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
 
 /** The tool whose call failed, and whether it only sets a part of what it acts on. */
@@ -204,7 +204,8 @@ async function resultOf(
       takenIn: [...task.takenIn],
     };
     const caller = { id: task.run.id, takenIn: task.takenIn };
-    return await amongFiles(workspace, caller, [tool, input], () => tool.call(input, context));
+    const result = await amongFiles(workspace, caller, [tool, input], () => tool.call(input, context));
+    return await checkedEnd(call.name, result, task, workspace);
   } catch (error) {
     if (!deadline.passed()) throw error;
     return failure(`Stopped: ${timeLimit(task).message}`);

@@ -1,4 +1,5 @@
 import type { AgentDefinition } from "../../core/agent.ts";
+import { textOf } from "../../core/message.ts";
 import type { Run } from "../../core/runs/run.ts";
 import { askPerson } from "../../core/tools/question.ts";
 import { spend } from "../model-call/spending.ts";
@@ -61,7 +62,7 @@ async function answered(
     const { question, state } = now.asks;
     await collectMessages(task);
     const message = await askPerson(task.run, { question, kind: "question" }, answerMs);
-    const text = message?.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+    const text = message && textOf(message.parts);
     for (const usage of now.usage ?? []) spend(task, { usage, milliseconds: 0 });
     now = await callTool(task.run, call, turn, deps, { text, state });
     countTime(task, now.milliseconds);

@@ -1,7 +1,7 @@
 import type { Run } from "../../core/runs/run.ts";
 import { betweenMarks } from "../../core/text/sanitize.ts";
 import type { RiskContext, Tool } from "../../core/tools/tool.ts";
-import type { Workspace } from "../../core/workspace.ts";
+import type { Workspaces } from "../../core/workspace.ts";
 import type { AgentState } from "../task/agent-state.ts";
 import type { PlannedCall } from "../task/loop.ts";
 import { userWords } from "../task/user-words.ts";
@@ -31,8 +31,6 @@ const judgeMs = 10_000;
 type JudgedTask = Pick<AgentState, "messages" | "hops" | "said" | "given" | "takenIn"> & {
   readonly run: Pick<Run, "principal" | "contextId">;
 };
-type JudgeDeps = { openWorkspace(principal: string, contextId: string): Promise<Workspace> };
-
 /**
  * The risk of one call in its tool's words. A call that cannot be judged in time counts as risky;
  * only an abort rejects.
@@ -41,7 +39,7 @@ export async function judgeRisk(
   { input }: ReadCall,
   tool: Tool | undefined,
   task: JudgedTask,
-  deps: JudgeDeps,
+  deps: Workspaces,
   signal: AbortSignal,
   withinMs = judgeMs,
 ): Promise<string | undefined> {
@@ -57,7 +55,7 @@ export async function unlessImpossible<Call extends PlannedCall & ReadCall>(
   call: Call,
   tool: Tool | undefined,
   task: JudgedTask,
-  deps: JudgeDeps,
+  deps: Workspaces,
   signal: AbortSignal,
 ): Promise<Call> {
   const { input, approval } = call;
@@ -69,7 +67,7 @@ export async function unlessImpossible<Call extends PlannedCall & ReadCall>(
 
 type Judging = {
   readonly task: JudgedTask;
-  readonly deps: JudgeDeps;
+  readonly deps: Workspaces;
   readonly signal: AbortSignal;
   readonly withinMs: number;
 };

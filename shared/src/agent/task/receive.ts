@@ -3,7 +3,7 @@ import { AppError } from "../../core/errors.ts";
 import { messageSignal, type Part, type UserMessage } from "../../core/message.ts";
 import type { Run } from "../../core/runs/run.ts";
 import { sourcesIn, type TakenIn } from "../../core/taken-in.ts";
-import type { ArtifactStore, StoredFile, Workspace } from "../../core/workspace.ts";
+import type { ArtifactStore, StoredFile, Workspace, Workspaces } from "../../core/workspace.ts";
 import { recordBaseline } from "../../machine/workspace/baseline.ts";
 import { holdSources } from "../../machine/workspace/held-sources.ts";
 import { isProtected } from "../../machine/workspace/protected-names.ts";
@@ -40,10 +40,7 @@ export async function collectMessages(task: AgentState): Promise<void> {
 }
 
 /** What receiving a message needs of the server. */
-export type ReceiveDeps = {
-  readonly artifacts: ArtifactStore;
-  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
-};
+export type ReceiveDeps = Workspaces & { readonly artifacts: ArtifactStore };
 
 /** Longer text goes into a file, with its head and tail in the conversation. */
 const longestText = 60_000;

@@ -2,7 +2,7 @@ import type { AgentDefinition } from "../../core/agent.ts";
 import type { Model, ModelMessage, ModelRequest, ToolCall, ToolSpec } from "../../core/model.ts";
 import { marksAfter } from "../../core/runs/asked-request.ts";
 import type { Tool } from "../../core/tools/tool.ts";
-import type { ArtifactStore, Workspace } from "../../core/workspace.ts";
+import type { ArtifactStore, Workspaces } from "../../core/workspace.ts";
 import { estimateTokens } from "../../models/tokens.ts";
 import { judgeRisk, type RiskPolicy, riskPolicyFor, unlessImpossible } from "../act/judge-risk.ts";
 import { type ApprovalPolicy, planCall, readCall } from "../act/plan-call.ts";
@@ -21,7 +21,7 @@ import { extendModelMessages, toModelMessages } from "./to-model-messages.ts";
 import { foldViews } from "./views.ts";
 
 /** What thinking needs of the server it runs in. */
-export type ThinkDeps = {
+export type ThinkDeps = Workspaces & {
   readonly model: Model;
   readonly artifacts: ArtifactStore;
   /** Which calls a person must allow; none if left out. */
@@ -29,7 +29,6 @@ export type ThinkDeps = {
   readonly risky?: RiskPolicy;
   /** Defaults to the usual pauses. */
   readonly modelPauses?: ModelPauses;
-  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
 
 /**

@@ -2,15 +2,14 @@ import type { AgentDefinition } from "../../core/agent.ts";
 import { abortable } from "../../core/async/within.ts";
 import type { Model } from "../../core/model.ts";
 import type { Observation } from "../../core/tools/tool.ts";
-import type { Workspace } from "../../core/workspace.ts";
+import type { Workspaces } from "../../core/workspace.ts";
 import { estimateText } from "../../models/tokens.ts";
 import type { AgentState } from "../task/agent-state.ts";
 import { lastSeen } from "./views.ts";
 
 /** What observing needs of the server. */
-export type LookDeps = {
+export type LookDeps = Workspaces & {
   readonly model: Model;
-  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
   /** Milliseconds a look may take; defaults to 15,000. */
   readonly lookMs?: number;
 };

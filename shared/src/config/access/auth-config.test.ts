@@ -1,12 +1,16 @@
 import { expect, test } from "bun:test";
 import { quotaConfig } from "../quota-config.ts";
 import { authSection } from "../sections/auth-section.ts";
-import type { Sections } from "../sections/sections.ts";
+import { type Sections, sectionsSchema } from "../sections/sections.ts";
+import type { Settings } from "../settings/settings.ts";
 import { authConfig } from "./auth-config.ts";
 
+const settingsOf = (sections: object) =>
+  ({ sections: sectionsSchema.parse(sections), file: "m.toml", origins: new Map() }) as unknown as Settings;
+
 /** What the section says, read in the folder `/home`, of a server with this token. */
-const read = (section: object, token: string | undefined = "secret") =>
-  authConfig({ auth: authSection.parse(section), server: { token } as Sections["server"] }, "/home");
+const read = (section: object, token: string | undefined = "a-long-secret") =>
+  authConfig(settingsOf({ auth: section, server: { token } }), "/home");
 const refused = (section: object, token?: string) => {
   try {
     return read(section, token);
@@ -73,7 +77,7 @@ test.each<[string, object]>([
   ["oidc", { oidc: { client_secret_file: "s" } }],
   ["oidc", { oidc: { ...oidc, client_secret: "s", client_secret_file: "s" } }],
 ])("[auth.%s] that is half filled in is refused: %j", (name, section) => {
-  expect(refused(section)).toStartWith(`[auth.${name}] needs issuer`);
+  expect(refused(section)).toStartWith(`m.toml: [auth.${name}] needs issuer`);
 });
 
 test.each<[string, object]>([
@@ -81,10 +85,9 @@ test.each<[string, object]>([
   ["oidc", { oidc }],
   ["jwt", { jwt, oidc }],
 ])("[auth.%s] without a token is refused, since everybody would be let in: %j", (name, section) => {
-  const auth = authSection.parse(section);
   // Certificates of clients do not stand in for it.
   for (const tls of [{}, { client_ca: "ca.pem" }])
-    expect(() => authConfig({ auth, server: { token: undefined, tls } as Sections["server"] }, "/home")).toThrow(
+    expect(() => authConfig(settingsOf({ auth: section, server: { tls } }), "/home")).toThrow(
       `[auth.${name}] is set, but no token`,
     );
 });

@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
 import type { JwtConfig } from "../../auth/jwt.ts";
 import type { OidcConfig } from "../../auth/oidc.ts";
-import { AppError } from "../../core/errors.ts";
 import type { Sections } from "../sections/sections.ts";
+import type { Settings } from "../settings/settings.ts";
+import { faultAt } from "../settings/settings-error.ts";
 
 /** Who is let in besides the holders of tokens. Paths are absolute. */
 export type AuthConfig = {
@@ -13,21 +14,27 @@ export type AuthConfig = {
 };
 
 /** Throws `config_invalid` for a section that is half filled in, or that would have no effect. */
-export function authConfig({ auth, server }: Pick<Sections, "auth" | "server">, cwd: string): AuthConfig {
-  const [jwt, oidc] = [jwtConfig(auth.jwt, cwd), oidcConfig(auth.oidc, cwd)];
+export function authConfig(settings: Settings, cwd: string): AuthConfig {
+  const { auth, server } = settings.sections;
+  const [jwt, oidc] = [jwtConfig(auth.jwt, settings, cwd), oidcConfig(auth.oidc, settings, cwd)];
   if ((jwt ?? oidc) !== undefined && server.token === undefined)
-    throw new AppError(
-      "config_invalid",
+    throw faultAt(
+      settings,
+      ["auth"],
       `[auth.${jwt === undefined ? "oidc" : "jwt"}] is set, but no token, so everybody would be let in. Set MANYHANDS_TOKEN (or [server] token), which you and the servers among themselves use.`,
     );
   return { ...(jwt && { jwt }), ...(oidc && { oidc }) };
 }
 
-function jwtConfig(jwt: Sections["auth"]["jwt"], cwd: string): JwtConfig | undefined {
+function jwtConfig(jwt: Sections["auth"]["jwt"], settings: Settings, cwd: string): JwtConfig | undefined {
   const { jwks, jwks_file: file, issuer, audience, ...claims } = jwt;
   if ([jwks, file, issuer, audience].every((one) => one === undefined)) return undefined;
   if (issuer === undefined || audience === undefined || (jwks === undefined) === (file === undefined))
-    throw new AppError("config_invalid", "[auth.jwt] needs issuer, audience, and either jwks (a URL) or jwks_file.");
+    throw faultAt(
+      settings,
+      ["auth", "jwt"],
+      "[auth.jwt] needs issuer, audience, and either jwks (a URL) or jwks_file.",
+    );
   return {
     keys: jwks === undefined ? { file: resolve(cwd, file ?? "") } : { url: jwks },
     issuer,
@@ -38,11 +45,11 @@ function jwtConfig(jwt: Sections["auth"]["jwt"], cwd: string): JwtConfig | undef
   };
 }
 
-function oidcConfig(oidc: Sections["auth"]["oidc"], cwd: string): OidcConfig | undefined {
+function oidcConfig(oidc: Sections["auth"]["oidc"], settings: Settings, cwd: string): OidcConfig | undefined {
   const { issuer, client_id: clientId, client_secret: text, client_secret_file: file } = oidc;
   if ([issuer, clientId, text, file].every((one) => one === undefined)) return undefined;
   if (issuer === undefined || clientId === undefined || (text !== undefined && file !== undefined))
-    throw new AppError("config_invalid", "[auth.oidc] needs issuer and client_id, and one client_secret at most.");
+    throw faultAt(settings, ["auth", "oidc"], "[auth.oidc] needs issuer and client_id, and one client_secret at most.");
   const named = file === undefined ? undefined : { file: resolve(cwd, file) };
   return {
     issuer,

@@ -3,8 +3,9 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import type { Credentials } from "../../a2a/client/credentials.ts";
-import { AppError, errnoOf } from "../../core/errors.ts";
-import { originBelow, type Settings } from "../settings/settings.ts";
+import { errnoOf } from "../../core/errors.ts";
+import type { Settings } from "../settings/settings.ts";
+import { faultAt } from "../settings/settings-error.ts";
 
 /** What a server listens with over TLS, in PEM form, and how the servers of this system call it. */
 export type TlsConfig = {
@@ -28,8 +29,7 @@ export function tlsConfig(settings: Settings, cwd: string): TlsConfig | undefine
   const { cert, key, ca, client_ca, client_cert, client_key } = settings.sections.server.tls;
   const named = [cert, key, ca, client_ca, client_cert, client_key].some((one) => one !== undefined);
   if (!named) return undefined;
-  const origin = originBelow(settings, ["server", "tls"]) ?? "settings";
-  const invalid = (why: string) => new AppError("config_invalid", `${origin}: ${why}`);
+  const invalid = (why: string) => faultAt(settings, ["server", "tls"], why);
   const read = (name: keyof typeof settings.sections.server.tls, file: string, check: (text: string) => unknown) => {
     const path = resolve(cwd, file);
     try {
@@ -38,9 +38,8 @@ export function tlsConfig(settings: Settings, cwd: string): TlsConfig | undefine
       return { path, text };
     } catch (cause) {
       const why = errnoOf(cause) === undefined ? "it is not a PEM file of that kind" : String(errnoOf(cause));
-      const place = settings.origins.get(`server.tls.${name}`) ?? origin;
-      const message = `${place}: server.tls.${name} cannot be ${JSON.stringify(file)}: ${why} (${path}).`;
-      throw new AppError("config_invalid", message, { cause });
+      const said = `server.tls.${name} cannot be ${JSON.stringify(file)}: ${why} (${path}).`;
+      throw faultAt(settings, ["server", "tls", name], said, { cause });
     }
   };
   const isCertificate = (text: string) => new X509Certificate(text);

@@ -2,17 +2,19 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Credentials } from "../../a2a/client/credentials.ts";
 import type { Limits } from "../../core/agent.ts";
-import { AppError } from "../../core/errors.ts";
+import { defined } from "../../core/json.ts";
+import { nameForm, nameWords } from "../../core/spec.ts";
 import { isLoopback } from "../../http/loopback-guard.ts";
 import type { ModelConfig } from "../../models/config.ts";
 import { type CardConfig, cardConfig } from "../access/card-config.ts";
-import { everyone, firstFreePort, nameRule } from "../agents.ts";
+import { everyone, firstFreePort } from "../agents.ts";
 import { modelFor, type RoleConfigs, roleModels } from "../llm/models.ts";
 import { ownAddress } from "../own-address.ts";
 import type { AgentSection, ToolFamilyName } from "../sections/agent-section.ts";
 import type { Sections } from "../sections/sections.ts";
 import { nearestName } from "../settings/nearest.ts";
-import { originBelow, type Settings } from "../settings/settings.ts";
+import type { Settings } from "../settings/settings.ts";
+import { faultAt } from "../settings/settings-error.ts";
 import { profileFor, type ToolProfile } from "../tool-profile.ts";
 import { credentialsOf } from "./credentials.ts";
 import { type ConfiguredInstructions, configuredInstructions } from "./instructions.ts";
@@ -85,14 +87,14 @@ export function agentConfigs(settings: Settings, ownTls: Credentials["tls"], cwd
       if (name !== reader) checkReachable(name, agent, settings);
       const { port = firstFreePort } = agent;
       const named = (key: string, file: string) => namedFile(["agents", name, key], file, settings, cwd);
-      const instructions = configuredInstructions(agent, name, named);
+      const instructions = configuredInstructions(agent, name, named, settings);
       const { token, ...place } = placeOf(agent, port, sections, named);
       const given = credentialsOf(["agents", name], { ...agent, token }, settings, cwd);
       // This system's certificates are only for its own agents.
       const tls = given?.tls ?? (agent.entry === undefined ? undefined : ownTls);
       const credentials = tls === undefined ? given : { ...given, tls };
       const card = cardConfig(agent, sections, cwd);
-      return [name, { ...place, card, credentials, port, instructions, ...behaviourOf(name, agent, sections, names) }];
+      return [name, { ...place, card, credentials, port, instructions, ...behaviourOf(name, agent, names, settings) }];
     }),
   );
 }
@@ -101,13 +103,12 @@ export function agentConfigs(settings: Settings, ownTls: Credentials["tls"], cwd
 export function checkName(
   section: "agents" | "flows" | "schedules" | "triggers" | "notify",
   name: string,
-  settings: Pick<Settings, "origins">,
+  settings: Pick<Settings, "origins" | "file">,
 ): void {
   const isReserved = name === "gateway";
-  if (!isReserved && name.length <= 60 && nameRule.pattern.test(name)) return;
-  const why = isReserved ? "that is the gateway's name" : `a name is made of ${nameRule.words}, 60 at most`;
-  const origin = originBelow(settings, [section, name]) ?? "settings";
-  throw new AppError("config_invalid", `${origin}: [${section}.${name}] cannot be called that: ${why}.`);
+  if (!isReserved && nameForm.test(name)) return;
+  const why = isReserved ? "that is the gateway's name" : `a name is ${nameWords}`;
+  throw faultAt(settings, [section, name], `[${section}.${name}] cannot be called that: ${why}.`);
 }
 
 /** The file that a key names, with where it was named. */
@@ -128,11 +129,11 @@ function checkReachable(name: string, { entry, url }: AgentSection, settings: Se
     name,
     others.map(([other]) => other),
   );
-  const origin = originBelow(settings, ["agents", name]) ?? settings.file ?? "settings";
   const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
-  throw new AppError(
-    "config_invalid",
-    `${origin}: [agents.${name}] has neither entry nor url.${hint} An agent of yours has \`entry\`, the file or package that serves it, or \`url\`, where it is.`,
+  throw faultAt(
+    settings,
+    ["agents", name],
+    `[agents.${name}] has neither entry nor url.${hint} An agent of yours has \`entry\`, the file or package that serves it, or \`url\`, where it is.`,
   );
 }
 
@@ -163,7 +164,8 @@ function placeOf(
 }
 
 /** How an agent works. */
-function behaviourOf(name: string, agent: AgentSection, sections: Sections, names: readonly string[]) {
+function behaviourOf(name: string, agent: AgentSection, names: readonly string[], settings: Settings) {
+  const { sections } = settings;
   // OpenManus counts max_input_tokens over all requests of a process; a limit per task is the
   // closest. 0 means none.
   const tokens = sections.llm.max_input_tokens || undefined;
@@ -178,7 +180,7 @@ function behaviourOf(name: string, agent: AgentSection, sections: Sections, name
     toolChoice: agent.tool_choice,
     tools: agent.tools,
     profile,
-    delegates: delegatesOf(name, agent, names, sections.peers),
+    delegates: delegatesOf(name, agent, names, settings),
     approve: agent.approve,
     risky: agent.risky,
     serveMcp: agent.serve_mcp,
@@ -192,22 +194,23 @@ function delegatesOf(
   name: string,
   { delegates }: AgentSection,
   names: readonly string[],
-  peers: Sections["peers"],
+  settings: Settings,
 ): readonly string[] {
   const others = names.filter((other) => other !== name);
   const all = delegates.flatMap((delegate) => (delegate === everyone ? others : [delegate]));
-  const known = [...others, ...Object.keys(peers)];
+  const known = [...others, ...Object.keys(settings.sections.peers)];
   const unknown = all.find((delegate) => !known.includes(delegate));
   if (unknown === undefined) return [...new Set(all)];
-  throw new AppError(
-    "config_invalid",
+  throw faultAt(
+    settings,
+    ["agents", name, "delegates"],
     `[agents.${name}] delegates names ${JSON.stringify(unknown)}, but the agents it can ask are: ${known.join(", ")}.`,
   );
 }
 
 /** The limits a table sets, in the units of the agent's own. */
 function limitsOf(table: Sections["agents"][string]["limits"]): Partial<Limits> {
-  const limits = {
+  return defined({
     steps: table.steps,
     tokens: table.tokens,
     usd: table.usd,
@@ -216,6 +219,5 @@ function limitsOf(table: Sections["agents"][string]["limits"]): Partial<Limits> 
     callsPerTurn: table.calls_per_turn,
     parallelCalls: table.parallel_calls,
     resultCharacters: table.result_characters,
-  };
-  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+  });
 }

@@ -2,9 +2,10 @@ import { resolve } from "node:path";
 import type * as z from "zod";
 import { bearerCredentials, type Credentials } from "../../a2a/client/credentials.ts";
 import type { Secret } from "../../a2a/client/secret.ts";
-import { AppError } from "../../core/errors.ts";
+import type { AppError } from "../../core/errors.ts";
 import type { credentialsSection } from "../sections/agent-section.ts";
-import { originBelow, type Settings } from "../settings/settings.ts";
+import type { Settings } from "../settings/settings.ts";
+import { faultAt } from "../settings/settings-error.ts";
 
 type AuthTable = z.output<typeof credentialsSection>;
 
@@ -41,10 +42,7 @@ export function credentialsOf(
 ): Credentials | undefined {
   if (auth === undefined || Object.keys(auth).length === 0)
     return token === undefined ? undefined : bearerCredentials(token);
-  const invalid = (why: string) => {
-    const origin = originBelow(settings, [...path, "auth"]) ?? settings.file ?? "settings";
-    return new AppError("config_invalid", `${origin}: [${path.join(".")}.auth] ${why}`);
-  };
+  const invalid = (why: string) => faultAt(settings, [...path, "auth"], `[${path.join(".")}.auth] ${why}`);
   if (settings.origins.has([...path, "token"].join("."))) throw invalid("cannot stand beside token; name it here.");
   const { kind, cert, key, ca } = auth;
   if ((cert === undefined) !== (key === undefined)) throw invalid("has cert and key, or neither.");

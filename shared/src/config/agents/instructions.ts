@@ -1,5 +1,6 @@
-import { AppError } from "../../core/errors.ts";
 import type { AgentSection } from "../sections/agent-section.ts";
+import type { Settings } from "../settings/settings.ts";
+import { faultAt } from "../settings/settings-error.ts";
 import { type NamedFile, readInstructions } from "./named-files.ts";
 
 /** A text in the settings, or a file that contains it. */
@@ -18,11 +19,16 @@ export function configuredInstructions(
   table: Keys,
   name: string,
   named: (key: string, file: string) => NamedFile,
+  settings: Settings,
 ): ConfiguredInstructions {
   const wording = (key: "instructions" | "extra_instructions"): Wording | undefined => {
     const [text, file] = [table[key], table[`${key}_file`]];
     if (text !== undefined && file !== undefined)
-      throw new AppError("config_invalid", `[agents.${name}] has both ${key} and ${key}_file. Set only one of them.`);
+      throw faultAt(
+        settings,
+        ["agents", name, key],
+        `[agents.${name}] has both ${key} and ${key}_file. Set only one of them.`,
+      );
     if (text !== undefined) return { text };
     return file === undefined ? undefined : { file: named(`${key}_file`, file) };
   };

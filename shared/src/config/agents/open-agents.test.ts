@@ -171,7 +171,7 @@ result_characters = 1000
 });
 
 test.each([
-  ['[agents.Guide]\nurl = "http://x"\n', "line 2: [agents.Guide] cannot be called that: a name is made of lower-case"],
+  ['[agents.Guide]\nurl = "http://x"\n', "line 2: [agents.Guide] cannot be called that: a name is lower-case words"],
   ['[agents.gateway]\nurl = "http://x"\n', "[agents.gateway] cannot be called that: that is the gateway's name."],
   ['[flows."my flow"]\nentry = "x.ts"\n', "[flows.my flow] cannot be called that"],
   ["[flows.trip]\n", "[flows.trip] needs either `entry`, a module, or `flow`, the flow it is composed of"],
@@ -264,7 +264,7 @@ skills = ["release-notes"]
 test("a name has at most 60 characters, and an agent is asked under one name once", async () => {
   const named = (name: string) => configOf(`[agents.${name}]\nurl = "http://x.example"\n`);
   expect((await named("a".repeat(60))).agents).toHaveProperty("a".repeat(60));
-  await expect(named("a".repeat(61))).rejects.toThrow("60 at most");
+  await expect(named("a".repeat(61))).rejects.toThrow("at most 60 characters");
   const { agents } = await configOf('[agents.manus]\ndelegates = ["swe", "*", "swe"]\n');
   expect(agents.manus?.delegates).toEqual(["swe", "browser", "data-analysis"]);
 });

@@ -1,4 +1,5 @@
 import { AppError } from "../../core/errors.ts";
+import { defined } from "../../core/json.ts";
 import { longestPrefix, plainName } from "../../models/capabilities.ts";
 import { type ModelConfig, modelConfigSchema } from "../../models/config.ts";
 import { type FamilyTable, type LlmProfile, type LlmSection, llmSection } from "../sections/llm-section.ts";
@@ -125,7 +126,7 @@ function familyOf(name: string, { families = {} }: LlmSection): FamilyTable {
 }
 
 function abilitiesOf(table: NonNullable<LlmProfile["capabilities"]>): Partial<ModelConfig["capabilities"]> {
-  const abilities = {
+  return defined({
     tools: table.tools,
     parallelToolCalls: table.parallel_tool_calls,
     vision: table.vision,
@@ -135,8 +136,7 @@ function abilitiesOf(table: NonNullable<LlmProfile["capabilities"]>): Partial<Mo
     reasoning: table.reasoning,
     streamUsage: table.stream_usage,
     maxTokensParameter: table.max_tokens_parameter,
-  };
-  return Object.fromEntries(Object.entries(abilities).filter(([, value]) => value !== undefined));
+  });
 }
 
 /** `[llm]` without its named tables. */

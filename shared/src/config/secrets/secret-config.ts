@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { AppError } from "../../core/errors.ts";
 import type { SecretSource } from "../../machine/secrets/secret-source.ts";
 import type { NamedSecret } from "../../machine/secrets/secrets.ts";
 import type { Sections } from "../sections/sections.ts";
-import { originBelow, type Settings } from "../settings/settings.ts";
+import type { Settings } from "../settings/settings.ts";
+import { faultAt } from "../settings/settings-error.ts";
 
 /**
  * The secrets of `[secrets.NAME]`; the path of a file starts at `cwd`. Throws `config_invalid` for
@@ -14,12 +14,9 @@ export function secretConfig(settings: Settings, cwd: string): readonly NamedSec
     const { kind, sites, principals, ask } = section;
     const [source, ...others] = sourcesOf(section, cwd);
     if (source !== undefined && others.length === 0) return { name, kind, sites, principals, ask, source };
-    const origin = originBelow(settings, ["secrets", name]) ?? settings.file ?? "settings";
     const found = source === undefined ? "none" : "several";
-    throw new AppError(
-      "config_invalid",
-      `${origin}: [secrets.${name}] needs one of env, file, command and op; it has ${found}.`,
-    );
+    const why = `[secrets.${name}] needs one of env, file, command and op; it has ${found}.`;
+    throw faultAt(settings, ["secrets", name], why);
   });
 }
 

@@ -98,7 +98,7 @@ const principalLimits = z.strictObject({
 /** `[limits]`: the bounds of a task, and of principals. */
 export const allLimitsSection = limitsSection.extend({
   principal: principalLimits.prefault({}),
-  principals: z.object({}).catchall(principalLimits).prefault({}),
+  principals: z.object({}).catchall(principalLimits).describe("tables; in a variable, as JSON").prefault({}),
 });
 
 /** `[agents.NAME]`; for a known name, missing keys are as in `agentDefaults`. */
@@ -153,7 +153,7 @@ const flowTable = z.strictObject({
   title: text.max(100).optional(),
   description: text.max(1000).optional(),
   agents: z.array(text).min(1).max(50).describe("a list of agents").optional(),
-  options: z.record(z.string(), z.json()).describe("a table of the flow's options").optional(),
+  options: z.record(z.string(), z.json()).describe("a table of the flow's options; in a variable, as JSON").optional(),
 });
 
 /** `[flows]`; its tables add flows to the built-in ones. */

@@ -65,7 +65,9 @@ const keys = {
 const profile = z.strictObject(keys);
 
 /** `[llm]`; its tables that are not keys are `[llm.NAME]`. */
-export const llmSection = z.object({ ...keys, families: z.object({}).catchall(family).optional() }).catchall(profile);
+export const llmSection = z
+  .object({ ...keys, families: z.object({}).catchall(family).describe("tables; in a variable, as JSON").optional() })
+  .catchall(profile);
 
 /** What models of a family can do, and what they cost. */
 export type FamilyTable = z.output<typeof family>;

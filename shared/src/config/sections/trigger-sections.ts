@@ -13,7 +13,7 @@ const start = {
   start: text.describe("the name of a flow or an agent"),
   task: text.max(20_000),
   agents: z.array(text).min(1).max(50).describe("a list of agents").optional(),
-  options: z.record(z.string(), z.json()).describe("a table of the flow's options").optional(),
+  options: z.record(z.string(), z.json()).describe("a table of the flow's options; in a variable, as JSON").optional(),
   budget: z
     .strictObject({
       steps: z.int().min(1).optional(),

@@ -25,6 +25,16 @@ const hosts = z
   .regex(/^(?:\*\.)?(?:\[[\da-f:.]+\]|[a-z\d_-]+(?:\.[a-z\d_-]+)*)(?::\d{1,5})?$/i)
   .describe('a host as in a URL, or "*.example.com" for all names below one');
 
+/** Where a running browser is. */
+const browserAddress = z
+  .url({ protocol: /^(https?|wss?)$/ })
+  .describe("a URL that begins with http://, https://, ws:// or wss://");
+/** `HOST:PORT` means a proxy over http. */
+const proxyAddress = z
+  .string()
+  .refine((server) => /^https?:$/.test(URL.parse(server.includes("://") ? server : `http://${server}`)?.protocol ?? ""))
+  .describe('an HTTP proxy, such as "http://proxy.example:3128"');
+
 /**
  * `[search]`: OpenManus's keys, and how each engine is reached. `enabled = false` removes both web
  * tools.
@@ -75,8 +85,8 @@ export const browserSection = z.strictObject({
   disable_security: z.boolean().default(false),
   extra_chromium_args: z.array(z.string()).default([]),
   chrome_instance_path: text.optional(),
-  wss_url: text.optional(),
-  cdp_url: text.optional(),
+  wss_url: browserAddress.optional(),
+  cdp_url: browserAddress.optional(),
   context: z.enum(["fresh", "own"]).default("fresh"),
   user_data_dir: z.string().regex(/^\//).describe("an absolute path").optional(),
   profile: z.string().regex(profileName).describe("a name in small letters, digits and dashes").optional(),
@@ -85,7 +95,7 @@ export const browserSection = z.strictObject({
   trusted_hosts: z.array(hosts).default([]),
   window_width: z.int().min(200).max(10_000).default(1280),
   window_height: z.int().min(200).max(10_000).default(800),
-  locale: text.default("en-US"),
+  locale: text.refine(isLocale).describe('a language such as "en-US"').default("en-US"),
   timezone: text.refine(isTimeZone).describe('a time zone such as "Europe/Berlin"').optional(),
   geolocation: z
     .strictObject({
@@ -99,8 +109,18 @@ export const browserSection = z.strictObject({
   max_contexts: z.int().min(1).max(1000).default(8),
   max_tabs: z.int().min(1).max(1000).default(20),
   max_download_bytes: z.int().min(1).max(100_000_000_000).default(100_000_000),
-  proxy: z.strictObject({ server: text.optional(), username: text.optional(), password: text.optional() }).prefault({}),
+  proxy: z
+    .strictObject({ server: proxyAddress.optional(), username: text.optional(), password: text.optional() })
+    .prefault({}),
 });
+
+function isLocale(name: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(name.replaceAll("_", "-")).length === 1;
+  } catch {
+    return false;
+  }
+}
 
 function isTimeZone(name: string): boolean {
   try {

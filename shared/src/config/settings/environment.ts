@@ -1,4 +1,5 @@
-import { fixedKeys, type KeyNode, nodeAt } from "./key-tree.ts";
+import { objectOf } from "../../core/json.ts";
+import { fixedKeys, isSetWhole, type KeyNode, nodeAt } from "./key-tree.ts";
 
 /** A key set by an environment variable. */
 export type EnvironmentEntry = { readonly variable: string; readonly path: readonly string[]; readonly value: unknown };
@@ -113,8 +114,8 @@ export function readEnvironment(
 /** The key with this systematic name. Of several, the last one, as in every list of the keys. */
 function fixedPath(variable: string, node: KeyNode, path: readonly string[] = []): readonly string[] | undefined {
   const name = systematicName(path);
-  if (node.properties === undefined) return variable === name ? path : undefined;
-  if (!variable.startsWith(name)) return undefined;
+  if (isSetWhole(node, path) && variable === name) return path;
+  if (node.properties === undefined || !variable.startsWith(name)) return undefined;
   for (const [key, child] of Object.entries(node.properties).toReversed()) {
     const found = fixedPath(variable, child, [...path, key]);
     if (found !== undefined) return found;
@@ -166,13 +167,14 @@ function namedTablePath(variable: string, root: KeyNode): readonly string[] | un
  * that validation rejects it.
  */
 function coerced(value: string, node: KeyNode): unknown {
-  const { type } = node;
+  const { type = node.properties && "table" } = node;
   if (type === "array")
     return value
       .split(",")
       .map((item) => item.trim())
       .filter((item) => item !== "");
   if (type === "boolean") return { true: true, "1": true, false: false, "0": false }[value.toLowerCase()] ?? value;
+  if (type === "table") return objectOf(value) ?? value;
   if (type === "number") {
     const number = Number(value);
     return Number.isNaN(number) ? value : number;

@@ -9,7 +9,7 @@ export type KeyNode = {
   /** Tables with names the user chooses, beside `properties`. */
   readonly named?: KeyNode;
   /** What the text of a variable is converted to, where that is not text. */
-  readonly type?: "array" | "boolean" | "number";
+  readonly type?: "array" | "boolean" | "number" | "table";
   /** What may be set here. Made when it is asked for: few keys are set, and fewer are wrong. */
   allowed(): AllowedValue;
 };
@@ -21,6 +21,7 @@ const allowedValue = z.looseObject({
   minimum: z.number().optional(),
   maximum: z.number().optional(),
   minLength: z.number().optional(),
+  items: z.looseObject({ description: z.string().optional() }).optional(),
 });
 
 /** A key's values, as its JSON Schema describes them. */
@@ -54,6 +55,7 @@ function within(schema: z.core.$ZodType): z.core.$ZodType {
 function typeOf(value: z.core.$ZodType): KeyNode["type"] {
   if (value instanceof z.ZodArray) return "array";
   if (value instanceof z.ZodBoolean) return "boolean";
+  if (value instanceof z.ZodRecord) return "table";
   return value instanceof z.ZodNumber ? "number" : undefined;
 }
 
@@ -84,19 +86,28 @@ export function nodeAt(root: KeyNode, path: readonly string[]): KeyNode | undefi
   return node;
 }
 
-/** Every key with a value and a fixed place, by path. */
+/**
+ * Whether a variable sets what is at this path: a value, or all the tables that are named there. A
+ * variable has room for the name of one table, which is in a section.
+ */
+export function isSetWhole({ properties, named }: KeyNode, path: readonly string[]): boolean {
+  return properties === undefined || (named !== undefined && path.length > 1);
+}
+
+/** Every key with a fixed place that a variable sets, by path. */
 export function fixedKeys(node: KeyNode, path: readonly string[] = []): { path: readonly string[]; node: KeyNode }[] {
-  if (node.properties === undefined) return [{ path, node }];
+  if (node.properties === undefined || isSetWhole(node, path)) return [{ path, node }];
   return Object.entries(node.properties).flatMap(([key, child]) => fixedKeys(child, [...path, key]));
 }
 
 /** What a value at this place must be, in words for an error message. */
 export function allowedValues(node: KeyNode): string {
-  const { type, description, enum: values, minimum, maximum, minLength = 0 } = node.allowed();
+  const { type, description, enum: values, minimum, maximum, minLength = 0, items } = node.allowed();
   if (description !== undefined) return description;
   if (values !== undefined) return `one of ${values.map(String).join(", ")}`;
   if (type === "boolean") return "true or false";
-  if (type === "array") return "a list of texts";
+  if (type === "array")
+    return items?.description === undefined ? "a list of texts" : `a list, each ${items.description}`;
   if (node.properties !== undefined) return "a table";
   if (type === "string") return minLength > 0 ? "a text that is not empty" : "a text";
   const kind = type === "integer" ? "a whole number" : "a number";

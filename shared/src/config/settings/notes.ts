@@ -2,7 +2,8 @@ import { traitsOf } from "../../models/capabilities.ts";
 import { apiTypes } from "../llm/api-type.ts";
 import { isTableName, modelFor } from "../llm/models.ts";
 import type { Sections } from "../sections/sections.ts";
-import { originBelow, type Settings } from "./settings.ts";
+import type { Settings } from "./settings.ts";
+import { originBelow } from "./settings-error.ts";
 import { valueAt } from "./table.ts";
 
 /** OpenManus's keys that have no effect here, and why. */

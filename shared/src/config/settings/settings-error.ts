@@ -47,11 +47,25 @@ function shortened(shown: string): string {
   return shown.length > 200 ? `${shown.slice(0, 200)}…` : shown;
 }
 
+/** What is said of where a setting comes from. */
+type Places = { readonly origins: ReadonlyMap<string, string>; readonly file?: string | undefined };
+
+/** Where something at or below this path was set; undefined if nothing was. */
+export function originBelow({ origins }: Places, path: readonly string[]): string | undefined {
+  const table = path.join(".");
+  return [...origins].find(([key]) => key === table || key.startsWith(`${table}.`))?.[1];
+}
+
+/** What is wrong with the settings at or below a path, such as keys that do not go together. */
+export function faultAt(places: Places, path: readonly string[], why: string, options?: ErrorOptions): AppError {
+  return invalid(`${originBelow(places, path) ?? places.file ?? "settings"}: ${why}`, options);
+}
+
 function suggestion(typed: string, known: readonly string[]): string {
   const meant = nearestName(typed, known);
   return meant === undefined ? "" : ` Did you mean ${meant}?`;
 }
 
-function invalid(message: string): AppError {
-  return new AppError("config_invalid", message);
+function invalid(message: string, options?: ErrorOptions): AppError {
+  return new AppError("config_invalid", message, options);
 }

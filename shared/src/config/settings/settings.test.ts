@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { AppError } from "../../core/errors.ts";
 import { loadConfig } from "../config.ts";
 import { checkNamedFiles } from "../named-agent.ts";
-import { originBelow, readSettings } from "./settings.ts";
+import { readSettings } from "./settings.ts";
+import { originBelow } from "./settings-error.ts";
 
 const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));

@@ -1,10 +1,9 @@
-import { AppError } from "../../core/errors.ts";
 import { firstFreePort } from "../agents.ts";
 import { type Sections, sectionsSchema } from "../sections/sections.ts";
 import { configFileVariable, readEnvironment, tablesNamedIn } from "./environment.ts";
 import { readSettingsFile, type SettingsText } from "./file.ts";
 import { childNode, type KeyNode, keyTree, withTables } from "./key-tree.ts";
-import { badValue, placeOf, unknownKey, unknownVariable } from "./settings-error.ts";
+import { badValue, faultAt, placeOf, unknownKey, unknownVariable } from "./settings-error.ts";
 import { isTable, setAt, type Table, valueAt, valuePaths, withoutEmpty } from "./table.ts";
 
 /** Where settings come from. `file` is the settings file named explicitly, if any. */
@@ -46,6 +45,7 @@ export async function readSettings({ cwd, file, env, agent }: SettingsSource): P
   const origins = new Map<string, string>();
   if (read !== undefined) for (const path of valuePaths(merged, root)) origins.set(path.join("."), placeOf(read, path));
   for (const { variable, path, value } of entries) {
+    for (const key of origins.keys()) if (key.startsWith(`${path.join(".")}.`)) origins.delete(key);
     setAt(merged, path, value);
     origins.set(path.join("."), variable);
   }
@@ -72,12 +72,6 @@ function withPorts(sections: Sections): Sections {
   return { ...sections, agents: Object.fromEntries(agents) };
 }
 
-/** Where something below this path was set; undefined if nothing was. */
-export function originBelow({ origins }: Pick<Settings, "origins">, path: readonly string[]): string | undefined {
-  const table = path.join(".");
-  return [...origins].find(([key]) => key === table || key.startsWith(`${table}.`))?.[1];
-}
-
 /** The tables within a file's sections, as `[section, name]`. */
 function tablesOf(table: Readonly<Table>): readonly (readonly string[])[] {
   return Object.entries(table).flatMap(([section, value]) => {
@@ -95,8 +89,8 @@ function checkKeys(table: Readonly<Table>, node: KeyNode, path: readonly string[
   }
 }
 
-/** A fault inside a list is reported at the list, since that is what was set. */
-function keyWithOrigin(path: readonly string[], origins: ReadonlyMap<string, string>): readonly string[] {
+/** The key that was set at or above a path: of what is in a list or a flow's options, these. */
+export function keyWithOrigin(path: readonly string[], origins: ReadonlyMap<string, string>): readonly string[] {
   for (let length = path.length; length > 0; length--) {
     const key = path.slice(0, length);
     if (origins.has(key.join("."))) return key;
@@ -125,11 +119,8 @@ function takeNamedKeys(
     if (typeof variable !== "string") return;
     const value = env[variable];
     if (value === undefined || value === "") {
-      const origin = origins.get(named.join(".")) ?? "settings";
-      throw new AppError(
-        "config_invalid",
-        `${origin}: [${path.join(".")}] ${key}_env names ${variable}, which is not set. Set it to ${what}.`,
-      );
+      const why = `[${path.join(".")}] ${key}_env names ${variable}, which is not set. Set it to ${what}.`;
+      throw faultAt({ origins }, named, why);
     }
     setAt(merged, [...path, key], value);
     origins.set([...path, key].join("."), variable);

@@ -1,6 +1,6 @@
-import { AppError } from "../../core/errors.ts";
 import type { BucketOptions } from "../../core/workspace.ts";
 import type { Settings } from "../settings/settings.ts";
+import { faultAt } from "../settings/settings-error.ts";
 
 /** A bucket, and what is stored in it. */
 export type BucketConfig = BucketOptions & {
@@ -10,16 +10,15 @@ export type BucketConfig = BucketOptions & {
 };
 
 /** The bucket that `[artifacts]` names. Throws `config_invalid` if something of it is missing. */
-export function bucketConfig({ sections: { artifacts } }: Pick<Settings, "sections">): BucketConfig | undefined {
+export function bucketConfig(settings: Settings): BucketConfig | undefined {
+  const { artifacts } = settings.sections;
   const { bucket, prefix, region } = artifacts;
   if (bucket === undefined) return undefined;
   const needed = (key: "endpoint" | "access_key_id" | "secret_access_key", variable: string): string => {
     const value = artifacts[key];
     if (value !== undefined) return value;
-    throw new AppError(
-      "config_invalid",
-      `artifacts.bucket is set, but artifacts.${key} is not: set it, or ${variable}.`,
-    );
+    const why = `artifacts.bucket is set, but artifacts.${key} is not: set it, or ${variable}.`;
+    throw faultAt(settings, ["artifacts", "bucket"], why);
   };
   return {
     bucket,

@@ -1,6 +1,6 @@
-import { AppError } from "../../core/errors.ts";
 import { isLoopback } from "../../http/loopback-guard.ts";
 import type { Settings } from "../settings/settings.ts";
+import { faultAt } from "../settings/settings-error.ts";
 
 /** Where runs are stored, and who decides which process executes them. */
 export type EngineConfig =
@@ -31,11 +31,11 @@ type RestateConfig = {
 };
 
 /** What `[engine]` says. Throws `config_invalid` if something is missing, or set without effect. */
-export function engineConfig({ sections, origins }: Pick<Settings, "sections" | "origins">): EngineConfig {
+export function engineConfig(settings: Settings): EngineConfig {
+  const { sections, origins } = settings;
   const { kind, url, schema, connections, secret_key: secretKey, restate } = sections.engine;
   const { other_secret_keys: otherSecretKeys } = sections.engine;
-  const invalid = (key: string, why: string) =>
-    new AppError("config_invalid", `${origins.get(key) ?? origins.get("engine.kind") ?? "settings"}: ${why}`);
+  const invalid = (key: string, why: string) => faultAt(settings, key.split("."), why);
   const stray = [...origins.keys()].find((key) => isStray(key, kind));
   if (stray !== undefined) throw invalid(stray, `${stray} has no effect while engine.kind is "${kind}".`);
   if (kind === "embedded") return { kind };

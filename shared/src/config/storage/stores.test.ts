@@ -42,9 +42,13 @@ test.each([
   expect(sectionsSchema.safeParse({ databases: { d: { url } } }).success).toBe(fits);
 });
 
-const settingsOf = (secrets: object) =>
-  ({ sections: sectionsSchema.parse({ secrets }), origins: new Map(), file: "manyhands.toml" }) as unknown as Settings;
-const secrets = (tables: object) => secretConfig(settingsOf(tables), "/home/us");
+const settingsOf = (sections: object): Settings => ({
+  sections: sectionsSchema.parse(sections),
+  origins: new Map(),
+  file: "manyhands.toml",
+  agent: undefined,
+});
+const secrets = (tables: object) => secretConfig(settingsOf({ secrets: tables }), "/home/us");
 const sites = ["https://shop.example"];
 
 test("a secret is a password of the operator's, for which nobody is asked, unless its table says otherwise", () => {
@@ -84,7 +88,7 @@ test("who has a memory is named, or everybody has", () => {
 });
 
 const bucket = { bucket: "b", endpoint: "https://s3.example", access_key_id: "id", secret_access_key: "key" };
-const bucketOf = (artifacts: object) => bucketConfig({ sections: sectionsSchema.parse({ artifacts }) });
+const bucketOf = (artifacts: object) => bucketConfig(settingsOf({ artifacts }));
 
 test("a bucket is whole or refused by what it lacks, and without one nothing is kept elsewhere", () => {
   expect(bucketOf(bucket)).toEqual({

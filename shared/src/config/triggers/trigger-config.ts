@@ -1,9 +1,11 @@
 import type * as z from "zod";
-import { AppError } from "../../core/errors.ts";
+import type { AppError } from "../../core/errors.ts";
+import { defined } from "../../core/json.ts";
 import type { AgentInput, FlowSettings } from "../../core/runs/task.ts";
 import { checkName } from "../agents/agent-config.ts";
 import type { notifySection, schedulesSection, triggersSection } from "../sections/trigger-sections.ts";
-import { originBelow, type Settings } from "../settings/settings.ts";
+import type { Settings } from "../settings/settings.ts";
+import { faultAt } from "../settings/settings-error.ts";
 
 /** What is started when a schedule is due or a webhook arrives, and for whom. */
 export type StartConfig = {
@@ -92,8 +94,8 @@ export function triggersConfig(settings: Settings): TriggersConfig {
     const { start, task, agents, options, budget, principal } = table;
     return {
       ...{ start, task, notify: table.notify, principal },
-      settings: { ...(agents && { agents }), ...(options && { options }) },
-      ...(budget && { budget: set(budget) }),
+      settings: defined({ agents, options }),
+      ...(budget && { budget: defined(budget) }),
     };
   };
   return {
@@ -142,12 +144,6 @@ function checkStandard(secret: string, settings: Settings, path: readonly string
   throw invalid(settings, path, 'has a secret that is not "whsec_" and 16 bytes or more in base64.');
 }
 
-/** The keys that are set. */
-function set(budget: NonNullable<StartTable["budget"]>): NonNullable<AgentInput["budget"]> {
-  return Object.fromEntries(Object.entries(budget).filter(([, value]) => value !== undefined));
-}
-
 function invalid(settings: Settings, path: readonly string[], why: string): AppError {
-  const origin = originBelow(settings, path) ?? "settings";
-  return new AppError("config_invalid", `${origin}: [${path.join(".")}] ${why}`);
+  return faultAt(settings, path, `[${path.join(".")}] ${why}`);
 }

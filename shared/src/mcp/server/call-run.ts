@@ -1,6 +1,7 @@
 import type { ClientCapabilities } from "@modelcontextprotocol/server";
 import { AppError } from "../../core/errors.ts";
 import { readEvent } from "../../core/events/read-event.ts";
+import { defined } from "../../core/json.ts";
 import type { IncomingPart } from "../../core/message.ts";
 import type { Engine, RunRecord } from "../../core/runs/engine.ts";
 import { type AgentInput, settingsMetadata } from "../../core/runs/task.ts";
@@ -44,7 +45,7 @@ export async function beginRun(
     { type: "text", text: task },
     ...files.map((file) => ({ type: "bytes" as const, bytes: bytesOf(file), name: file.name })),
   ];
-  const metadata = settingsMetadata({ ...(agents && { agents }), ...(options && { options }) });
+  const metadata = settingsMetadata(defined({ agents, options }));
   const message = { messageId: crypto.randomUUID(), parts, ...(Object.keys(metadata).length > 0 && { metadata }) };
   const outputSchema = output_schema as NonNullable<AgentInput["outputSchema"]> | undefined;
   const asked = { message, contextId, ...(trace && { trace }), ...(outputSchema && { outputSchema }) };

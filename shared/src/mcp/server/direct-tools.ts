@@ -27,7 +27,7 @@ import {
   type ToolResult,
 } from "../../core/tools/tool.ts";
 import { addUsage, noUsage, type TaskUsage, usageOfAnswers } from "../../core/usage.ts";
-import type { Workspace } from "../../core/workspace.ts";
+import type { Workspace, Workspaces } from "../../core/workspace.ts";
 import { amongFiles, heldSources } from "../../machine/workspace/held-sources.ts";
 import type { Quotas } from "../../runs/quotas.ts";
 import type { ServedCall } from "./call-run.ts";
@@ -38,7 +38,7 @@ import { type Asks, asksPeople, decision, type GivenAnswers, personsDecision } f
 const usageKey = "manyhands/usage";
 
 /** What calling an agent's tools without a run needs. */
-export type DirectToolsDeps = {
+export type DirectToolsDeps = Workspaces & {
   /** Counts what calls use for their principals. */
   readonly engine: Pick<Engine, "admit" | "spend">;
   readonly quotas: Pick<Quotas, "admit">;
@@ -48,7 +48,6 @@ export type DirectToolsDeps = {
   readonly risky: RiskPolicy;
   /** The web for tools; none if omitted. */
   readonly fetch?: ToolFetch;
-  openWorkspace(principal: string, contextId: string): Promise<Workspace>;
 };
 
 /** The outcome of a call: its result, or what it needs first. */

@@ -1,5 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import * as z from "zod";
+import { defined } from "../../core/json.ts";
 import type { JsonSchema } from "../../core/model.ts";
 import type { Runnable } from "../../runs/runnable.ts";
 
@@ -39,7 +40,7 @@ export type RunArguments = z.output<typeof runArguments>;
 export function runnableTool({ name, title, description, type, options }: Runnable): Tool {
   const schema = z.toJSONSchema(runArguments, { io: "input" }) as { properties: Record<string, JsonSchema> };
   const { agents, options: _, ...rest } = schema.properties;
-  const ofFlow = type === "flow" ? { ...(agents && { agents }), ...(options && { options }) } : {};
+  const ofFlow = type === "flow" ? defined({ agents, options }) : {};
   return {
     name,
     title,

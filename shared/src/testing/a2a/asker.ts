@@ -40,8 +40,9 @@ export async function askerForTest(
     known,
     retrySignal,
     isOwn,
+    fetch,
     store,
-  }: Pick<PeersOptions, "known" | "retrySignal" | "isOwn"> & { readonly store?: string } = {},
+  }: Pick<PeersOptions, "known" | "retrySignal" | "isOwn" | "fetch"> & { readonly store?: string } = {},
 ): Promise<AskerForTest> {
   const home = await mkdtemp(join(tmpdir(), "manyhands-asker-"));
   const artifacts = createArtifactStore(join(home, "artifacts"));
@@ -53,6 +54,7 @@ export async function askerForTest(
     ...(known && { known }),
     ...(retrySignal && { retrySignal }),
     ...(isOwn && { isOwn }),
+    ...(fetch && { fetch }),
   });
   const definition = { kind: "asker", execute: async (run: Run) => (await body(run, peers)) as Json };
   own.work([cancellingChildren(definition, peers), cancelChildrenRun("asker", peers)]);

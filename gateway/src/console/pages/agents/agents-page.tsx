@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { ListedAgent } from "../../api/catalog.ts";
 import { post, remove } from "../../api/client.ts";
+import { useTitle } from "../../attention/tab.ts";
 import { Button } from "../../parts/button.tsx";
 import { FormDialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -15,6 +16,7 @@ import { words } from "../../words/words.ts";
 /** The known agents, their health and how their cards changed. */
 export function AgentsPage() {
   const text = words();
+  useTitle(text.agents);
   const [adds, setAdds] = useState(false);
   const known = agents.value;
   return (

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../../api/client.ts";
+import { useTitle } from "../../attention/tab.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { address, place, setQuery } from "../../state/router.ts";
@@ -10,6 +11,7 @@ import { TryRoute } from "./try-route.tsx";
 /** Every route of the API, and a form that tries one. */
 export function ApiPage() {
   const text = words();
+  useTitle(text.api);
   const [routes, setRoutes] = useState<readonly ApiRoute[]>([]);
   const [error, setError] = useState<string | undefined>(undefined);
   const chosen = routes.find(({ id }) => id === place.value.query.get("route"));

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { getFlows } from "../../api/catalog.ts";
 import { post, remove } from "../../api/client.ts";
+import { useTitle } from "../../attention/tab.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Button } from "../../parts/button.tsx";
 import { FlowDrawing } from "../../parts/icons/flow-drawing.tsx";
@@ -39,6 +40,7 @@ const pathOf = (name: string) => `/settings/flows/${encodeURIComponent(name.trim
 /** Puts agents together in a flow, as a form and a drawing; checks, saves and runs it. */
 export function BuildPage() {
   const text = words();
+  useTitle(text.flows);
   const loaded = useLoaded<SavedFlows>("/settings/flows");
   const [draft, setDraft] = useState<CompositionDraft>(blank);
   const [checked, setChecked] = useState<Checked | undefined>(undefined);

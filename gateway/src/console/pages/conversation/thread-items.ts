@@ -13,6 +13,8 @@ export type ContributionCall = {
   /** What a person has allowed for the rest of the task, if it was made by that. */
   readonly forTask?: string;
   ended?: { readonly text: string; readonly isError: boolean; readonly milliseconds: number };
+  /** Whether it was going on when its run ended. */
+  isCut?: boolean;
 };
 
 /** What stands in a turn, in order. */

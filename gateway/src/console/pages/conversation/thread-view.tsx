@@ -42,7 +42,7 @@ export function ThreadView({
         return <TurnView key={item.seq} run={run} turn={item} version={version} {...who} />;
       })}
       {live.map(({ who, text, isVoid }) => (
-        <article class="turn live" key={`${who}${isVoid}`}>
+        <article class="turn" key={`${who}${isVoid}`}>
           <AgentGlyph name={who} flow={isFlow(who)} />
           <div class="row">
             <h2 class="who">{liveTitle(who)}</h2>

@@ -1,7 +1,7 @@
 import type { EventOf, JournalEvent } from "manyhands/internal/core/events/events";
-import type { Part } from "manyhands/internal/core/message";
+import { type Part, textOf } from "manyhands/internal/core/message";
 import type { TaskUsage } from "manyhands/internal/core/usage";
-import { type FlowSent, isFlowEvent, type StoredEvent, textsIn } from "../../api/events.ts";
+import { type FlowSent, isFlowEvent, type StoredEvent } from "../../api/events.ts";
 import { type PlanItem, planOf } from "../run/model/plan.ts";
 import type { Contribution, ContributionCall, Note, SaidItem, ThreadItem } from "./thread-items.ts";
 
@@ -54,7 +54,7 @@ function read(thread: Building, stored: StoredEvent, event: JournalEvent): void 
 /** How each type of event changes the thread. */
 export const readers: { readonly [Type in JournalEvent["type"]]: Reader<Type> } = {
   "message-received": (thread, { messageId, parts }, stored) => {
-    const text = textsIn(parts);
+    const text = textOf(parts);
     const open = thread.items.findLast((item) => item.kind === "question");
     if (open?.kind === "question" && open.answer === undefined && !open.isOver) open.answer = { text, at: stored.at };
     else {
@@ -106,7 +106,7 @@ export const readers: { readonly [Type in JournalEvent["type"]]: Reader<Type> } 
     turnOf(thread, stored).parts.push({ kind: "recalled", entries: texts });
   },
   "agent-asked": (thread, { askId, agent, text, parts }, stored) => {
-    const asked = textsIn(parts) || text;
+    const asked = textOf(parts) || text;
     const turn: Contribution = { ...newTurn(agent, stored), asked };
     thread.asks.set(askId, turn);
     thread.items.push(turn);
@@ -138,15 +138,21 @@ export const readers: { readonly [Type in JournalEvent["type"]]: Reader<Type> } 
   "run-ended": (thread, { status, error }, stored) => {
     closeQuestion(thread);
     for (const said of thread.unread.values()) said.isUnread = true;
+    for (const call of thread.calls.values()) if (call.ended === undefined) call.isCut = true;
     for (const item of thread.items)
       if (item.kind === "turn" && item.state === "working") item.state = status === "completed" ? "done" : status;
     if (status === "completed") return;
-    // What an agent failed with is often what the run failed with, and told already.
-    const isTold = thread.items.some((item) => item.kind === "turn" && item.error === error?.message);
+    // What an agent or a step failed with is often what the run failed with, and told already.
+    const isTold = thread.items.some((item) => errorOf(item) === error?.message);
     const text = isTold ? "" : (error?.message ?? "");
     note(thread, stored, { tone: status === "failed" ? "bad" : "plain", text, of: status });
   },
 };
+
+function errorOf(item: ThreadItem): string | undefined {
+  if (item.kind === "turn") return item.error;
+  return item.kind === "note" && item.tone === "bad" ? item.text : undefined;
+}
 
 function answered(
   thread: Building,
@@ -169,7 +175,7 @@ function answered(
 
 function addArtifact(thread: Building, { name, parts }: EventOf<"artifact-added">, stored: StoredEvent): void {
   const files = parts.filter((part) => part.type === "file");
-  const text = textsIn(parts);
+  const text = textOf(parts);
   // What it failed with is told where it happened.
   if (thread.items.some((item) => item.kind === "turn" && item.error === text.trim() && text !== "")) return;
   const turn = turnOf(thread, stored);

@@ -125,15 +125,22 @@ function Inside({ run, turn }: { run: RunView; turn: Contribution; version: numb
   );
 }
 
+function stateOf({ ended, isCut }: ContributionCall) {
+  const text = words();
+  if (isCut) return ["canceled", text.states.canceled] as const;
+  if (ended === undefined) return ["running", text.running] as const;
+  return ended.isError ? (["failed", text.failed] as const) : (["done", text.result] as const);
+}
+
 /** One call: its name, one telling argument, its time; opened, its arguments and its result. */
 function CallView({ call, runId }: { call: ContributionCall; runId: string }) {
   const text = words();
   const { ended } = call;
-  const state = ended === undefined ? "running" : ended.isError ? "failed" : "done";
+  const [state, label] = stateOf(call);
   return (
     <details class="call">
       <summary>
-        <Glyph shape={state} label={ended === undefined ? text.running : ended.isError ? text.failed : text.result} />
+        <Glyph shape={state} label={label} />
         <span class="mono">{safeText(call.name)}</span>
         <span class="t3 cut grow mono">{safeText(tellingArgument(call.arguments))}</span>
         {ended !== undefined && <span class="t3 small num">{durationText(ended.milliseconds)}</span>}
@@ -142,7 +149,11 @@ function CallView({ call, runId }: { call: ContributionCall; runId: string }) {
       <h3>{text.arguments}</h3>
       <Box text={prettyJson(call.arguments)} />
       <h3>{text.result}</h3>
-      {ended === undefined ? <p class="t3 small">{text.noResult}</p> : <Box text={ended.text} />}
+      {ended === undefined ? (
+        <p class="t3 small">{call.isCut ? text.run.cutOff : text.noResult}</p>
+      ) : (
+        <Box text={ended.text} />
+      )}
       {ended !== undefined &&
         call.name === "data_visualization" &&
         chartsIn(ended.text).map((path) => <ChartView key={path} source={workspaceFile(runId, path)} />)}

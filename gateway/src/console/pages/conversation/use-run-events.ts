@@ -1,4 +1,5 @@
 import { type Signal, signal } from "@preact/signals";
+import { textOf } from "manyhands/internal/core/message";
 import { useEffect, useMemo } from "preact/hooks";
 import { isEvent, type SentEvent, type StoredEvent } from "../../api/events.ts";
 import { followRun, type Progress } from "../../api/follow.ts";
@@ -63,7 +64,7 @@ function announcing(name: string, read: number): (item: StoredEvent) => void {
 
 function answerIn(event: SentEvent): string {
   if (!isEvent(event, "artifact-added") || event.name !== "answer") return "";
-  return event.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  return textOf(event.parts);
 }
 
 async function follow(

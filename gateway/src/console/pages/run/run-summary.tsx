@@ -1,5 +1,6 @@
+import { textOf } from "manyhands/internal/core/message";
 import { useMemo } from "preact/hooks";
-import { isEvent, textsIn } from "../../api/events.ts";
+import { isEvent } from "../../api/events.ts";
 import { Banner } from "../../parts/banner.tsx";
 import { Icon } from "../../parts/icons/icon.tsx";
 import { Markdown } from "../../parts/markdown.tsx";
@@ -22,13 +23,9 @@ export function RunSummary({ item, store }: { item: RunItem; store: RunPageStore
   void store.version.value;
   const text = words();
   const first = useFullEvent(item.events.find(({ event }) => isEvent(event, "message-received")));
-  const answered = item.events.findLast(
-    ({ event }) => isEvent(event, "artifact-added") && ["answer", "partial-answer"].includes(event.name),
-  );
-  const answer = useFullEvent(answered);
+  const said = useAnswer(item);
   const failure = failureOf(item);
   const waits = waitingFor(item);
-  const said = answer === undefined ? "" : textOfEvent(answer.event);
   const begun = item.events[0] === undefined ? "" : clockText(item.events[0].at);
   const flow = isFlow(item.name, asksOthers(item));
   return (
@@ -64,6 +61,15 @@ export function RunSummary({ item, store }: { item: RunItem; store: RunPageStore
       </section>
     </>
   );
+}
+
+/** What a run answered, as far as it is there. */
+export function useAnswer({ events }: RunItem): string {
+  const answered = events.findLast(
+    ({ event }) => isEvent(event, "artifact-added") && ["answer", "partial-answer"].includes(event.name),
+  );
+  const answer = useFullEvent(answered);
+  return answer === undefined ? "" : textOfEvent(answer.event);
 }
 
 /** The files it changed; each opens the call that changed it last. */
@@ -110,5 +116,5 @@ function Figures({ item }: { item: RunItem }) {
 }
 
 function textOfEvent(event: object): string {
-  return "parts" in event && Array.isArray(event.parts) ? textsIn(event.parts) : "";
+  return "parts" in event && Array.isArray(event.parts) ? textOf(event.parts) : "";
 }

@@ -2,6 +2,7 @@ import type { RunView } from "manyhands/internal/runs/run-view";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { runPath } from "../../api/catalog.ts";
 import { post } from "../../api/client.ts";
+import { useTitle } from "../../attention/tab.ts";
 import { Button, IconButton } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { hasEnded } from "../../parts/icons/glyph.tsx";
@@ -40,6 +41,7 @@ export function RunsPage() {
   const selected = (runs ?? []).filter(({ id }) => chosen.has(id));
   const fresh = store.fresh.value.length;
   const text = words();
+  useTitle(text.runs);
   return (
     <>
       <ListHead store={store} />

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { NotificationChoice } from "../../attention/notification-choice.tsx";
+import { useTitle } from "../../attention/tab.ts";
 import { singleKeys } from "../../parts/keys.ts";
 import { address } from "../../state/router.ts";
 import { agents, agentsUp } from "../../state/store.ts";
@@ -33,6 +34,7 @@ const sections = [
  */
 export function SettingsPage({ section }: { section: string }) {
   const text = words();
+  useTitle(text.settings);
   const shown = sections.find((name) => name === section) ?? "model";
   const list = useRef<HTMLElement>(null);
   // On a phone they stand in a row that is wider than the screen.

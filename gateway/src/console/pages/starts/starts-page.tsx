@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { useTitle } from "../../attention/tab.ts";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { words } from "../../words/words.ts";
@@ -12,6 +13,7 @@ import { type Trigger, TriggerEntry } from "./trigger-entry.tsx";
 /** What starts by itself, and who is told of runs. */
 export function StartsPage() {
   const text = words().starts;
+  useTitle(text.title);
   const schedules = useLoaded<{ readonly schedules: readonly Schedule[] }>("/schedules");
   const triggers = useLoaded<{ readonly triggers: readonly Trigger[] }>("/triggers");
   const targets = useLoaded<{ readonly targets: readonly Target[] }>("/notify");

@@ -1,6 +1,7 @@
 import type { RunView } from "manyhands/internal/runs/run-view";
 import { runPath } from "../../api/catalog.ts";
 import { post } from "../../api/client.ts";
+import { useTitle } from "../../attention/tab.ts";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { StateGlyph } from "../../parts/icons/glyph.tsx";
@@ -15,6 +16,7 @@ import { words } from "../../words/words.ts";
 /** Everything that waits for the person, of all tasks, the oldest first. */
 export function WaitingPage() {
   const text = words();
+  useTitle(text.waitingForYou);
   const runs = waiting.value;
   return (
     <>

@@ -8,6 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
+import { jsonOf } from "../../../core/json.ts";
 import { ownCommand } from "../../../core/release.ts";
 import { sanitizeLine } from "../../../core/text/sanitize.ts";
 
@@ -57,21 +58,13 @@ const shownIssues = 3;
 function misfitOf(error: unknown): string | undefined {
   if (!(error instanceof SdkError) || error.code !== SdkErrorCode.InvalidResult) return undefined;
   const [, method = "", text = ""] = /^Invalid result for (\S+): (\[.*)$/s.exec(error.message) ?? [];
-  const issues = issuesSchema.safeParse(parsed(text));
+  const issues = issuesSchema.safeParse(jsonOf(text));
   if (!issues.success) return undefined;
   const places = issues.data
     .slice(0, shownIssues)
     .map(({ path, message }) => sanitizeLine(path.length === 0 ? message : `${path.join(".")}: ${message}`, 200));
   const more = issues.data.length > shownIssues ? "; …" : "";
   return `its answer to ${sanitizeLine(method)} does not have the form that MCP prescribes (${places.join("; ")}${more}).`;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function codeOf({ code }: AppError): "unavailable" | "timeout" | "unauthorized" {

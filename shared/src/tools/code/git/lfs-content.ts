@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import * as z from "zod";
 import { AppError } from "../../../core/errors.ts";
 import { sanitizeLine } from "../../../core/text/sanitize.ts";
+import { sha256Of } from "../../../core/text/sha256.ts";
 import { bytesInWords } from "../../../machine/sandbox/limits.ts";
 import type { ArchiveEntry } from "../archive/archive-entry.ts";
 import { runGit } from "./run-git.ts";
@@ -175,7 +176,7 @@ async function contentAt(
       admit: async (url) => hosts.admit(url),
     });
     if (status !== 200) return `its server answers with status ${status}`;
-    const isIt = body.length === size && new Bun.CryptoHasher("sha256").update(body).digest("hex") === oid;
+    const isIt = body.length === size && sha256Of(body) === oid;
     return isIt ? body : "what came is not what the pointer says";
   } catch (error) {
     return reasonOf(error, signal);

@@ -62,6 +62,9 @@ export function endOf(item: TreeItem): number | undefined {
   return item.ended === undefined ? undefined : Date.parse(item.ended.at);
 }
 
+/** Whether a call was going on when its run ended, which is its end too. */
+export const isCutOff = ({ kind, ended }: TreeItem): boolean => kind === "call" && ended?.event.type === "run-ended";
+
 /** Whether the item goes on only once a person has answered it, or something below it. */
 export function waitsForPerson(item: TreeItem): boolean {
   if (item.ended !== undefined) return false;

@@ -1,5 +1,6 @@
 import type { EventOf, JournalEvent } from "manyhands/internal/core/events/events";
-import { type FlowSent, isFlowEvent, textsIn } from "../../../api/events.ts";
+import { textOf } from "manyhands/internal/core/message";
+import { type FlowSent, isFlowEvent } from "../../../api/events.ts";
 import type { Asked, TreeEvent } from "../../../api/tree-events.ts";
 import { type CallItem, noneUsed, type RunItem, type TreeItem, type Used } from "./items.ts";
 import { type PlanItem, planOf } from "./plan.ts";
@@ -16,7 +17,7 @@ export class RunTree {
   /** How each type of event changes the tree and the run it belongs to. */
   static readonly readers: { readonly [Type in JournalEvent["type"]]: TreeReader<Type> } = {
     "message-received": (_, run, { parts }, { at }) => {
-      if (run.title === "") run.title = textsIn(parts);
+      if (run.title === "") run.title = textOf(parts);
       closeWaits(run, Date.parse(at));
     },
     "message-heard": nothing,
@@ -56,6 +57,7 @@ export class RunTree {
     "run-ended": (_, run, __, item) => {
       run.ended = item;
       closeWaits(run, Date.parse(item.at));
+      for (const child of run.children) if (child.kind === "call") child.ended ??= item;
     },
   };
 

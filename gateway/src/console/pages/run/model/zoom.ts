@@ -31,3 +31,21 @@ function within(from: number, length: number, whole: Extent): Extent {
   const first = Math.max(whole.from, Math.min(from, whole.to - length));
   return { from: first, to: first + length };
 }
+
+const [second, hour] = [1_000, 3_600_000];
+const steps = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800].map((seconds) => seconds * second),
+  ...[1, 2, 6, 12, 24, 48, 120, 240].map((hours) => hours * hour),
+];
+
+/** Most stretches between the times that an axis names. */
+const mostSteps = 4;
+
+/** The round times within a part of a run, both in milliseconds since the run began. */
+export function ticksOf(from: number, to: number): { readonly step: number; readonly at: readonly number[] } {
+  const step = steps.find((one) => (to - from) / one <= mostSteps) ?? (to - from) / mostSteps;
+  const first = Math.ceil(from / step) * step;
+  const count = Math.floor((to - first) / step) + 1;
+  return { step, at: Array.from({ length: count }, (_, index) => first + index * step) };
+}

@@ -1,5 +1,6 @@
+import { textOf } from "manyhands/internal/core/message";
 import { useRef } from "preact/hooks";
-import { isEvent, isFlowEvent, textsIn } from "../../../api/events.ts";
+import { isEvent, isFlowEvent } from "../../../api/events.ts";
 import type { TreeEvent } from "../../../api/tree-events.ts";
 import { Empty } from "../../../parts/empty.tsx";
 import { clockText, safeText, shortLine } from "../../../words/format.ts";
@@ -70,7 +71,7 @@ function ordered(events: readonly TreeEvent[]): readonly TreeEvent[] {
 function saidIn({ event }: TreeEvent): string {
   if (isFlowEvent(event)) return event.note;
   const { name, text, question, arguments: given, agent, status, error } = event as Record<string, unknown>;
-  const parts = isEvent(event, "message-received") ? textsIn(event.parts) : undefined;
+  const parts = isEvent(event, "message-received") ? textOf(event.parts) : undefined;
   const asked = isEvent(event, "model-replied") ? event.toolCalls.map((call) => call.name) : [];
   const own = text ?? given ?? question ?? parts ?? status;
   const said = [name, agent, own, ...asked, (error as { message?: string } | undefined)?.message];

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { words } from "../../../words/words.ts";
-import { chosenPart } from "../model/zoom.ts";
+import { chosenPart, ticksOf } from "../model/zoom.ts";
 import type { Zoom } from "./use-zoom.tsx";
 
-const ticks = 5;
+/** The share of the axis at whose end a time has no room any more. */
+const roomFor = 0.93;
 
 /** A duration on the axis and at the rows' end: 0:18, 4:38, 18 ms, 9.6 s. */
 export function briefTime(milliseconds: number): string {
@@ -14,29 +15,50 @@ export function briefTime(milliseconds: number): string {
   return clockOf(milliseconds);
 }
 
-const inMilliseconds = (milliseconds: number) => `${Math.round(milliseconds)} ms`;
-
 function clockOf(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
+/** A time on an axis whose times lie this far apart. */
+function tickText(milliseconds: number, step: number, last: number): string {
+  if (milliseconds === 0) return "0";
+  if (last < 1_000) return `${milliseconds} ms`;
+  // Where they lie closer than a second, each has as many digits as tell them apart.
+  const digits = Math.max(0, 3 - Math.floor(Math.log10(step)));
+  if (step < 1_000 || last < 60_000) return words().seconds(Number((milliseconds / 1000).toFixed(digits)));
+  return clockOf(milliseconds);
+}
+
+function axisOf({ shown, whole }: Pick<Zoom, "shown" | "whole">) {
+  const [from, to] = [shown.from - whole.from, shown.to - whole.from];
+  return { from, to, ticks: ticksOf(from, to) };
+}
+
+/** The lines behind the bars, at the times of the axis. */
+export function linesOf(zoom: Pick<Zoom, "shown" | "whole">): { readonly [name: `--${string}`]: string } {
+  const { from, to, ticks } = axisOf(zoom);
+  const share = ticks.step / (to - from);
+  const first = ((ticks.at[0] ?? from) - from) / (to - from);
+  // Where a background begins is a share of what it leaves free.
+  return { "--step": `${100 * share}%`, "--first": `${(100 * first) / (1 - share)}%` };
+}
+
 /** The times above the bars. Dragging across them shows that part; buttons and keys do the same. */
 export function Axis({ zoom }: { readonly zoom: Zoom }) {
   const text = words();
-  const { from, to } = zoom.shown;
-  const length = to - from;
-  const begun = from - zoom.whole.from;
-  const named = length < 1_000 ? inMilliseconds : length < 20_000 ? briefTime : clockOf;
+  const { from, to, ticks } = axisOf(zoom);
   return (
     <div class="ax" aria-hidden="true">
       <span>{text.run.treeHead}</span>
       <Ticks zoom={zoom}>
-        {Array.from({ length: ticks }, (_, at) => (
-          <span key={at} style={{ left: `${(100 * at) / ticks}%` }}>
-            {begun + at === 0 ? "0" : named(begun + (length * at) / ticks)}
-          </span>
-        ))}
+        {ticks.at
+          .filter((at) => (at - from) / (to - from) < roomFor)
+          .map((at) => (
+            <span key={at} style={{ left: `${(100 * (at - from)) / (to - from)}%` }}>
+              {tickText(at, ticks.step, to)}
+            </span>
+          ))}
       </Ticks>
       <span class="dur">{text.run.time}</span>
     </div>

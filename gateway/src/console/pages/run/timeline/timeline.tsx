@@ -9,7 +9,7 @@ import { extentOf, matches, type Row, rowsOf } from "../model/rows.ts";
 import type { RunPageStore } from "../run-store.ts";
 import { select, selected } from "../selection.ts";
 import { useWindow } from "../use-window.ts";
-import { Axis } from "./time-axis.tsx";
+import { Axis, linesOf } from "./time-axis.tsx";
 import { focusRow, nextOf, onTreeKey, useRunKeys } from "./tree-keys.ts";
 import { TreeRow } from "./tree-row.tsx";
 import { useFollowing } from "./use-following.ts";
@@ -135,7 +135,7 @@ function Rows({
     <>
       <Axis zoom={zoom} />
       {/* biome-ignore lint/a11y/useSemanticElements: rows of a tree have no element of their own. */}
-      <div class="rows" role="group" style={{ height: `${rows.length * rowHeight}px` }}>
+      <div class="rows" role="group" style={{ height: `${rows.length * rowHeight}px`, ...linesOf(zoom) }}>
         {rows.slice(from, to).map((row, index) => (
           <TreeRow
             key={row.item.key}

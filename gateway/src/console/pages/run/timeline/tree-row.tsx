@@ -4,7 +4,16 @@ import { Icon } from "../../../parts/icons/icon.tsx";
 import { isFlow } from "../../../state/names.ts";
 import { safeText, shortLine } from "../../../words/format.ts";
 import { words } from "../../../words/words.ts";
-import { asksOthers, endOf, failureOf, startOf, type TreeItem, waitingFor, waitsForPerson } from "../model/items.ts";
+import {
+  asksOthers,
+  endOf,
+  failureOf,
+  isCutOff,
+  startOf,
+  type TreeItem,
+  waitingFor,
+  waitsForPerson,
+} from "../model/items.ts";
 import { failureIn, hintOf, type Row } from "../model/rows.ts";
 import type { Extent } from "../model/zoom.ts";
 import { toolIcon } from "../tool-icon.ts";
@@ -101,13 +110,20 @@ function Twist({ foldable, folded, onFold }: { foldable: boolean; folded: boolea
 function Name({ row }: { row: Row }) {
   const { item, depth, repeats } = row;
   const text = words().run;
-  const failure = failureIn(row);
-  const mark = failure !== undefined && (
-    <span class="st s-fail small end">
-      <Glyph shape="failed" label={false} />
-      {text.failed}
-    </span>
-  );
+  const mark =
+    failureIn(row) !== undefined ? (
+      <span class="st s-fail small end">
+        <Glyph shape="failed" label={false} />
+        {text.failed}
+      </span>
+    ) : (
+      isCutOff(item) && (
+        <span class="st s-none small end">
+          <StateGlyph state="canceled" label={false} />
+          {words().states.canceled}
+        </span>
+      )
+    );
   if (item.kind === "call") {
     const hint = hintOf(item);
     return (
