@@ -29,8 +29,8 @@ export interface ServerProcess {
   /** The end of what this process wrote to its log. */
   logTail(): Promise<string>;
   /**
-   * Its address, once it says that it accepts requests and does. Rejects with `unavailable` and the end of its log when
-   * it ends before or is not ready in time, and with the signal's reason.
+   * Its address, once it says that it accepts requests and does. Rejects with `unavailable` and the
+   * end of its log when it ends before or is not ready in time, and with the signal's reason.
    */
   ready(options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<string>;
   /** Lets it drain, ends it after `graceMs`, and resolves when it is gone. */
