@@ -41,16 +41,19 @@ test("whatever a model or an agent says is shown as text in the run view, and it
 });
 
 test("axe finds nothing where an answer's table scrolls, and on a phone where a failure stands above the tree", async () => {
+  let more = "";
   const broken: TestFlow = {
     runnable: { ...echo, name: "broken", kind: "broken", title: "Broken" },
     execute() {
-      throw new AppError("invalid_input", "The key is wrong. See whether `llm.api_key` is the one for this model.");
+      throw new AppError("invalid_input", `The key is wrong. See whether it is for this model.${more}`);
     },
   };
   await using gateway = await startGateway({ flows: [broken] });
   const cells = Array.from({ length: 30 }, (_, column) => `column ${column}`);
   const wide = [cells, cells.map(() => "-:"), cells].map((row) => `|${row.join("|")}|`).join("\n");
   const id = await startRun(gateway, "echo", `${wide}\n\n${wide}\n\n- [x] done\n- [ ] open`);
+  const briefly = await startRun(gateway, "broken", "Do it");
+  more = `\n${"at every turn ".repeat(30)}`;
   const failed = await startRun(gateway, "broken", "Do it");
   await using opened = await open(gateway, `#/runs/${id}`);
   const { page } = opened;
@@ -61,8 +64,13 @@ test("axe finds nothing where an answer's table scrolls, and on a phone where a 
   await expectAccessible(page);
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(`${gateway.url}/#/runs/${failed}`);
-  await page.locator(".run-failure").getByRole("heading", { name: "In full" }).waitFor();
+  const outcome = page.locator(".run-outcome");
+  await outcome.getByRole("heading", { name: "In full" }).waitFor();
   await expectAccessible(page);
+  // What is short is told once.
+  await page.goto(`${gateway.url}/#/runs/${briefly}`);
+  await outcome.getByText("See whether it is for this model.").waitFor();
+  expect(await outcome.getByText("The key is wrong.").count()).toBe(1);
 });
 
 test.each(["light", "dark"] as const)(

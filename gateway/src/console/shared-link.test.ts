@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ConsoleBrowser, openBrowser } from "../testing/console-browser.ts";
+import { approvalFlow } from "../testing/approval-flow.ts";
+import { type ConsoleBrowser, expectAccessible, openBrowser } from "../testing/console-browser.ts";
 import { startGateway, type TestGateway } from "../testing/gateway.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -10,7 +11,7 @@ let gateway: TestGateway;
 let browser: ConsoleBrowser;
 
 beforeAll(async () => {
-  [gateway, browser] = await Promise.all([startGateway(), openBrowser()]);
+  [gateway, browser] = await Promise.all([startGateway({ flows: [approvalFlow] }), openBrowser()]);
 });
 afterAll(() => Promise.all([browser?.close(), gateway?.[Symbol.asyncDispose]()]));
 
@@ -53,4 +54,30 @@ test("a link works as long as was chosen, says until when, and after that says t
   await page.getByRole("menuitem", { name: "Share by link" }).click();
   await page.getByRole("button", { name: "Make a link" }).waitFor();
   expect(await page.getByText("link works").count()).toBe(0);
+});
+
+/** A link to a new run of a flow. */
+async function linkTo(flow: string, input: string): Promise<string> {
+  const post = async (path: string, body: object) => {
+    const headers = { "Content-Type": "application/json" };
+    const init = { method: "POST", headers, body: JSON.stringify(body) };
+    return (await (await fetch(`${gateway.url}${path}`, init)).json()) as { id: string; url: string };
+  };
+  const { id } = await post(`/flows/${flow}`, { input });
+  return (await post(`/runs/${id}/shares`, {})).url;
+}
+
+test("a guest on a phone reads the answer above the tree, on a screen without unused strips, in a tab that is named", async () => {
+  const phone = { viewport: { width: 390, height: 844 } };
+  await using guest = await browser.page(await linkTo("echo", "Whales are **mammals**"), phone);
+  await guest.page.getByRole("region", { name: "Answer" }).getByText("mammals").waitFor();
+  expect(await guest.page.title()).toBe("Whales are **mammals** · Manyhands");
+  expect((await guest.page.locator("main").boundingBox())?.height).toBe(844);
+  await expectAccessible(guest.page);
+});
+
+test("a run that waits for its owner does not tell a guest that it waits for them", async () => {
+  await using guest = await browser.page(await linkTo("careful", "Register us"));
+  await guest.page.locator('.head .st[data-state="input-required"]').getByText("Waiting for an answer").waitFor();
+  expect(await guest.page.getByText("Waiting for you").count()).toBe(0);
 });

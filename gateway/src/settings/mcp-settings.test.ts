@@ -112,6 +112,7 @@ test("what a server offers is shown, the schema of what changed with it, and app
   const shown = await settings.inspect("s", never);
   expect(shown).toEqual({
     ...{ state: "ready", protocol: "2025-11-25", milliseconds: expect.any(Number), seen: expect.any(String) },
+    invalid: [],
     tools: [
       { name: "one", description: "", changed: false },
       { name: "two", description: "", changed: true, input: { type: "object", title: "two" } },

@@ -29,6 +29,8 @@ export type InspectedServer = {
   readonly protocol?: string;
   readonly milliseconds: number;
   readonly tools: readonly InspectedTool[];
+  /** Tools left out because their definition is invalid, each with what is wrong. */
+  readonly invalid: readonly string[];
   /** Stands for exactly these definitions, to approve them. */
   readonly seen?: string;
   readonly error?: string;
@@ -88,7 +90,8 @@ export function mcpSettings(
   const inspected = async (mcp: OpenedMcp, name: string, signal: AbortSignal) => {
     const server = await mcp.open(name);
     const { definitions, changed } = await server.inspect(signal);
-    return { definitions, changed, protocol: server.health().version, seen: sha256Of(JSON.stringify(definitions)) };
+    const { version: protocol, invalid = [] } = server.health();
+    return { definitions, changed, protocol, invalid, seen: sha256Of(JSON.stringify(definitions)) };
   };
   /** Rejects with `timeout` when patience ends first. */
   const patiently = async <Result>(signal: AbortSignal, work: (until: AbortSignal) => Promise<Result>) => {
@@ -127,7 +130,7 @@ export function mcpSettings(
       const took = () => Math.round(performance.now() - startedAt);
       return use(config, deps, async (mcp) => {
         try {
-          const { definitions, changed, protocol, seen } = await patiently(signal, (until) =>
+          const { definitions, changed, protocol, invalid, seen } = await patiently(signal, (until) =>
             inspected(mcp, name, until),
           );
           const tools = definitions.map(({ name: tool, description = "", inputSchema }) => {
@@ -135,11 +138,11 @@ export function mcpSettings(
             return { name: tool, description, changed: isChanged, ...(isChanged && { input: inputSchema }) };
           });
           const version = protocol === undefined ? {} : { protocol };
-          return { state: "ready", ...version, milliseconds: took(), tools, seen } as const;
+          return { state: "ready", ...version, milliseconds: took(), tools, invalid, seen } as const;
         } catch (error) {
           if (!(error instanceof AppError) || error.code === "not_found") throw error;
           const state = error.code === "unauthorized" ? "sign-in-needed" : "failed";
-          return { state, milliseconds: took(), tools: [], error: error.message } as const;
+          return { state, milliseconds: took(), tools: [], invalid: [], error: error.message } as const;
         }
       });
     },

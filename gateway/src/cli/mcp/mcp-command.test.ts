@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { mcpServerByHand, mcpTool } from "manyhands/internal/testing/mcp/server-by-hand";
 import { cliForTest } from "../../testing/cli.ts";
 
 const fixtures = resolve(import.meta.dir, "../../../../test/mcp");
@@ -46,6 +47,18 @@ test("servers are listed whatever is set here, with the variables agents will ne
   expect(cli.said()).toContain("the environment variable TOKEN_OF_NOBODY, which is not set");
   expect(await cli.run("mcp", "list", "--json")).toBe(0);
   expect(cli.out()).toContain('"kind": "http"');
+});
+
+test("a test of a server names the tools that are left out for their definition, and shows the others", async () => {
+  using web = mcpServerByHand();
+  web.tools = [mcpTool("echo"), { ...mcpTool("odd"), inputSchema: { type: "string" } }] as never;
+  await using cli = await cliForTest({});
+  expect(await cli.run("mcp", "add", "w", "--url", web.url)).toBe(0);
+  expect(await cli.run("mcp", "test", "w")).toBe(0);
+  expect(cli.out()).toMatch(/w__echo +The tool echo/);
+  expect(cli.out()).toContain("left out because its definition is invalid: odd: inputSchema.type");
+  expect(await cli.run("mcp", "test", "w", "--json")).toBe(0);
+  expect(cli.out()).toContain('"invalid": [\n    "odd: ');
 });
 
 test("an entry that agents would refuse is not written", async () => {

@@ -54,12 +54,14 @@ export async function testServer(name: string, options: Options, context: CliCon
     const startedAt = performance.now();
     const { definitions, changed } = await server.inspect(signal);
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    const { command, version } = server.health();
+    const { command, version, invalid = [] } = server.health();
     const mounted = await server.tools(signal);
     const { terminal } = context;
     if (options.json) {
       const tools = mounted.map((tool) => ({ name: tool.name, description: tool.description }));
-      terminal.out(`${JSON.stringify({ name, command, version, tools, disabled: [...changed] }, undefined, 2)}\n`);
+      terminal.out(
+        `${JSON.stringify({ name, command, version, tools, disabled: [...changed], invalid }, undefined, 2)}\n`,
+      );
     } else {
       terminal.out(`${whole(command)}\n`);
       const ours = mounted.filter(({ name }) => /__mcp_(?:read_resource|get_prompt)$/.test(name)).length;
@@ -74,6 +76,8 @@ export async function testServer(name: string, options: Options, context: CliCon
         terminal.out(`  ${tool.padEnd(width)}  ${line(ownWords(description), context, width + 4)}\n`);
       for (const tool of changed)
         terminal.out(`  ${line(`disabled because it changed after approval: ${tool}`, context)}\n`);
+      for (const tool of invalid)
+        terminal.out(`  ${line(`left out because its definition is invalid: ${tool}`, context)}\n`);
     }
     if (changed.size > 0) terminal.say(`Review the changes, then approve them: ${ownCommand} mcp approve ${name}`);
     return changed.size > 0 ? exitCodes.failed : exitCodes.ok;

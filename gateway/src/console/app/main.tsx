@@ -5,7 +5,7 @@ import { complain } from "../parts/toast.tsx";
 import { type PageRoute, place, startRouter } from "../state/router.ts";
 import { startStore } from "../state/store.ts";
 import { startTheme } from "../state/theme.ts";
-import { language } from "../words/words.ts";
+import { language, speakToGuests } from "../words/words.ts";
 import { App } from "./app.tsx";
 import { lazyPage } from "./lazy-page.tsx";
 
@@ -22,11 +22,13 @@ const secret = linkIn(place.value);
 place.subscribe((now) => {
   if (linkIn(now) !== secret) location.reload();
 });
-if (root !== null && secret !== undefined) render(<SharedPage secret={secret} />, root);
-else if (root !== null) {
+startTab();
+if (root !== null && secret !== undefined) {
+  speakToGuests();
+  render(<SharedPage secret={secret} />, root);
+} else if (root !== null) {
   startStore(complain);
   startRunNews();
-  startTab();
   render(<App />, root);
 }
 

@@ -21,6 +21,7 @@ export const findEnglish = {
   shareUntil: (when: string) => `until ${when}`,
   shareRevoke: "Revoke",
   sharedUntil: (when: string) => `Shared to be read until ${when}`,
+  waitsForAnswer: "Waiting for an answer",
   sharedOver: "This link opens nothing.",
   sharedOverMore: "It is cut off, has expired or was revoked. Ask for a new one.",
   goOn: "Continue",

@@ -23,6 +23,7 @@ export const findChinese: typeof findEnglish = {
   shareUntil: (when) => `有效至 ${when}`,
   shareRevoke: "撤销",
   sharedUntil: (when) => `只读分享，有效至 ${when}`,
+  waitsForAnswer: "等待答复",
   sharedOver: "此链接打不开任何内容。",
   sharedOverMore: "它可能不完整、已过期或已被撤销。请索取新链接。",
   goOn: "继续对话",

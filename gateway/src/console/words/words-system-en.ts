@@ -74,6 +74,7 @@ export const systemEnglish = {
   signedIn: "Signed in.",
   changedTools: (count: number) => (count === 1 ? "1 tool changed" : `${count} tools changed`),
   changedNote: "Agents cannot call it until you approve its current definition. Read that first.",
+  invalidTools: "Left out, because their definition is invalid:",
   approve: "Approve these definitions",
   approved: "Approved.",
   usedBy: (agents: string) => `Used by ${agents}`,

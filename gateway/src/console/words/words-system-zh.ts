@@ -71,6 +71,7 @@ export const systemChinese: typeof systemEnglish = {
   signedIn: "已登录。",
   changedTools: (count) => `${count} 个工具有变化`,
   changedNote: "批准之前智能体无法调用。请先阅读定义。",
+  invalidTools: "定义无效，未加载：",
   approve: "批准这些定义",
   approved: "已批准。",
   usedBy: (agents) => `使用者：${agents}`,

@@ -11,7 +11,12 @@ export const languages = { en: "English", "zh-CN": "中文" } as const;
 /** A language of the console. */
 export type ConsoleLanguage = keyof typeof languages;
 
-const tables: Readonly<Record<ConsoleLanguage, Words>> = { en: english, "zh-CN": chinese };
+type Tables = Readonly<Record<ConsoleLanguage, Words>>;
+
+const tables: Tables = { en: english, "zh-CN": chinese };
+const guestTables: Tables = { en: forGuests(english), "zh-CN": forGuests(chinese) };
+let shown = tables;
+
 const key = "manyhands-language";
 
 /** The language that is shown: the chosen one, or the browser's if it is here. */
@@ -30,7 +35,17 @@ export function chooseLanguage(chosen: ConsoleLanguage): void {
   localStorage.setItem(key, chosen);
 }
 
+/** From now on whoever reads is a guest, whom no run waits for. */
+export function speakToGuests(): void {
+  shown = guestTables;
+}
+
 /** The texts in the language that is shown; a component that calls this follows a change of it. */
 export function words(): Words {
-  return tables[language.value];
+  return shown[language.value];
+}
+
+function forGuests(table: Words): Words {
+  const waits = table.find.waitsForAnswer;
+  return { ...table, waitingForYou: waits, states: { ...table.states, "input-required": waits } };
 }

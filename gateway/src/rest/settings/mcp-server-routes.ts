@@ -34,6 +34,7 @@ const inspectedSchema = z
         input: z.record(z.string(), z.json()).exactOptional().describe("The JSON Schema to approve."),
       }),
     ),
+    invalid: z.array(z.string()).describe("Tools left out because their definition is invalid, each with why."),
     seen: z.string().exactOptional().describe("Stands for exactly these definitions."),
     error: z.string().exactOptional(),
   })

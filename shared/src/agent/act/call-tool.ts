@@ -21,6 +21,7 @@ import type { AgentState } from "../task/agent-state.ts";
 import { boundText } from "../task/bound-text.ts";
 import type { PlannedCall } from "../task/loop.ts";
 import { collectMessages } from "../task/receive.ts";
+import { checkedEnd } from "../task/unmade-files.ts";
 import { bounded, type CalledTool, emitEnded, ended } from "./called-tool.ts";
 import { durableContext } from "./durable-context.ts";
 import { judgeRisk, quotedRisk, type RiskPolicy, riskPolicyFor } from "./judge-risk.ts";
@@ -203,7 +204,8 @@ async function resultOf(
       takenIn: [...task.takenIn],
     };
     const caller = { id: task.run.id, takenIn: task.takenIn };
-    return await amongFiles(workspace, caller, [tool, input], () => tool.call(input, context));
+    const result = await amongFiles(workspace, caller, [tool, input], () => tool.call(input, context));
+    return await checkedEnd(call.name, result, task, workspace);
   } catch (error) {
     if (!deadline.passed()) throw error;
     return failure(`Stopped: ${timeLimit(task).message}`);

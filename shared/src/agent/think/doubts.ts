@@ -1,7 +1,7 @@
 import type { Workspace } from "../../core/workspace.ts";
 import type { Doubts, RecordedReply } from "../model-call/call-model.ts";
 import type { AgentState } from "../task/agent-state.ts";
-import { unmadeFiles } from "../task/unmade-files.ts";
+import { notMade, unmadeFiles } from "../task/unmade-files.ts";
 
 type FinalReply = Pick<RecordedReply, "text" | "toolCalls" | "finish">;
 
@@ -17,7 +17,7 @@ export async function doubtsAbout(
   if (toolCalls.length > 0 || finish !== "stop" || toolNames.length === 0) return undefined;
   const { calledInText } = await import("../../models/chat/text-calls.ts");
   const spelledCall = calledInText(text, toolNames);
-  const unmade = hasCalled(task) ? [] : await unmadeFiles(task, openWorkspace);
+  const unmade = await unmadeFiles(task, openWorkspace);
   if (spelledCall === undefined && unmade.length === 0) return undefined;
   return { ...(spelledCall !== undefined && { spelledCall }), ...(unmade.length > 0 && { unmade }) };
 }
@@ -43,7 +43,9 @@ export function answerDoubts(
     };
   if (unmade.length > 0 && isFirst)
     return {
-      hint: `You have called no tool, and the task asks for ${files}, which does not exist. Do it now with your tools. If it cannot be done, call terminate with status failure, or say so.`,
+      hint: hasCalled(task)
+        ? notMade(unmade)
+        : `You have called no tool, and the task asks for ${files}, which does not exist. Do it now with your tools. If it cannot be done, call terminate with status failure, or say so.`,
     };
   if (hasCalled(task)) return undefined;
   const what = unmade.length > 0 ? `${files} was to be made and does not exist` : "its calls were only written as text";

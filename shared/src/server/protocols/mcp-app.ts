@@ -96,7 +96,7 @@ function checked(body: unknown, { agent, servers: wanted }: McpAppDeps) {
 /** A server's health, without its entry, which may hold secrets. */
 function shown({ name, replaced, health }: AddedServer): object {
   if (health === "off") return { name, replaced, state: "disabled", tools: 0 };
-  const { state, tools, disabled, version, error } = health;
+  const { state, tools, disabled, version, invalid, error } = health;
   return {
     name,
     replaced,
@@ -104,6 +104,7 @@ function shown({ name, replaced, health }: AddedServer): object {
     tools,
     ...(version !== undefined && { version }),
     ...(disabled.length > 0 && { awaitingApproval: disabled }),
+    ...(invalid !== undefined && { invalid }),
     ...(error !== undefined && { error }),
   };
 }

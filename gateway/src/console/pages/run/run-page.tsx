@@ -5,12 +5,10 @@ import { Banner } from "../../parts/banner.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { useKeys } from "../../parts/keys.ts";
 import { address, go, place, setQuery } from "../../state/router.ts";
-import { safeText } from "../../words/format.ts";
 import { words } from "../../words/words.ts";
-import { failureOf, waitingFor } from "./model/items.ts";
 import { PlanStrip } from "./plan-strip.tsx";
-import { ErrorBlock } from "./render/error-block.tsx";
 import { RunHead, type RunTab, RunTabs, tabs } from "./run-head.tsx";
+import { RunOutcome } from "./run-outcome.tsx";
 import { openRunStore, type RunPageStore } from "./run-store.ts";
 import { EventsTab } from "./tabs/events-tab.tsx";
 import { FilesTab } from "./tabs/files-tab.tsx";
@@ -50,30 +48,9 @@ function Body({ store, tab }: { store: RunPageStore; tab: RunTab }) {
   return (
     <>
       <PlanStrip store={store} />
-      <Failure store={store} />
+      <RunOutcome store={store} />
       <Timeline store={store} />
     </>
-  );
-}
-
-/** Why the run failed, or waits, where there is no room beside the tree to say it. */
-function Failure({ store }: { store: RunPageStore }) {
-  void store.version.value;
-  const failure = failureOf(store.tree.root);
-  const waits = waitingFor(store.tree.root);
-  if (waits !== undefined)
-    return (
-      <div class="run-failure">
-        <Banner tone="wait">{safeText(waits)}</Banner>
-      </div>
-    );
-  if (failure === undefined) return null;
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys.
-    <section class="run-failure" tabIndex={0} aria-label={words().run.whatFailed}>
-      <h2 class="sr">{words().run.whatFailed}</h2>
-      <ErrorBlock text={failure} whole={words().run.inFull} />
-    </section>
   );
 }
 

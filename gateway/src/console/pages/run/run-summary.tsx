@@ -23,13 +23,9 @@ export function RunSummary({ item, store }: { item: RunItem; store: RunPageStore
   void store.version.value;
   const text = words();
   const first = useFullEvent(item.events.find(({ event }) => isEvent(event, "message-received")));
-  const answered = item.events.findLast(
-    ({ event }) => isEvent(event, "artifact-added") && ["answer", "partial-answer"].includes(event.name),
-  );
-  const answer = useFullEvent(answered);
+  const said = useAnswer(item);
   const failure = failureOf(item);
   const waits = waitingFor(item);
-  const said = answer === undefined ? "" : textOfEvent(answer.event);
   const begun = item.events[0] === undefined ? "" : clockText(item.events[0].at);
   const flow = isFlow(item.name, asksOthers(item));
   return (
@@ -65,6 +61,15 @@ export function RunSummary({ item, store }: { item: RunItem; store: RunPageStore
       </section>
     </>
   );
+}
+
+/** What a run answered, as far as it is there. */
+export function useAnswer({ events }: RunItem): string {
+  const answered = events.findLast(
+    ({ event }) => isEvent(event, "artifact-added") && ["answer", "partial-answer"].includes(event.name),
+  );
+  const answer = useFullEvent(answered);
+  return answer === undefined ? "" : textOfEvent(answer.event);
 }
 
 /** The files it changed; each opens the call that changed it last. */

@@ -9,6 +9,7 @@ export type Inspected = {
   readonly state: "ready" | "sign-in-needed" | "failed";
   readonly seen?: string;
   readonly error?: string;
+  readonly invalid?: readonly string[];
   readonly tools: readonly {
     readonly name: string;
     readonly description: string;
@@ -20,7 +21,7 @@ export type Inspected = {
 /** The tools of a server, with those whose definition has to be approved in full. */
 export function ServerTools({ inspected, approve }: { inspected: Inspected; approve: (seen: string) => void }) {
   const text = words().system;
-  const { state, tools, error = "", seen } = inspected;
+  const { state, tools, error = "", invalid = [], seen } = inspected;
   if (state !== "ready")
     return (
       <Banner tone={state === "failed" ? "fail" : "wait"}>
@@ -35,6 +36,16 @@ export function ServerTools({ inspected, approve }: { inspected: Inspected; appr
         <b class="med">{text.works(tools.length)}</b>
         {changed.length > 0 && ` · ${text.changedTools(changed.length)}`}
       </Banner>
+      {invalid.length > 0 && (
+        <Banner tone="wait">
+          {text.invalidTools}
+          {invalid.map((tool) => (
+            <div key={tool} class="words small">
+              {safeText(tool)}
+            </div>
+          ))}
+        </Banner>
+      )}
       {changed.length > 0 && seen !== undefined && (
         <div class="changed-tools">
           <p class="small t2">{text.changedNote}</p>

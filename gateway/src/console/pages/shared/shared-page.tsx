@@ -13,6 +13,7 @@ import { safeText, shortLine, timeText } from "../../words/format.ts";
 import { words } from "../../words/words.ts";
 import { PlanStrip } from "../run/plan-strip.tsx";
 import { type RunTab, RunTabs } from "../run/run-head.tsx";
+import { RunOutcome } from "../run/run-outcome.tsx";
 import { openRunStore, type RunPageStore } from "../run/run-store.ts";
 import { EventsTab } from "../run/tabs/events-tab.tsx";
 import { Timeline } from "../run/timeline/timeline.tsx";
@@ -99,6 +100,7 @@ function SharedBody({ store, tab }: { readonly store: RunPageStore; readonly tab
   return (
     <>
       <PlanStrip store={store} />
+      <RunOutcome store={store} />
       <Timeline store={store} />
     </>
   );

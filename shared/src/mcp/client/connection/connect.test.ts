@@ -51,7 +51,11 @@ function connecting(entry: object, play: Program = () => undefined, more: Partia
     refused: () => undefined,
     ...more,
   };
-  const listener = { ready: () => void heard.push("ready"), toolsChanged: () => void heard.push("changed") };
+  const listener = {
+    ready: () => void heard.push("ready"),
+    toolsChanged: () => void heard.push("changed"),
+    leftOut: () => void heard.push("left out"),
+  };
   const connected = () => connect(server, deps, listener, control.signal);
   return { started, heard, control, connected, lasting: () => createConnection(server, deps) };
 }

@@ -12,6 +12,7 @@ import { version } from "../../../core/release.ts";
 import type { Egress } from "../../../machine/egress/egress.ts";
 import { isProgram, type ProgramServer, type RemoteServer, type ServerConfig } from "../servers/server-config.ts";
 import { httpFetch } from "./http-fetch.ts";
+import { leaveOutInvalid } from "./invalid-tools.ts";
 import { type ProgramDeps, startProgram } from "./start-program.ts";
 import { createStdioTransport } from "./stdio-transport.ts";
 
@@ -38,9 +39,9 @@ export type ConnectDeps = ProgramDeps & {
 
 /**
  * Observes a client: `ready` is called before it connects, to set its handlers; `toolsChanged` when
- * the server announces that its tools changed.
+ * the server announces that its tools changed; `leftOut` with each tool of a list that is invalid.
  */
-export type ConnectListener = { ready(client: Client): void; toolsChanged(): void };
+export type ConnectListener = { ready(client: Client): void; toolsChanged(): void; leftOut(tool: string): void };
 
 /**
  * How long a program may take to answer which revision it speaks before it counts as an old one.
@@ -82,6 +83,7 @@ async function connectProgram(
   const attempt = async (legacy: boolean) => {
     const transport = createStdioTransport({ start: () => startProgram(server, deps), maxMessageBytes });
     const client = newClient(server, listener, programProbeMs);
+    leaveOutInvalid(client, transport, listener.leftOut);
     try {
       const prior = legacy ? ({ prior: { kind: "legacy" } } as const) : {};
       const timeout = Math.max(leastConnectMs, deps.patienceMs);
@@ -124,6 +126,7 @@ async function remote(
   });
   const timeout = Math.max(leastConnectMs, deps.patienceMs);
   const client = newClient(server, listener, timeout);
+  leaveOutInvalid(client, transport, listener.leftOut);
   try {
     await connectWithin(client, transport, { signal, timeout });
     return { client, ending: () => undefined };

@@ -16,6 +16,8 @@ export type ConnectionHealth = {
   readonly error?: string;
   /** How often it was connected. */
   readonly connects: number;
+  /** Tools of its list whose definition is invalid, each with what is wrong; they are left out. */
+  readonly invalid?: readonly string[];
 };
 
 /** A client that connects on demand and reconnects, with pauses after failures. */
@@ -38,12 +40,12 @@ export interface ConnectionLife {
 
 /**
  * `ready` is called with each client before it connects, `changed` whenever the server's tools may
- * have changed.
+ * have changed, `leftOut` with each invalid tool of a list.
  */
-type Hearing = { ready(client: Client): void; changed(): void };
+type Hearing = { ready(client: Client): void; changed(): void; leftOut(tool: string): void };
 
 /** Creates one that is not connected yet. */
-export function createLife(server: ServerConfig, deps: ConnectDeps, { ready, changed }: Hearing): ConnectionLife {
+export function createLife(server: ServerConfig, deps: ConnectDeps, { changed, ...hearing }: Hearing): ConnectionLife {
   const backOff = createBackOff();
   const life = new AbortController();
   let health: ConnectionHealth = { state: "idle", connects: 0 };
@@ -64,7 +66,7 @@ export function createLife(server: ServerConfig, deps: ConnectDeps, { ready, cha
   const open = async () => {
     health = { ...health, state: "connecting" };
     try {
-      const one = await connect(server, deps, { ready, toolsChanged: changed }, life.signal);
+      const one = await connect(server, deps, { ...hearing, toolsChanged: changed }, life.signal);
       const version = one.client.getNegotiatedProtocolVersion();
       health = { state: "ready", connects: health.connects + 1, ...(version !== undefined && { version }) };
       live = one;

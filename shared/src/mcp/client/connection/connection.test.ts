@@ -39,6 +39,44 @@ const call =
 const textOf = (result: unknown) => (result as { content: { text: string }[] }).content[0]?.text;
 const count = ({ asked }: McpServerByHand, method: string) => asked.filter((one) => one === method).length;
 
+test("of a list with invalid tools the others are there, and what is wrong with each is known until the list is asked for again", async () => {
+  using web = mcpServerByHand();
+  const invalid = [
+    { name: "text", inputSchema: { type: "string" } },
+    { name: "\u001b[31mnone" },
+    { inputSchema: { type: "object" } },
+    { ...mcpTool("required"), inputSchema: { type: "object", required: "a" } },
+    { ...mcpTool("list"), outputSchema: { type: "array" } },
+    null,
+  ];
+  web.tools = [mcpTool("one"), ...invalid, mcpTool("two")] as never;
+  const warned: unknown[] = [];
+  const log = { warn: ({ tools }: { readonly tools?: readonly string[] }) => void warned.push(tools?.length) };
+  await using it = connectionTo(web.url, {}, { log } as unknown as Partial<ConnectDeps>);
+  const names = async () => (await it.connection.tools(signal)).map(({ name }) => name);
+  expect(await names()).toEqual(["one", "two"]);
+  expect(it.connection.health().invalid).toEqual([
+    'text: inputSchema.type: Invalid input: expected "object"',
+    "none: inputSchema: Invalid input: expected object, received undefined",
+    "(without a name): name: Invalid input: expected string, received undefined",
+    "required: inputSchema.required: Invalid input: expected array, received string",
+    "list: outputSchema.type: is no object",
+    "(without a name): Invalid input: expected object, received null",
+  ]);
+  web.tools = [mcpTool("one")];
+  web.answer = (message) =>
+    message.method === "tools/call"
+      ? mcpStream(
+          (async function* () {
+            yield { method: "notifications/tools/list_changed" };
+            yield { id: message.id, result: { content: [] } };
+          })(),
+        )
+      : undefined;
+  await it.connection.use(call("one"), signal);
+  expect([await names(), it.connection.health().invalid, warned]).toEqual([["one"], undefined, [6]]);
+});
+
 test("uses that come together share one connection and one list, which is asked for again once it changed or failed", async () => {
   using web = mcpServerByHand();
   await using it = connectionTo(web.url);

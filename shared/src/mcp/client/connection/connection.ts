@@ -31,7 +31,9 @@ export function createConnection(server: ServerConfig, deps: ConnectDeps): Serve
   const life = createLife(server, deps, {
     ready: (client) => questions.listen(client, server),
     changed: listed.forget,
+    leftOut: (tool) => void invalid.add(tool),
   });
+  const invalid = new Set<string>();
   const underWay = createCounts();
   const attempt: ServerConnection["use"] = async (work, signal, listener) => {
     const one = await questions.aside(() => life.connected(signal));
@@ -65,13 +67,18 @@ export function createConnection(server: ServerConfig, deps: ConnectDeps): Serve
       throw error instanceof SdkHttpError ? serverFailure(server.name, error, undefined) : error;
     });
   };
-  const listTools = async (client: Client) =>
-    firstOfEachName((await client.listTools({}, { timeout: listMs, signal: life.signal })).tools);
+  const listTools = async (client: Client) => {
+    invalid.clear();
+    const { tools } = await client.listTools({}, { timeout: listMs, signal: life.signal });
+    if (invalid.size > 0)
+      deps.log.warn({ server: server.name, tools: [...invalid] }, "an MCP server's invalid tools are left out");
+    return firstOfEachName(tools);
+  };
   return {
     server,
     tools: (signal) => abortable(listed.get(), signal),
     use,
-    health: life.health,
+    health: () => ({ ...life.health(), ...(invalid.size > 0 && { invalid: [...invalid] }) }),
     waitMs: life.waitMs,
     close: life.close,
   };
