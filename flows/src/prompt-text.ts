@@ -6,6 +6,13 @@ export function wholeGoal({ goal, earlier }: Pick<Flow, "goal" | "earlier">): st
   return earlier === "" ? goal : `Earlier in this conversation:\n${earlier}\n\nNow:\n${goal}`;
 }
 
+/**
+ * A text to know of, as a quotation: what it asks for is not asked of the agent that reads it.
+ */
+export function quoted(text: string): string {
+  return text.replaceAll(/^/gm, "> ");
+}
+
 /** The text, followed by what the user has said since. */
 export function withAdditions(text: string, added: readonly string[]): string {
   return added.length === 0 ? text : `${text}\n\nThe user added:\n${added.join("\n")}`;

@@ -85,6 +85,8 @@ test("each agent learns who works before and after it, and which part of the tas
   expect(told.map((text) => text.includes("leave the rest to those after you"))).toEqual([true, true, false]);
   expect(told[2]).toContain("Step 2, by waiter:\\n<report>\\n&lt;report>done&lt;/report>\\n</report>");
   expect(told[2]).toContain("You are the last");
+  // What the task asks for is asked of the last one only: for the others it is a quotation.
+  expect(told.map((text) => text.includes("> Dinner"))).toEqual([true, true, false]);
 });
 
 test("a failure ends the flow, and the results so far are kept", async () => {
@@ -217,7 +219,7 @@ test("each step is told the task, its place, and all that came before; what was 
   const { answer, data } = await sequential.perform(flow, { onFailure: "continue" });
   const task = "Earlier in this conversation:\nbefore\n\nNow:\n";
   expect(shown.asks[0]?.text).toStartWith(
-    `${task}The goal\n\nAgents work on this one after the other:\n1. one (you)\n`,
+    `${task}The task:\n> The goal\n\nAgents work on this one after the other:\n1. one (you)\n`,
   );
   expect(shown.asks[1]?.text).toEndWith("leave the rest to those after you.\n\nThe user added:\nquickly");
   expect(shown.asks[2]?.text).toContain(

@@ -65,7 +65,7 @@ test("another attempt by an agent that may have forgotten the first reads once w
 
 test("a task that was changed since is told again", () => {
   const text = stepText(step("c"), { ...first, goal: "the task, and more", inputs: [own], known: own });
-  expect(text).toContain("The whole task, so that you know what it is for:\nthe task, and more");
+  expect(text).toContain("The whole task, so that you know what it is for:\n> the task, and more");
 });
 
 test("another attempt is told why, and nothing that its conversation has", () => {

@@ -1,3 +1,4 @@
+import { quoted } from "../prompt-text.ts";
 import { resultsText, type StepResult } from "./step-result.ts";
 import type { TaskStep } from "./task-plan.ts";
 
@@ -40,7 +41,7 @@ export function stepText({ text, expected, delivers }: TaskStep, background: Ste
       : [
           `You do one step of a larger task. ${order}`,
           step,
-          `The whole task, so that you know what it is for:\n${goal}`,
+          `The whole task, so that you know what it is for:\n${quoted(goal)}`,
         ];
   return [
     ...told,

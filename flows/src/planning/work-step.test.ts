@@ -38,7 +38,7 @@ test("a step that stands for itself is told no more than its text and the task",
 Your step: do z
 
 The whole task, so that you know what it is for:
-The whole`);
+> The whole`);
 });
 
 test("each attempt is told as it begins and ends, and the board has how the step stands", async () => {

@@ -7,7 +7,7 @@ import { openAuthentication, openLocalUsers } from "manyhands/internal/server/ac
 import { openModel } from "manyhands/internal/server/open-model";
 import { openTelemetry } from "manyhands/internal/server/open-telemetry";
 import { openGrpc } from "manyhands/internal/server/protocols/open-grpc";
-import { publicUrlOf, reachable, runServer } from "manyhands/internal/server/run-server";
+import { publicUrlOf, reachable, runServer, sayReady } from "manyhands/internal/server/run-server";
 import { startIndexing } from "manyhands/internal/server/storage/indexing";
 import { bucketNote } from "manyhands/internal/server/storage/open-artifacts";
 import { openEngine } from "manyhands/internal/server/storage/open-engine";
@@ -78,5 +78,5 @@ async function start(config: Config, logger: pino.Logger): Promise<void> {
   gateway = await openGateway(parts);
   for (const said of [...config.notes, ...[note, shared.note, bucketNote(config)].filter(isSaid)]) logger.warn(said);
   logger.info({ url: served.url.href, model: model.name, engine: engineText(config.engine, home) }, "listening");
-  process.stdout.write(`ready ${served.url.href}\n`);
+  sayReady(served.url);
 }

@@ -11,6 +11,8 @@ export type ServerSpec = {
   readonly entry: string;
   readonly args: readonly string[];
   readonly cwd: string;
+  /** Where it listens, as far as that is known before it says so. */
+  readonly url?: string;
   /** The whole environment of the process. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly logPath: string;
@@ -27,8 +29,8 @@ export interface ServerProcess {
   /** The end of what this process wrote to its log. */
   logTail(): Promise<string>;
   /**
-   * Its address, once it accepts requests. Rejects with `unavailable` and the end of its log when
-   * it ends before or is not ready in time, and with the signal's reason.
+   * Its address, once it says that it accepts requests and does. Rejects with `unavailable` and the
+   * end of its log when it ends before or is not ready in time, and with the signal's reason.
    */
   ready(options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<string>;
   /** Lets it drain, ends it after `graceMs`, and resolves when it is gone. */
@@ -62,7 +64,8 @@ export function startServer(spec: ServerSpec): ServerProcess {
   const logTail = async () => lastLines(await log.text());
   const lastWords = async (exitCode: number | null) => {
     const said = await logTail();
-    if (said !== "" || exitCode !== 0) return `:\n${said}`;
+    if (said !== "") return `:\n${said}`;
+    if (exitCode !== 0) return `, and its log has no word of it, as on a full disk: ${spec.logPath}`;
     // A module that only exports its agent ends at once.
     return ` without any output. An entry point must serve its agent, with serveAgent, until a signal ends it: ${spec.entry}`;
   };
@@ -85,6 +88,8 @@ export function startServer(spec: ServerSpec): ServerProcess {
         if (performance.now() > deadline) break;
         await Bun.sleep(40);
       }
+      // A full disk takes no log: the server says nothing, and answers all the same.
+      if (spec.url !== undefined && (await answers(`${spec.url}/healthz`, spec.tls))) return spec.url;
       throw new AppError("unavailable", `${spec.name} was not ready in ${timeoutMs / 1000} s:\n${await logTail()}`);
     },
     async stop(graceMs) {

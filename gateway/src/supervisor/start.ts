@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Config } from "manyhands/internal/config/config";
 import { checkNamedFiles, firstAgent } from "manyhands/internal/config/named-agent";
+import { ownAddress } from "manyhands/internal/config/own-address";
 import { variableFor } from "manyhands/internal/config/settings/environment";
 import { loadFlows } from "../flows/load-flows.ts";
 import { requireFreePort } from "./port.ts";
@@ -101,6 +102,7 @@ function specOf(entry: ServerEntry, { config, cwd, env }: StartContext): ServerS
     entry: entry.entry,
     args: argsOf(entry),
     cwd,
+    url: ownAddress({ host: config.server.host, tls: config.server.tls !== undefined }, port),
     env: {
       ...env,
       ...agentUrls(config),

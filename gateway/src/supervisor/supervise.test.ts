@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "n
 import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "manyhands/internal/http/free-port";
 import { isPortFree, requireFreePort } from "./port.ts";
 import { type ServerSpec, startServer } from "./server-process.ts";
 import { type SupervisorEvent, supervise } from "./supervise.ts";
@@ -192,6 +193,23 @@ test("a server is ready when its health says so: not while it is unhealthy, and 
     await server.stop(10_000);
   }
 });
+
+test.skipIf(process.platform !== "linux")(
+  "a server whose full disk takes no log is ready once it answers at its address",
+  async () => {
+    const port = freePort("127.0.0.1");
+    const server = { ...(await spec(goodServer.replace("port: 0", `port: ${port}`))), logPath: "/dev/full" };
+    const url = `http://127.0.0.1:${port}`;
+    const silent = startServer({ ...server, url: `http://127.0.0.1:${freePort("127.0.0.1")}` });
+    await expect(silent.ready({ timeoutMs: 500 })).rejects.toThrow("was not ready in 0.5 s");
+    await silent.stop(10_000);
+    const ending = startServer({ ...(await spec("process.exit(1);")), logPath: "/dev/full" });
+    await expect(ending.ready({ timeoutMs: 10_000 })).rejects.toThrow("as on a full disk: /dev/full");
+    const running = startServer({ ...server, url });
+    expect(await running.ready({ timeoutMs: 1_500 })).toBe(url);
+    await running.stop(10_000);
+  },
+);
 
 test("a server that is ready is found to be, however late it is looked at", async () => {
   const server = startServer(await spec(goodServer));

@@ -35,7 +35,7 @@ import { showMountKey } from "./protocols/mount-key.ts";
 import { openGrpc } from "./protocols/open-grpc.ts";
 import { checkServers, openMcp } from "./protocols/open-mcp.ts";
 import { openWebhooks } from "./protocols/open-webhooks.ts";
-import { publicUrlOf, type ServerOptions } from "./run-server.ts";
+import { publicUrlOf, type ServerOptions, sayReady } from "./run-server.ts";
 import { bucketNote, openArtifacts } from "./storage/open-artifacts.ts";
 import { openEngine } from "./storage/open-engine.ts";
 import { openMemory } from "./storage/open-memory.ts";
@@ -125,7 +125,7 @@ export async function startAgentServer(spec: AgentServerSpec, start: Start): Pro
   logStart(parts, start, served.url.href);
   if (tools && options.mcpStdio) {
     (await import("../mcp/server/serve-over-stdio.ts")).serveOverStdio(tools, () => void served.stop());
-  } else process.stdout.write(`ready ${served.url.href}\n`);
+  } else sayReady(served.url);
 }
 
 function deletionsOf(engine: Engine, { artifacts }: Parts, { config, logger }: Start) {

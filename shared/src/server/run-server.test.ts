@@ -31,15 +31,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 /** A server as a process of its own, whose start is this code. */
 async function ended(start: string, env: Record<string, string>, ...args: string[]) {
-  const entry = join(folder, `${crypto.randomUUID()}.ts`);
-  const [room, errors] = ["run-server.ts", "../core/errors.ts"].map((file) =>
-    JSON.stringify(join(import.meta.dir, file)),
-  );
-  await writeFile(
-    entry,
-    `import { runServer } from ${room};\nimport { AppError } from ${errors};\nawait runServer("tester", async (config) => { ${start} });`,
-  );
-  const child = Bun.spawn([process.execPath, entry, ...args], {
+  const child = Bun.spawn([process.execPath, await entryOf(start), ...args], {
     cwd: folder,
     env: { ...bareEnvironment(), ...env },
     stdin: "ignore",
@@ -47,6 +39,18 @@ async function ended(start: string, env: Record<string, string>, ...args: string
     stderr: "pipe",
   });
   return { said: await new Response(child.stderr).text(), code: await child.exited };
+}
+
+async function entryOf(start: string): Promise<string> {
+  const entry = join(folder, `${crypto.randomUUID()}.ts`);
+  const [room, errors] = ["run-server.ts", "../core/errors.ts"].map((file) =>
+    JSON.stringify(join(import.meta.dir, file)),
+  );
+  await writeFile(
+    entry,
+    `import { runServer, sayReady } from ${room};\nimport { AppError } from ${errors};\nawait runServer("tester", async (config, logger) => { ${start} });`,
+  );
+  return entry;
 }
 
 test("a server with wrong settings exits with code 2, one that cannot start for another reason with 1, and says why", async () => {
@@ -99,6 +103,24 @@ test("a server is started under the name that it is told, with the settings of t
     else process.env.MANYHANDS_HOME = MANYHANDS_HOME;
   }
 });
+
+test.skipIf(process.platform !== "linux")(
+  "a log that its disk does not take ends no server, halts none, and keeps none from ending",
+  async () => {
+    const start = `
+      sayReady(new URL("http://127.0.0.1:1/"));
+      for (let n = 0; n < 50; n++) { logger.info("line"); await Bun.sleep(5); }
+      logger.info("last");
+      process.exit(7);`;
+    const full = Bun.file("/dev/full");
+    const child = Bun.spawn([process.execPath, await entryOf(start)], {
+      ...{ cwd: folder, env: bareEnvironment(), stdin: "ignore", stdout: full, stderr: full },
+    });
+    const code = await Promise.race([child.exited, Bun.sleep(20_000).then(() => "still there")]);
+    child.kill("SIGKILL");
+    expect(code).toBe(7);
+  },
+);
 
 const evil = 'a\n{"level":60,"msg":"forged"}\r\n\x1b]0;title\x07\x1b[2J\x9b31m\u202egnp\u2028end\x7f';
 

@@ -34,8 +34,7 @@ export async function runServer(
     const agent = isAgent ? name : undefined;
     const config = await loadConfig({ cwd: process.cwd(), file, env: process.env, agent });
     await makeHome(config.home);
-    const stderr = pino.destination({ fd: 2, sync: false });
-    const logger = openLog(name, (line) => void stderr.write(line));
+    const logger = openLog(name, writeToStderr());
     await start(config, logger, { name, mcpStdio });
     const { sweepAbandoned } = await import("../machine/confinement/sweep-abandoned.ts");
     sweepAbandoned(config.home).catch((err) => logger.warn({ err }, "What killed servers left could not be removed."));
@@ -93,6 +92,34 @@ export function publicUrlOf(
 /** An address at which a listener on all interfaces is reached from here. */
 export function reachable(url: URL): string {
   return url.origin.replace("//0.0.0.0", "//127.0.0.1").replace("//[::]", "//[::1]");
+}
+
+/**
+ * Tells whoever started this server that it is ready. A full disk takes no word of it; the server's
+ * health says the same.
+ */
+export function sayReady(url: URL): void {
+  process.stdout.on("error", () => undefined);
+  process.stdout.write(`ready ${url.href}\n`);
+}
+
+/**
+ * Writes to standard error without waiting. What that does not take is dropped: pino would throw,
+ * or wait for ever for a full disk to take what it holds, and the log is often on the home's disk.
+ */
+function writeToStderr(): (line: string) => void {
+  const open = () => {
+    const opened = pino.destination({ fd: 2, sync: false });
+    opened.on("error", (error: unknown) => {
+      // Where nobody reads, it is silent from now on. It reports each failure twice.
+      if (errnoOf(error) === "EPIPE" || opened !== stderr) return;
+      opened.destroy();
+      stderr = open();
+    });
+    return opened;
+  };
+  let stderr = open();
+  return (line) => void stderr.write(line);
 }
 
 /**

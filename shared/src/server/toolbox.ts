@@ -31,6 +31,7 @@ import { createRobots } from "../tools/page/robots.ts";
 import { createPythonInterpreters, pythonExecute } from "../tools/python/python-execute.ts";
 import { createGuard } from "../tools/risk/guard.ts";
 import { bashTool, createShellSessions } from "../tools/shell/bash-tool.ts";
+import { type ReachText, tellingReach } from "../tools/shell/telling-reach.ts";
 import { openEngines } from "../tools/web/search/open-engines.ts";
 import { searchAll } from "../tools/web/search/search-all.ts";
 import { webFetch } from "../tools/web/web-fetch.ts";
@@ -127,19 +128,24 @@ export async function openToolbox(
       ...(python === undefined
         ? []
         : [pythonExecute({ sandbox, interpreters, libraries: python.libraries, ...timeout })]),
-    ].map((tool) => ({ ...tool, description: `${tool.description} ${reachText(sandbox.tier, allowDomains)}` })),
+    ].map((tool) => tellingReach(tool, reachOf(sandbox.tier, allowDomains))),
     desktop: desktop.tools,
     close: () => closeAll([shells.close, interpreters.close, () => desktop.close(), ...workers]),
   };
 }
 
-/**
- * What commands can reach, added to the tools' descriptions, so that every agent with them knows.
- */
-function reachText(tier: Sandbox["tier"], domains: readonly string[]): string {
-  if (tier === "off") return "What it runs is not confined: it reaches the network as this machine does.";
-  if (tier !== "srt" || domains.length === 0) return "It reaches no network.";
-  return `On the network what it runs reaches only ${domains.join(", ")}.`;
+/** What commands can reach, told so that every agent with them knows. */
+function reachOf(tier: Sandbox["tier"], domains: readonly string[]): ReachText {
+  if (tier === "off") {
+    const told = "What it runs is not confined: it reaches the network as this machine does.";
+    return { told, whenMissed: told };
+  }
+  if (tier !== "srt" || domains.length === 0) {
+    const whenMissed = "It reaches no network: nothing can be installed.";
+    return { told: "It reaches no network.", whenMissed };
+  }
+  const told = `On the network what it runs reaches only ${domains.join(", ")}.`;
+  return { told, whenMissed: told };
 }
 
 function profileOf({ profile }: Config["browser"], texts: KeptTexts | undefined): ProfileSettings | undefined {

@@ -388,8 +388,8 @@ export const a2aAskFaults: readonly Fault[] = [
   {
     id: "strangers-told-less",
     file: "shared/src/a2a/ask/ask-agent.ts",
-    find: 'return ours && state === "completed"',
-    becomes: 'return state === "completed"',
+    find: 'return ours && (state === "completed"',
+    becomes: 'return (state === "completed"',
     harm: "An agent of another system that forgets conversations gets a step without the task and its own report.",
     tests: flows,
   },
@@ -410,11 +410,11 @@ export const a2aAskFaults: readonly Fault[] = [
     tests: ["shared/src/a2a/ask/sent-ask.test"],
   },
   {
-    id: "failed-agent-remembers",
+    id: "failed-agent-forgets",
     file: "shared/src/a2a/ask/ask-agent.ts",
-    find: '  return ours && state === "completed" ? { remembers: true } : {};',
-    becomes: "  return ours ? { remembers: true } : {};",
-    harm: "An agent whose task failed is told only what is new, of which it knows nothing.",
+    find: ' || state === "failed") ? { remembers: true } : {};',
+    becomes: ") ? { remembers: true } : {};",
+    harm: "An agent whose task failed is told once more all that its conversation has.",
     tests: ["shared/src/a2a/ask/ask-agent.test"],
   },
   {

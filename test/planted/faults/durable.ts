@@ -261,9 +261,9 @@ export const durableFaults: readonly Fault[] = [
   {
     id: "log-left-in-part",
     file: "shared/src/durable/sqlite/disk/checkpoints.ts",
-    find: "    if (!this.#isClosed) this.#options.checkpoint();\n",
-    becomes: "",
-    harm: "While much is written the log is never begun anew, and grows until a commit has to bring in all of it.",
+    find: "error === undefined && !this.#isClosed",
+    becomes: "false",
+    harm: "While much is written the log is never begun anew, and grows without end.",
     tests: ["shared/src/durable/sqlite/disk/checkpoints"],
   },
   {

@@ -139,10 +139,10 @@ async function finish(
 
 /**
  * Whether a later message may leave out what this one said: an agent of ours, as its card says,
- * reads the tasks of a conversation that completed. One that claims it wrongly misleads itself.
+ * reads the tasks of a conversation that have ended. One that claims it wrongly misleads itself.
  */
 function memory({ ours }: ResolvedAgent, { state }: Collected): Pick<AskOutcome, "remembers"> {
-  return ours && state === "completed" ? { remembers: true } : {};
+  return ours && (state === "completed" || state === "failed") ? { remembers: true } : {};
 }
 
 function mayPass({ code }: Fault): boolean {

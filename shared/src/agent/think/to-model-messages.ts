@@ -112,7 +112,7 @@ async function userParts(part: Part, options: ConversionOptions): Promise<(TextP
     case "data":
       return [{ type: "text", text: `Data:\n${JSON.stringify(part.data)}` }];
     case "url":
-      return [{ type: "text", text: `[file ${part.name ?? ""} at ${part.url}]` }];
+      return [{ type: "text", text: `[file ${part.name === undefined ? "" : `${part.name} `}at ${part.url}]` }];
     case "file": {
       const text = `[file in the workspace: ${part.name}, ${part.mediaType}, ${part.size} bytes]`;
       const seen = await image(part, options);

@@ -12,6 +12,8 @@ test.each([
   ["What is wrong in main.py", []],
   ["Read notes.txt and tell me the date.", []],
   ["Write a haiku.", []],
+  ["Find the sum.\n\nThe whole task:\n> Find the sum.\n> Write it into notes.md.", []],
+  ["> Write notes.md.\nSave sums.csv, as he says.", ["sums.csv"]],
   ["Save what https://example.com/a.html says.", []],
   ["Save https://example.com/a.html as page.html.", ["page.html"]],
 ])("%p asks for %j to be made", (text, files) => {

@@ -28,9 +28,11 @@ const maxText = 100_000;
 
 /**
  * The files that a text clearly asks to be made: it names them in a sentence that says to make
- * something and is no question. Misses some; what it finds, somebody waits for.
+ * something and is no question, outside of what it quotes with `>`. Misses some; what it finds,
+ * somebody waits for.
  */
 export function filesToMake(text: string): string[] {
-  const sentences = text.slice(0, maxText).split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/u);
+  const own = text.slice(0, maxText).replaceAll(/^>.*$/gm, "");
+  const sentences = own.split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/u);
   return [...new Set(sentences.filter((one) => makes.test(one) && !asks.test(one)).flatMap(namedFiles))];
 }

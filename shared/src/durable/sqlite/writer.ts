@@ -44,7 +44,7 @@ export class Writer {
   readonly #options: WriterOptions;
   #connection: StoreConnection | undefined;
   readonly #queue = new WriteQueue({
-    isPausing: () => this.#storage.isPausing || this.#rewriting !== undefined,
+    isPausing: () => this.#storage.isPausing || this.#checkpoints.isPausing || this.#rewriting !== undefined,
     commit: () => this.#flush(),
   });
   #closed = false;
@@ -79,7 +79,8 @@ export class Writer {
     this.#checkpoints = new LogCheckpoints({
       path: options.path,
       checkpoint: () => this.#checkpoint(),
-      pages: () => this.#connection?.logged().pages ?? 0,
+      pages: () => this.#pagesInLog(),
+      onResumed: () => this.#queue.hurry(),
       onFailed: (error) => this.#checkpointFailed(error),
     });
     try {
@@ -201,6 +202,17 @@ export class Writer {
         for (const entry of batch) entry.reject(error);
       },
     );
+  }
+
+  /** Those that are not in the file. */
+  #pagesInLog(): number {
+    try {
+      const { pages, inFile } = this.#connection?.logged() ?? { pages: 0, inFile: 0 };
+      return pages - inFile;
+    } catch (error) {
+      this.#checkpointFailed(error);
+      return 0;
+    }
   }
 
   #checkpoint(): void {

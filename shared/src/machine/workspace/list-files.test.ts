@@ -68,10 +68,12 @@ test("our own files, caches and version history are left out wherever they are, 
     "node_modules",
     "__pycache__",
   ];
-  for (const folder of [...own, "kept", "build"]) {
+  for (const folder of [...own, "kept", "build", "env/lib"]) {
     await mkdir(join(root, "sub", folder), { recursive: true });
     await writeFile(join(root, "sub", folder, "f"), "");
   }
+  // A virtual environment has any name.
+  await writeFile(join(root, "sub/env/pyvenv.cfg"), "home = /usr/bin\n");
   const paths = async (options = {}) => (await listFiles(place.workspace, options)).files.map(({ path }) => path);
   expect(await paths()).toEqual(["sub/build/f", "sub/kept/f"]);
   expect(await paths({ without: new Set(["build"]) })).toEqual(["sub/kept/f"]);

@@ -38,6 +38,9 @@ const skipped = new Set([
   "__pycache__",
 ]);
 
+/** What a folder holds that is a virtual environment of Python, whatever its name. */
+const environmentMark = "pyvenv.cfg";
+
 /**
  * The regular files of a workspace, folder by folder in natural order. Follows no symlink. Stops at
  * 2,000 files and a depth of 12 folders by default.
@@ -52,7 +55,9 @@ export async function listFiles(
   for (let folders = waiting.shift(); folders !== undefined; folders = waiting.shift()) {
     await using folder = await holdIfThere(workspace.root, folders);
     if (folder === undefined) continue;
-    for (const { name, kind } of await entriesOf(folder)) {
+    const entries = await entriesOf(folder);
+    if (folders.length > 0 && entries.some(({ name }) => name === environmentMark)) continue;
+    for (const { name, kind } of entries) {
       if (kind === "folder" && !skipped.has(name) && !without?.has(name)) {
         if (folders.length < depth) waiting.push([...folders, name]);
         else complete = false;

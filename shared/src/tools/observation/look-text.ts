@@ -1,4 +1,4 @@
-import type { Browsing } from "../../machine/browser/browser.ts";
+import type { Browsing, OpenDialog } from "../../machine/browser/browser.ts";
 import { estimateText } from "../../models/tokens.ts";
 import { asData, originOf } from "../page/as-data.ts";
 import { drawnRole } from "./drawn-items.ts";
@@ -106,13 +106,15 @@ export function headerOf(browsing: Browsing, look: PageLook | undefined, about: 
   if (look !== undefined) lines.push(...windowLines(look));
   lines.push(...about);
   const dialog = browsing.dialog();
-  if (dialog !== undefined) {
-    const answer = dialog.kind === "prompt" ? `, its default answer is ${JSON.stringify(dialog.defaultText)}` : "";
-    lines.push(
-      `A ${dialog.kind} dialog holds the page up${answer}. Answer it with browser_handle_dialog. It says:\n${asData(active.page.url(), dialog.message.slice(0, 1_000))}`,
-    );
-  }
+  if (dialog !== undefined) lines.push(dialogText(dialog, "holds", active.page.url()));
   return lines;
+}
+
+/** What a dialog asks, and how it is answered. */
+export function dialogText({ kind, message, defaultText }: OpenDialog, does: string, from: string): string {
+  const answer =
+    kind === "prompt" && defaultText !== "" ? `, its default answer is ${JSON.stringify(defaultText)}` : "";
+  return `A ${kind} dialog ${does} the page up${answer}. Answer it with browser_handle_dialog. It says:\n${asData(from, message.slice(0, 1_000))}`;
 }
 
 function tabText({ id, page }: { id: number; page: { url(): string } }, active: boolean): string {

@@ -22,6 +22,8 @@ const desk = await startDesk({
     <p>Pay by <a href="/plain">card</a></p><input aria-label="Pay by card or cash">
     <input id=news type=checkbox><label for=news>News</label>`,
   "/ask": "<button onclick=\"confirm('Really?')\">Ask</button>",
+  "/name": "<button onclick=\"prompt('Your name?' + ' '.repeat(400) + 'In full.', 'Bob')\">Name</button>",
+  "/loud": `<input aria-label=First><input type=checkbox aria-label=Loud onclick="confirm('Sure?')"><input aria-label=Last>`,
   "/alert": "<button>Tell</button>",
 });
 afterAll(() => desk[Symbol.asyncDispose]());
@@ -109,6 +111,29 @@ test("a dialog that a result told is not told again with the page it blocks", as
   expect(await desk.seeSince(mark)).toBeUndefined();
   expect((await desk.see()).text).toContain("Really?");
   await desk.call("handle_dialog", { accept: false });
+});
+
+test("a prompt is told whole with the answer it proposes, where it is told once", async () => {
+  const text = await desk.open("/name");
+  const clicked = await desk.call("click_element", { ref: refOf(text, "Name") });
+  expect(clicked.text).toContain('A prompt dialog opened and holds the page up, its default answer is "Bob".');
+  expect(clicked.text).toContain("In full.");
+  await desk.call("handle_dialog", { accept: false });
+});
+
+test("where a dialog interrupts a form, it is told which field was being set and what was left", async () => {
+  const text = await desk.open("/loud");
+  const [first, loud, last] = ["First", "Loud", "Last"].map((name) => refOf(text, name));
+  const fields = [
+    { ref: first, value: "a" },
+    { ref: loud, value: true },
+    { ref: last, value: "b" },
+  ];
+  const filled = await desk.call("fill_form", { fields });
+  expect(filled.text).toStartWith(
+    `Set textbox "First" [${first}]. checkbox "Loud" [${loud}] was being set, and the fields after it were left. A confirm`,
+  );
+  await desk.call("handle_dialog", { accept: true });
 });
 
 test("what an observation told of the page's doings is not told again by the next result", async () => {

@@ -95,6 +95,9 @@ describe.each(tiers)("tier %s", (tier) => {
       expect(failing).toMatch(/^before\nTraceback[\s\S]*line 4, in <module>[\s\S]*ZeroDivisionError/);
       expect(failing).not.toContain("<string>");
       expect(failing).toEndWith("[exit code 1, T]");
+      const called =
+        "open('own.py', 'w').write('def f():\\n    raise KeyError(1)\\n')\nimport sys; sys.path[:0] = ['.']\nimport own\nown.f()";
+      expect(await python(called, more)).toContain('File "own.py", line 2, in f');
       expect(await python("x = (", more)).toContain("SyntaxError");
       expect(await python("raise SystemExit(7)", more)).toBe("[exit code 7, T]");
       expect(await python("raise SystemExit", more)).toBe("(no output: print what you want to see)\n[exit code 0, T]");

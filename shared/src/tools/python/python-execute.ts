@@ -5,7 +5,7 @@ import type { Tool, ToolContext, ToolResult } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { outcomeOf, runCommand } from "../../machine/sandbox/run-command.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
-import { asShown } from "../shell/as-shown.ts";
+import { shownFrom } from "../shell/as-shown.ts";
 import { type CallOutput, withCallOutput } from "../shell/call-output.ts";
 import { createSessionPool, type SessionPool } from "../shell/session-pool.ts";
 import { openPythonSession, pythonCommand } from "./python-session.ts";
@@ -91,7 +91,8 @@ async function runPython(
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const stopped = ending.limit === undefined ? "" : `stopped at its limit: ${ending.limit}, `;
   const lines = [
-    (await output.text(asShown)) || (ending.exitCode === 0 ? "(no output: print what you want to see)" : ""),
+    (await output.text(shownFrom(context.workspace.root))) ||
+      (ending.exitCode === 0 ? "(no output: print what you want to see)" : ""),
     ending.note ?? "",
     `[${stopped}exit code ${ending.exitCode}, ${seconds} s]`,
   ];

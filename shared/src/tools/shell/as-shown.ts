@@ -4,6 +4,19 @@ const mostStates = 4;
 const unseen = "[terminal sequences, such as colours, are left out; cat -v shows them]";
 
 /**
+ * An output for a model: as a terminal leaves it, and with the places in files of the workspace, as
+ * a traceback names them, under the paths that the tools take instead of long ones.
+ */
+export function shownFrom(root: string): (output: string) => string {
+  const path = RegExp.escape(root);
+  const place = new RegExp(
+    String.raw`(?<=File ")${path}/(?=[^"\n]{1,500}", line \d)|(?:file://)?${path}/(?=[^\s"'():]{1,500}:\d)`,
+    "g",
+  );
+  return (output) => asShown(output).replaceAll(place, "");
+}
+
+/**
  * An output as a terminal leaves it, for a model: without colours and moves of the cursor, and of a
  * line that was drawn again and again, as a progress bar, the first and the last state. What is
  * left out is said, since a program's output may be what is being tested.

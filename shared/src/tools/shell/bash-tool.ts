@@ -4,7 +4,7 @@ import { failure, type Tool, type ToolContext, type ToolResult } from "../../cor
 import type { Workspace } from "../../core/workspace.ts";
 import type { Loopbacks } from "../../machine/sandbox/loopback.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
-import { asShown } from "./as-shown.ts";
+import { shownFrom } from "./as-shown.ts";
 import { openBashSession, readMark, withoutShellNoise } from "./bash-session.ts";
 import { withCallOutput } from "./call-output.ts";
 import { createSessionPool, type PooledOutcome, type SessionPool } from "./session-pool.ts";
@@ -76,6 +76,7 @@ async function runInShell(
   context: ToolContext,
 ): Promise<ToolResult> {
   const started = performance.now();
+  const shown = shownFrom(context.workspace.root);
   return await withCallOutput(context, "bash.txt", async (output) => {
     const outcome = await sessions.run(context, command, {
       timeoutMs: timeout * 1000,
@@ -85,7 +86,7 @@ async function runInShell(
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     const lines = [
       restartNote(outcome),
-      await output.text((text) => asShown(withoutShellNoise(text, outcome.state === "ended"))),
+      await output.text((text) => shown(withoutShellNoise(text, outcome.state === "ended"))),
       statusLine(outcome, seconds, context.workspace.root),
     ];
     return { text: lines.filter((line) => line !== "").join("\n"), isError: isFailure(outcome), ...output.kept() };

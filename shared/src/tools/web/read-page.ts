@@ -7,7 +7,7 @@ import { decodeText } from "../page/decode.ts";
 import { extractInWorker } from "../page/extract-in-worker.ts";
 import { type MediaKind, mediaKind } from "../page/media-kind.ts";
 import { type Robots, userAgent } from "../page/robots.ts";
-import { type Page, type PageReadOptions, readRendered, wantsRendering } from "./read-rendered.ts";
+import { asksPassword, type Page, type PageReadOptions, readRendered, wantsRendering } from "./read-rendered.ts";
 
 /**
  * What reading needs. Without a browser, pages are read as they are sent, without running their
@@ -49,15 +49,25 @@ export async function readPage(
   const contentType = answer.headers["content-type"] ?? "";
   const mediaType = contentType.split(";")[0]?.trim() ?? "";
   if (answer.status < 200 || answer.status >= 300)
-    throw new AppError("unavailable", `The server answered with status ${answer.status}.`);
+    throw new AppError(
+      "unavailable",
+      `The server answered with status ${answer.status}.${answer.status === 401 ? ` ${needsLogin(browser)}` : ""}`,
+    );
   const about = { url: answer.url.href, mediaType };
   const kind = mediaKind(answer.body, contentType);
   if (isDocument(kind, answer.body)) return { ...about, ...(await readFetched(answer.body, options)) };
   if (kind === "image" || kind === "binary") throw withoutText(kind, mediaType, answer.body.length);
   if (kind === "text") return { ...about, title: "", text: decodeText(answer.body, contentType) };
   const html = decodeText(answer.body, contentType);
-  const plain = { ...about, ...(await extractInWorker({ html, url: about.url }, timeoutMs, signal)) };
+  const read = await extractInWorker({ html, url: about.url }, timeoutMs, signal);
+  const plain = { ...about, ...read, asksPassword: asksPassword(html) };
   return wantsRendering(plain, html, options.render) ? await readRendered(plain, browser, options) : plain;
+}
+
+/** Pages are read without what a site knows a user by. */
+export function needsLogin(browser: PageDeps["browser"]): string {
+  const instead = ", not even where the browser is logged in. Open it there; browser_download saves files";
+  return `It asks for a log-in, and none is used here${browser === undefined ? "" : instead}.`;
 }
 
 /** The starts of documents that are neither text nor pictures: zip packages and OLE files. */

@@ -18,6 +18,8 @@ export type Page = {
   readonly document?: Uint8Array;
   /** What the reader should know about how it was read, in one sentence. */
   readonly note?: string | undefined;
+  /** Whether it has a field for a password. */
+  readonly asksPassword?: boolean;
 };
 
 /** `render`: always, never or, when omitted, when a page is nearly empty without its scripts. */
@@ -33,7 +35,12 @@ export type PageReadOptions = {
  * With less text than this, in characters, a page that has scripts is taken for one that its
  * scripts make.
  */
-const nearlyEmpty = 200;
+export const nearlyEmpty = 200;
+
+/** Whether a page has a field for a password. */
+export function asksPassword(html: string): boolean {
+  return /<input\b[^>]{0,500}\btype\s*=\s*["']?password\b/i.test(html);
+}
 
 /**
  * Whether a browser should read the page again: on request or, when nothing is requested, when the
@@ -66,7 +73,8 @@ export async function readRendered(
     const lasting = sign === "" ? "" : ` It still showed ${sign}: more may come later.`;
     if (render !== true && rendered.text.length <= plain.text.length)
       return lasting === "" ? plain : { ...plain, note: `The page makes its text by scripts.${lasting}` };
-    return { ...rendered, url, mediaType: plain.mediaType, note: `The page was read after its scripts ran.${lasting}` };
+    const about = { url, mediaType: plain.mediaType, asksPassword: asksPassword(html) };
+    return { ...rendered, ...about, note: `The page was read after its scripts ran.${lasting}` };
   } catch (error) {
     signal.throwIfAborted();
     if (render === true || !(error instanceof AppError)) throw error;

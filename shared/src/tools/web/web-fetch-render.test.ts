@@ -21,6 +21,10 @@ const site = startSite({
   "/style.css": served(".k { position: absolute; left: -9999px }", "text/css"),
   "/words": served(words, "text/plain"),
   "/short": served(`${hello}<script>document.querySelector("p").textContent = "Hi."</script>`, "text/html"),
+  "/in": served(
+    `<!doctype html><title>In</title><p></p><script>document.querySelector("p").innerHTML = "Staff <input type=password>"</script>`,
+    "text/html",
+  ),
   "/plain": served(hello, "text/html"),
   "/out": served(`${hello}<script>location.href = "http://169.254.169.254/"</script>`, "text/html"),
 });
@@ -67,6 +71,12 @@ test("a page that the browser cannot show is read as sent, with the reason; if r
   expect(fallback.text).toContain("no browser could show it: browser.chrome_instance_path is /nowhere/chromium");
   expect(fallback.text).toContain("Hello.");
   expect(await read("/short", { render: true }, broken.browsers)).toMatchObject({ isError: true });
+});
+
+test("a log-in that scripts make is told, and that the browser's is not used", async () => {
+  const { text } = await read("/in");
+  expect(text).toContain("It asks for a log-in, and none is used here, not even where the browser is logged in.");
+  expect(text).not.toContain("no readable text");
 });
 
 test("the requests of a rendered page obey the policy too", async () => {

@@ -5,8 +5,8 @@ import { defineTool } from "../../core/tools/define-tool.ts";
 import { failure, type Tool, type ToolContext } from "../../core/tools/tool.ts";
 import { asData, headAndTail } from "../page/as-data.ts";
 import { sameHosts } from "../risk/same-kind.ts";
-import { type PageDeps, readPage } from "./read-page.ts";
-import type { Page } from "./read-rendered.ts";
+import { needsLogin, type PageDeps, readPage } from "./read-page.ts";
+import { nearlyEmpty, type Page } from "./read-rendered.ts";
 
 const address = z.string().min(1).max(8_000);
 
@@ -47,7 +47,7 @@ export function webFetch(deps: PageDeps): Tool {
           const onHop = () => void hops++;
           try {
             const page = await readPage(one, deps, { timeoutMs: timeout * 1000, signal, render, onHop });
-            return { ok: true, came: true, text: await present(one, page, share, context) };
+            return { ok: true, came: true, text: await present(one, page, { share, context, browser: deps.browser }) };
           } catch (error) {
             signal.throwIfAborted();
             const text = `${one} could not be read: ${error instanceof Error ? error.message : error}`;
@@ -85,17 +85,26 @@ function addressesOf({ url, urls }: Pick<z.output<typeof input>, "url" | "urls">
 /** Characters around a page's text: its address, its marks, where the full text is. */
 const aroundPage = 300;
 
-async function present(asked: string, page: Page, characters: number, context: ToolContext): Promise<string> {
+async function present(
+  asked: string,
+  page: Page,
+  { share, context, browser }: { readonly share: number; readonly context: ToolContext } & Pick<PageDeps, "browser">,
+): Promise<string> {
   const lines = [
     isSame(page.url, asked) ? "" : `${asked} leads to ${page.url}`,
-    await wholeText(page, characters, context),
-    page.text === "" && page.document === undefined
-      ? `${page.url} has no readable text; its content may be made by scripts or be pictures.`
-      : "",
+    await wholeText(page, share, context),
+    lacking(page, browser),
     page.note ?? "",
-    asData(page.url, headAndTail([title(page), page.text].filter((part) => part !== "").join("\n\n"), characters)),
+    asData(page.url, headAndTail([title(page), page.text].filter((part) => part !== "").join("\n\n"), share)),
   ];
   return lines.filter((line) => line !== "").join("\n");
+}
+
+/** Why there is hardly a text; empty where there is one. */
+function lacking({ url, text, document, asksPassword }: Page, browser: PageDeps["browser"]): string {
+  if (asksPassword && text.length < nearlyEmpty) return needsLogin(browser);
+  if (text !== "" || document !== undefined) return "";
+  return `${url} has no readable text; its content may be made by scripts or be pictures.`;
 }
 
 /** Whether an address is the one asked for, however it was written. */

@@ -2,6 +2,7 @@ import type { Browsing } from "../../../machine/browser/browser.ts";
 import { tellNotices } from "../../observation/elements/snapshot-state.ts";
 import type { Changes } from "../../observation/in-page/watch-changes.ts";
 import { untilLoaded } from "../../observation/look.ts";
+import { dialogText } from "../../observation/look-text.ts";
 import { asData, originOf } from "../../page/as-data.ts";
 import type { BrowserCall } from "./browser-tool.ts";
 
@@ -34,11 +35,7 @@ export async function followUp(
   const notices = tellNotices(browsing, looks);
   const dialog = browsing.dialog();
   looks.toldDialog = dialog;
-  if (dialog !== undefined) {
-    said.push(
-      `A ${dialog.kind} dialog opened and holds the page up. Answer it with browser_handle_dialog. It says:\n${asData(originOf(now.url), dialog.message.slice(0, 300))}`,
-    );
-  }
+  if (dialog !== undefined) said.push(dialogText(dialog, "opened and holds", originOf(now.url)));
   if (changes !== undefined && changes.said.length > 0)
     said.push(`The page says:\n${asData(originOf(now.url), changes.said.join("\n"))}`);
   if (changes?.copied === true) said.push("Something was copied to the clipboard.");

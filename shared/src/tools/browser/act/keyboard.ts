@@ -87,6 +87,11 @@ function fillForm(
     for (const [index, { value }] of fields.entries()) {
       const element = elements[index];
       if (element === undefined) continue;
+      // A dialog may open before the field is set.
+      const left = index + 1 < fields.length ? ", and the fields after it were left" : "";
+      say(
+        [...(done.length === 0 ? [] : [`Set ${done.join("; ")}.`]), `${element.label} was being set${left}.`].join(" "),
+      );
       try {
         done.push(await setField(element, value));
       } catch (error) {

@@ -204,7 +204,7 @@ test("a question that opens is told by the act, holds up what needs the page, an
   const [ask, size] = [ref('button "Ask"'), ref('combobox "Size"')];
   const asked = `It says:\n<web-content from="${desk.url}">\nYour <b>name</b>?\n</web-content>`;
   expect(await textOf("click_element", { ref: ask })).toBe(
-    `Clicked button "Ask" [${ask}]. A prompt dialog opened and holds the page up. Answer it with browser_handle_dialog. ${asked}`,
+    `Clicked button "Ask" [${ask}]. A prompt dialog opened and holds the page up, its default answer is "Bob". Answer it with browser_handle_dialog. ${asked}`,
   );
   for (const [tool, input] of [
     ["screenshot", {}],

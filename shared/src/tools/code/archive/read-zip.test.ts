@@ -107,11 +107,15 @@ test("a name is UTF-8 where it can be, whatever the archive says, and else what 
   expect(marked?.[0]).toBe("Grüße");
 });
 
-test.each<[string, "shift_jis" | "gb18030" | "euc-kr", string[]]>([
+test.each<[string, Code, string[]]>([
   ["Japanese", "shift_jis", ["日本語/表能ソ十.txt", "請求書 (3月).pdf", "テスト.txt", "plain.txt"]],
   ["simplified Chinese", "gb18030", ["中文资料/图.txt", "报告—最终版（2024）.docx", "数据.xlsx", "plain.txt"]],
   ["one Chinese", "gb18030", ["数.txt"]],
   ["Korean", "euc-kr", ["한국어/보고서.txt", "데이터 목록.csv"]],
+  ["traditional Chinese", "big5", ["會議記錄/一月.xlsx", "專案計畫書（最終）.docx", "台北 101.jpg", "plain.txt"]],
+  ["two traditional Chinese", "big5", ["中文.txt"]],
+  ["Russian", "ibm866", ["Новая папка/Отчёт за год.docx", "снимок 1.png", "plain.txt"]],
+  ["one Russian", "ibm866", ["фото.jpg"]],
 ])("%s names are read as the systems of those languages write them", async (_, code, names) => {
   const written = names.map((name) => ({ name: encoded(name, code) }));
   expect((await read(written)).map((entry) => (entry as unknown[])[0])).toEqual(names);
@@ -123,6 +127,8 @@ test("names of other systems, and those that fit no language, stay what MS-DOS w
     ["éáéóéóéá.txt", "\x82\xa0\x82\xa2\x82\xa2\x82\xa0.txt"],
     ["ÅαΘóÑΓ.txt", "\x8f\xe0\xe9\xa2\xa5\xe2.txt"],
     ["╓╨┌", "\xd6\xd0\xda"],
+    // What MS-DOS wrote in Portugal.
+    ["S╞o ╡lvaro.txt", "S\xc6o \xb5lvaro.txt"],
     ["╓╨█", "\xd6\xd0\xdb"],
   ] as const;
   for (const [, bytes] of written) {
@@ -143,10 +149,14 @@ test("of many entries the first thousands say what language the names are in", a
   expect(await read([...many, last])).toHaveLength(2_101);
 });
 
+type Code = "shift_jis" | "gb18030" | "euc-kr" | "big5" | "ibm866";
+
 /** A text in an older encoding, by looking for the bytes that read as each of its characters. */
-function encoded(text: string, code: "shift_jis" | "gb18030" | "euc-kr"): Buffer {
+function encoded(text: string, code: Code): Buffer {
   const decoder = new TextDecoder(code, { fatal: true });
   const known = new Map<string, number[]>();
+  if (code === "ibm866")
+    for (let byte = 0x80; byte < 0xff; byte++) known.set(decoder.decode(Uint8Array.of(byte)), [byte]);
   for (let lead = 0x81; lead < 0xff; lead++)
     for (let trail = 0x40; trail < 0xff; trail++) {
       try {

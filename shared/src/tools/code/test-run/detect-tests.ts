@@ -27,7 +27,7 @@ export async function detectTests(
   const about = (await has("package.json")) ? await fileText(workspace, `${folder}/package.json`) : undefined;
   const command = (await commandOf(about, has)) ?? (await makeTests(workspace, folder, has));
   if (command === undefined)
-    return first === undefined ? undefined : { command: await pythonTests(tests, has), note: "" };
+    return first === undefined ? undefined : { command: await pythonTests(workspace, folder, tests, has), note: "" };
   const isSilent = first === undefined || runsPython.test(about ?? "");
   return {
     command,
@@ -65,20 +65,35 @@ async function makeTests(
  * pytest where it is installed. unittest searches folders that are not packages only when they are
  * named.
  */
-async function pythonTests(tests: readonly string[], has: (name: string) => Promise<boolean>): Promise<string> {
+async function pythonTests(
+  workspace: Workspace,
+  folder: string,
+  tests: readonly string[],
+  has: (name: string) => Promise<boolean>,
+): Promise<string> {
   const top = tests[0]?.includes("/") ? (tests[0].split("/")[0] ?? "") : "";
   const apart =
     /^[\w-]+$/.test(top) && tests.every((path) => path.startsWith(`${top}/`)) && !(await has(`${top}/__init__.py`));
   const unittest = `python3 -m unittest discover${apart ? ` -s ${top}` : ""}`;
-  return `export PYTHONPATH="$PWD/src:$PWD"; if python3 -c 'import pytest' 2>/dev/null; then python3 -m pytest -q -p no:cacheprovider; else echo '${noPytest}'; ${unittest}; fi`;
+  return `export PYTHONPATH="$PWD/src:$PWD"; if python3 -c 'import pytest' 2>/dev/null; then python3 -m pytest -q -p no:cacheprovider; else echo '${await withoutPytest(workspace, folder, tests)}'; ${unittest}; fi`;
 }
 
-const noPytest = "pytest is not installed here: only tests written for unittest are run.";
+/** What unittest does not run: functions, classes without a base, what uses pytest. */
+const forPytest = /^(?:async )?def test|^class Test\w*(?:\(\))?:|^\s*(?:import|from) pytest\b/m;
+
+async function withoutPytest(workspace: Workspace, folder: string, tests: readonly string[]): Promise<string> {
+  for (const path of tests) {
+    // A link that leads outside is no test here.
+    if (forPytest.test(await fileText(workspace, `${folder}/${path}`).catch(() => "")))
+      return `pytest is not installed here: tests written for it, such as ${path.replace(/[^\w./-]/g, "?")}, are not run.`;
+  }
+  return "Run by unittest.";
+}
 
 /** Of the command that leaves the choice to the shell, what was run. */
 export function chosenCommand(command: string, stdout: string): string {
-  const [, pytest, unittest] = /; then (.*); else echo '.*'; (.*); fi$/.exec(command) ?? [];
-  return (stdout.includes(noPytest) ? unittest : pytest) ?? command;
+  const [, pytest, said, unittest] = /; then (.*); else echo '(.*?)'; (.*); fi$/.exec(command) ?? [];
+  return (said !== undefined && stdout.includes(said) ? unittest : pytest) ?? command;
 }
 
 async function fileText(workspace: Workspace, path: string): Promise<string> {

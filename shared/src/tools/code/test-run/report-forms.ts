@@ -10,6 +10,8 @@ export type ReportForm = {
   /** The only lines that counts are read in; with `last`, the last of them. */
   readonly within?: RegExp;
   readonly last?: true;
+  /** A line that says no more than that a test passed, or has begun. */
+  readonly pass?: RegExp;
 } & ({ readonly passed: RegExp } | { readonly all: RegExp });
 
 /** What stands for a failed test in front of its name, where nothing else is known of a runner. */
@@ -26,6 +28,7 @@ export const reportForms: readonly ReportForm[] = [
     passed: /(\d+) passed/g,
     failed: /(\d+) (?:failed|errors?)\b/g,
     failure: /^(?:FAILED|ERROR) (\S+.*)$/,
+    pass: /^\S.*::.* PASSED(?:\s+\[ *\d+%\])?$/,
   },
   // bun test
   {
@@ -33,6 +36,7 @@ export const reportForms: readonly ReportForm[] = [
     passed: /^\s*(\d+) pass$/g,
     failed: /^\s*(\d+) fail$/g,
     failure: /^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/,
+    pass: /^\(pass\) /,
   },
   // cargo test
   {
@@ -40,6 +44,7 @@ export const reportForms: readonly ReportForm[] = [
     passed: /^test result: .*?(\d+) passed/g,
     failed: /^test result: .*?(\d+) failed/g,
     failure: /^test (.+) \.\.\. FAILED$/,
+    pass: /^test .+ \.\.\. ok\b/,
   },
   // node --test in its format for people
   {
@@ -47,6 +52,7 @@ export const reportForms: readonly ReportForm[] = [
     passed: /^ℹ pass (\d+)$/g,
     failed: /^ℹ fail (\d+)$/g,
     failure: /^\s*✖ (?!failing tests)(.+?)(?: \([\d.]+ms\))?$/,
+    pass: /^\s*✔ /,
   },
   // jest, vitest
   {
@@ -54,6 +60,7 @@ export const reportForms: readonly ReportForm[] = [
     passed: /^\s*Tests:?\s.*?(\d+) passed/g,
     failed: /^\s*Tests:?\s.*?(\d+) failed/g,
     failure: /^\s*(?:●|FAIL) (.+)$/,
+    pass: /^\s*[✓√] /,
   },
   // go test -v
   {
@@ -61,6 +68,7 @@ export const reportForms: readonly ReportForm[] = [
     passed: /^\s*--- (PASS): /g,
     failed: /^\s*--- (FAIL): /g,
     failure: /^\s*--- FAIL: (\S+)/,
+    pass: /^\s*--- PASS: |^=== (?:RUN|PAUSE|CONT|NAME)\b/,
   },
   // ctest
   {
@@ -68,6 +76,7 @@ export const reportForms: readonly ReportForm[] = [
     all: /^\d+% tests passed, \d+ tests? failed out of (\d+)/g,
     failed: /^\d+% tests passed, (\d+) tests? failed/g,
     failure: /^\s*\d+ - (\S+) \((?!Not Run|Disabled|Skipped)[^)]+\)/,
+    pass: /^ *\d+\/\d+ Test +#\d+: .* Passed +[\d.]+ sec$|^ +Start +\d+: /,
   },
   // dotnet test, and vstest
   {
@@ -75,12 +84,14 @@ export const reportForms: readonly ReportForm[] = [
     passed: /^\w+!\s+-\s.*?Passed:\s+(\d+)/g,
     failed: /^\w+!\s+-\s+Failed:\s+(\d+)/g,
     failure: /^\s+Failed (\S.*?)(?: \[[^\]]*\])?$/,
+    pass: /^\s+Passed \S/,
   },
   {
     is: /^Total tests: \d+$/,
     passed: /^\s+Passed: (\d+)$/g,
     failed: /^\s+Failed: (\d+)$/g,
     failure: /^\s+Failed (\S.*?)(?: \[[^\]]*\])?$/,
+    pass: /^\s+Passed \S/,
   },
   // Maven and JUnit 4; lines with a time are about one class.
   {
@@ -104,6 +115,7 @@ export const reportForms: readonly ReportForm[] = [
     passed: /^\[ +PASSED +\] (\d+) tests?\b/g,
     failed: /^\[ +FAILED +\] (\d+) tests?, listed/g,
     failure: /^\[ +FAILED +\] ([\w/]+\.[\w/]+)/,
+    pass: /^\[ +(?:RUN|OK) +\] /,
   },
   // Catch2, doctest
   {
@@ -118,6 +130,7 @@ export const reportForms: readonly ReportForm[] = [
     passed: /^\s+(\d+) passing\b/g,
     failed: /^\s+(\d+) failing$/g,
     failure: /^\s{4,}\d+\) (\S.*)$/,
+    pass: /^\s+[✔✓√] /,
   },
   // Meson, Automake
   {

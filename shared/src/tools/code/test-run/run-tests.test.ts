@@ -43,6 +43,34 @@ test("tests in a separate folder and code below src find each other", async () =
   expect({ isError, first: text.split("\n")[0] }).toEqual({ isError: false, first: "All 2 tests passed." });
 });
 
+test("without pytest, what is written for it is named, and nothing is where nothing is", async () => {
+  const apart = { "b/test_sums.py": cases, "b/test_more.py": "def test_more():\n    assert True\n" };
+  const workspace = await place.project({ "a/test_sums.py": cases, ...apart });
+  const run = async (path: string) => (await callIn(workspace)(runTestsTool(place), { path })).text;
+  const [plain, mixed] = [await run("a"), await run("b")];
+  expect(plain).not.toContain("pytest is not installed");
+  if (plain.includes("python3 -m pytest")) return;
+  expect(plain).toEndWith("command: python3 -m unittest discover]");
+  expect(mixed).toContain("pytest is not installed here: tests written for it, such as test_more.py, are not run.\n");
+  expect(mixed).toEndWith("command: python3 -m unittest discover]");
+});
+
+test("of many passed tests the lines are left out, so that what failed in their middle is shown", async () => {
+  const workspace = await place.project({});
+  const run = (lines: string) => callIn(workspace)(runTestsTool(place), { command: `${lines}; false` });
+  const passing = (from: number, to: number) =>
+    `for n in $(seq ${from} ${to}); do echo "(pass) the price of order $n is that of its country [0.05ms]"; done`;
+  const { text } = await run(
+    `${passing(1, 150)}; echo 'error: 9.95 is not 9.50'; echo '(fail) order 151 [1ms]'; ${passing(152, 300)}; echo ' 299 pass'; echo ' 1 fail'`,
+  );
+  expect(text).toStartWith("1 of 300 tests failed.\n- order 151\n");
+  expect(text).toContain("\nerror: 9.95 is not 9.50\n(fail) order 151 [1ms]\n");
+  expect(text).toContain("\n[299 lines about passed tests left out]\n");
+  expect(text.length).toBeLessThan(300);
+  const few = await run(`${passing(1, 3)}; echo ' 3 pass'; echo ' 0 fail'`);
+  expect(few.text).toContain("(pass) the price of order 3 is that of its country");
+});
+
 test("the command given runs in the folder given", async () => {
   const workspace = await place.project({ "sub/test_sums.py": cases.replace("3)", "2)") });
   const { text, isError } = await callIn(workspace)(runTestsTool(place), {

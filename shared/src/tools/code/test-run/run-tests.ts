@@ -10,7 +10,7 @@ import { chosenCommand, detectTests } from "./detect-tests.ts";
 import { chooseTests } from "./impact/choose-tests.ts";
 import type { TestReport } from "./tap.ts";
 import { shortenTap } from "./tap.ts";
-import { readTestReport, withoutProgress } from "./test-report.ts";
+import { readTestReport, withoutPassed, withoutProgress } from "./test-report.ts";
 
 const maxFailures = 30;
 const longestOutput = 8000;
@@ -79,7 +79,7 @@ async function runTests(sandbox: Sandbox, given: TestsInput, context: ToolContex
       note,
       ...failures.slice(0, maxFailures).map((name) => `- ${name.slice(0, 300)}`),
       ...(left > 0 ? [`- and ${left} more`] : []),
-      clipped(inWorkspace(shortenTap(withoutProgress(Bun.stripANSI(await output.text()))))),
+      clipped(inWorkspace(shortenTap(withoutPassed(withoutProgress(Bun.stripANSI(await output.text())))))),
       `[${limit === undefined ? "" : `stopped at its limit: ${limit}, `}exit code ${exitCode}${given.command === undefined ? `, command: ${chosenCommand(command, stdout)}` : ""}]`,
     ];
     const made = limit === undefined && (report.passed !== undefined || wasRun(exitCode));

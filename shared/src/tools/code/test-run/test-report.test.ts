@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { shortenTap } from "./tap.ts";
-import { readTestReport } from "./test-report.ts";
+import { readTestReport, withoutPassed } from "./test-report.ts";
 
 test("a report of any content is parsed in linear time", () => {
   const long = 512 * 1024;
@@ -165,4 +165,32 @@ test.each([
   ["a script", "  FAIL a.c:3\n1 checks, 1 failed", "a.c:3"],
 ] as const)("the failed test of %s is named", (_, output, name) => {
   expect(readTestReport(output).failures).toEqual([name]);
+});
+
+test("lines about passed tests are known of each runner that writes them", () => {
+  const runners: readonly (readonly [sum: string, passed: string, failed: string])[] = [
+    [
+      "== 1 failed, 30 passed in 0.1s ==",
+      "tests/test_a.py::test_n PASSED          [ 50%]",
+      "tests/test_a.py::test_n FAILED",
+    ],
+    [" 30 pass", "(pass) n [0.05ms]", "(fail) n"],
+    ["test result: FAILED. 30 passed; 1 failed", "test sums::n ... ok", "test sums::n ... FAILED"],
+    ["ℹ pass 30", "  ✔ n (0.5ms)", "✖ n (1ms)"],
+    ["Tests:       1 failed, 30 passed, 31 total", "    ✓ n (2 ms)", "    ✕ n"],
+    ["      Tests  1 failed | 30 passed (31)", " ✓ src/n.test.ts (4 tests) 3ms", " × n"],
+    ["--- FAIL: TestX (0.00s)", "--- PASS: TestN (0.00s)", "    a_test.go:3: wrong"],
+    ["--- FAIL: TestX (0.00s)", "=== RUN   TestN", "    a_test.go:3: wrong"],
+    ["97% tests passed, 1 tests failed out of 31", "1/31 Test  #1: n ......   Passed    0.01 sec", "***Failed"],
+    ["[==========] 31 tests from 1 test suite ran. (3 ms total)", "[       OK ] Sums.N (0 ms)", "a.cc:3: Failure"],
+    ["[==========] 31 tests from 1 test suite ran. (3 ms total)", "[ RUN      ] Sums.N", "a.cc:3: Failure"],
+    ["  30 passing (5ms)", "    ✔ n", "  1) n"],
+    ["Total tests: 31", "  Passed Sums.N [3 ms]", "  Failed Sums.X [3 ms]"],
+    ["Ran 31 tests in 0.010s", "test_n (test_a.Sums.test_n) ... ok", "test_x (test_a.Sums.test_x) ... FAIL"],
+  ];
+  for (const [sum, passed, failed] of runners) {
+    const many = [...Array<string>(30).fill(passed), failed, sum].join("\n");
+    expect(withoutPassed(many)).toBe(`${failed}\n${sum}\n[30 lines about passed tests left out]`);
+  }
+  expect(withoutPassed("(pass) of no runner\n".repeat(30))).toContain("(pass) of no runner");
 });

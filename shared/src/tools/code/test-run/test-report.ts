@@ -1,3 +1,4 @@
+import { counted } from "../../../core/text/counted.ts";
 import { readSums } from "./read-sums.ts";
 import { type ReportForm, reportForms } from "./report-forms.ts";
 import { readTap, type TestReport } from "./tap.ts";
@@ -9,8 +10,29 @@ const progress = /^[.FEsxu]+$/;
 
 /** Reads the output of the common test runners, in time linear in its length. */
 export function readTestReport(output: string): TestReport {
-  const lines = output.split(/\r?\n/).filter((line) => /\S/.test(line) && line.length <= longestLine);
+  const lines = reportLines(output);
   return readUnittest(lines) ?? readProve(lines) ?? readTap(lines) ?? readForm(lines) ?? readSums(lines) ?? unknown;
+}
+
+function reportLines(output: string): string[] {
+  return output.split(/\r?\n/).filter((line) => /\S/.test(line) && line.length <= longestLine);
+}
+
+/** As many lines about passed tests are shown: they tell that a new test was run. */
+const mostPassed = 20;
+
+/**
+ * The output without what its runner writes about each passed test, where that is much: it would
+ * take the place of what failed. How many lines those were is said at the end.
+ */
+export function withoutPassed(output: string): string {
+  const report = reportLines(output);
+  const pass = report.some((line) => unittestSum.test(line)) ? /^.+ \.\.\. ok$/ : formOf(report)?.pass;
+  if (pass === undefined) return output;
+  const lines = output.split("\n");
+  const kept = lines.filter((line) => line.length > longestLine || !pass.test(line.trimEnd()));
+  const left = lines.length - kept.length;
+  return left <= mostPassed ? output : `${kept.join("\n")}\n[${counted(left, "line")} about passed tests left out]`;
 }
 
 /** The output without unittest's progress lines. */
@@ -22,8 +44,12 @@ export function withoutProgress(output: string): string {
 
 const unknown: TestReport = { passed: undefined, failed: undefined, failures: [] };
 
+function formOf(lines: readonly string[]): ReportForm | undefined {
+  return reportForms.find(({ is }) => lines.some((line) => is.test(line)));
+}
+
 function readForm(lines: readonly string[]): TestReport | undefined {
-  const form = reportForms.find(({ is }) => lines.some((line) => is.test(line)));
+  const form = formOf(lines);
   if (form === undefined) return undefined;
   const sums = sumLines(lines, form);
   const failed = total(sums, form.failed);
