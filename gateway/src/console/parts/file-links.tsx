@@ -48,7 +48,9 @@ export function FileLinks({ files, previews = true }: { files: readonly LinkedFi
   );
 }
 
-/** Saves a file to the person's machine; fetched by script, because links do not carry the token. */
+/**
+ * Saves a file to the person's machine; fetched by script, because links do not carry the token.
+ */
 async function saveFile(file: LinkedFile): Promise<void> {
   const bytes = await (await request(artifactPath(file))).arrayBuffer();
   const href = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
