@@ -2,8 +2,10 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { agentDefaults } from "manyhands/internal/config/agents";
 import { loadConfig } from "manyhands/internal/config/config";
+import { besideConnections } from "manyhands/internal/config/storage/engine-config";
 import { root } from "./build-root.ts";
 
+const database = { MANYHANDS_ENGINE_URL: "postgres://manyhands:secret@postgres/manyhands" };
 const folder = join(root, "deploy");
 const servers = {
   gateway: 4100,
@@ -55,6 +57,17 @@ test("every server of the compose file runs twice and is reached, also by Restat
   }
 });
 
+test("the database takes the connections of every server, also while replicas are replaced", async () => {
+  const all = await services();
+  const [, most] = /max_connections=(\d+)/.exec(all.postgres?.command.join(" ") ?? "") ?? [];
+  const config = await loadConfig({ cwd: folder, env: { MANYHANDS_ENGINE_KIND: "postgres", ...database } });
+  if (config.engine.kind === "embedded") throw new Error("the engine of the compose file is PostgreSQL");
+  const each = config.engine.connections + besideConnections;
+  const replicas = Object.keys(servers).reduce((sum, name) => sum + (all[name]?.deploy.replicas ?? 0), 0);
+  expect(replicas).toBe(10);
+  expect(Number(most)).toBeGreaterThanOrEqual(replicas * each + Object.keys(servers).length * each);
+});
+
 test("no part of the compose file has more privileges than it needs, and only the balancer is reached from outside", async () => {
   const all = await services();
   for (const [name, service] of Object.entries(all)) {
@@ -75,7 +88,7 @@ test("each server of the compose file accepts its settings once the secrets are 
     MANYHANDS_TOKEN: "long-enough",
     AWS_ACCESS_KEY_ID: "id",
     AWS_SECRET_ACCESS_KEY: "secret",
-    MANYHANDS_ENGINE_URL: "postgres://manyhands:secret@postgres/manyhands",
+    ...database,
     MANYHANDS_ENGINE_RESTATE_IDENTITY_KEYS: "publickeyv1_example",
     MANYHANDS_MODEL: "some-model",
     OPENAI_API_KEY: "key",

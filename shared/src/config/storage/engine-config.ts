@@ -19,6 +19,11 @@ type StoreConfig = {
   readonly otherSecretKeys: readonly string[];
 };
 
+/**
+ * The connections of a server besides `connections`: they listen, and share the rest of the state.
+ */
+export const besideConnections = 6;
+
 /** Where Restate is, and where it finds a process. */
 type RestateConfig = {
   readonly ingress: readonly string[];

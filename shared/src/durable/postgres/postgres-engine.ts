@@ -59,12 +59,19 @@ export async function migratePostgres(options: Pick<PostgresEngineOptions, "url"
   }
 }
 
-/** The version of the server. Rejects with `storage_unavailable` without one. */
-export async function postgresVersion({ url }: Pick<PostgresEngineOptions, "url">): Promise<string> {
+/**
+ * The version of the server, and how many connections it takes. Rejects with `storage_unavailable`
+ * without one.
+ */
+export async function aboutPostgres({
+  url,
+}: Pick<PostgresEngineOptions, "url">): Promise<{ readonly version: string; readonly connections: string }> {
   const database = new Database({ url, schema: "public", connections: 1, log: silentLog });
   try {
-    const [row] = await database.query<{ version: string }>("SELECT current_setting('server_version') AS version");
-    return row?.version ?? "unknown";
+    const [row] = await database.query<{ version: string; connections: string }>(
+      "SELECT current_setting('server_version') AS version, current_setting('max_connections') AS connections",
+    );
+    return row ?? { version: "unknown", connections: "unknown" };
   } finally {
     await database.close();
   }

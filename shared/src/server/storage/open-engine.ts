@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
-import { engineText } from "../../config/storage/engine-config.ts";
+import { besideConnections, engineText } from "../../config/storage/engine-config.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Engine, Log } from "../../core/runs/engine.ts";
 import { type CrashPoint, crashPointText } from "../../durable/sqlite/disk/crash-point.ts";
@@ -74,8 +74,8 @@ export async function probeEngine({ engine, home }: Pick<Config, "engine" | "hom
     if (failure !== undefined) throw new AppError("storage_unavailable", failure);
     return engineText(engine, home);
   }
-  const { postgresVersion } = await import("../../durable/postgres/postgres-engine.ts");
-  const version = await postgresVersion(engine);
+  const { aboutPostgres } = await import("../../durable/postgres/postgres-engine.ts");
+  const { version, connections } = await aboutPostgres(engine);
   const { checkSealed } = await import("../../cluster/shared-rows.ts");
   await checkSealed(engine);
   if (engine.kind === "restate") {
@@ -86,7 +86,8 @@ export async function probeEngine({ engine, home }: Pick<Config, "engine" | "hom
       if (!answer?.ok) throw new AppError("unavailable", `Restate does not answer at ${url}.`);
     }
   }
-  return `${engineText(engine, home)} (version ${version})`;
+  const each = engine.connections + besideConnections;
+  return `${engineText(engine, home)} (version ${version}; of its ${connections} connections each server takes up to ${each})`;
 }
 
 /** Where this process kills itself, for tests of what survives a crash. */
