@@ -7,6 +7,7 @@ import { exitCodes } from "../terminal/exit-code.ts";
 
 /**
  * Shows every setting in effect and its source, with secrets redacted, and settings without effect.
+ * Rejects with `config_invalid` for those with which the servers would not start.
  */
 export async function configCommand(
   options: { readonly config?: string; readonly json?: boolean },
@@ -15,6 +16,8 @@ export async function configCommand(
   const settings = await readSettings({ cwd, file: options.config, env });
   const config = toConfig(settings, cwd);
   await checkNamedFiles(config);
+  await (await import("../flows/load-flows.ts")).loadFlows(config);
+  (await import("../starts/schedules/known-schedules.ts")).knownSchedules(config.triggers.schedules);
   const rows = settingRows(settings);
   if (options.json) {
     terminal.out(

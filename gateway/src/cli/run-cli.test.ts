@@ -280,6 +280,24 @@ test("wrong settings end every command with exit code 2", async () => {
   expect(cli.said()).toContain('SANDBOX: sandbox.tier cannot be "docker"');
 });
 
+test.each([
+  [
+    {
+      MANYHANDS_SCHEDULES_NIGHT_CRON: "bad",
+      MANYHANDS_SCHEDULES_NIGHT_START: "swe",
+      MANYHANDS_SCHEDULES_NIGHT_TASK: "t",
+    },
+    'MANYHANDS_SCHEDULES_NIGHT_CRON: [schedules.night] cron: "bad" is not a cron expression',
+  ],
+  [{ MANYHANDS_FLOWS_PAIR_FLOW: "nope" }, 'MANYHANDS_FLOWS_PAIR_FLOW: [flows.pair]: there is no flow "nope"'],
+])("what the gateway would not start with ends `config` and `start` too: %j", async (env, why) => {
+  for (const command of ["config", "start"]) {
+    await using cli = await cliForTest({ env });
+    expect([command, await cli.run(command)]).toEqual([command, 2]);
+    expect(cli.said()).toContain(why);
+  }
+});
+
 test("config shows the settings in effect and their sources, and no secret", async () => {
   await using cli = await cliForTest({
     env: {
@@ -288,13 +306,13 @@ test("config shows the settings in effect and their sources, and no secret", asy
       OPENAI_BASE_URL: "http://user:pw@127.0.0.1:1/v1",
       MANYHANDS_BROWSER_PROXY_PASSWORD: "hunter2",
       MANYHANDS_FLOWS_PAIR_FLOW: "loop",
-      MANYHANDS_FLOWS_PAIR_OPTIONS: '{"maxIterations": 2}',
+      MANYHANDS_FLOWS_PAIR_OPTIONS: '{"agent": "manus"}',
     },
   });
   for (const flags of [[], ["--json"]]) expect(await cli.run("config", ...flags)).toBe(0);
   expect(cli.out()).toContain("m  (MANYHANDS_MODEL)");
   expect(cli.out()).toContain("(secret, 14 characters)");
-  expect(cli.out()).toMatch(/flows\.pair\.options\.maxIterations +2 {2}\(MANYHANDS_FLOWS_PAIR_OPTIONS\)/);
+  expect(cli.out()).toMatch(/flows\.pair\.options\.agent +manus {2}\(MANYHANDS_FLOWS_PAIR_OPTIONS\)/);
   expect(cli.out()).toMatch(/agents\.swe\.port +4103 {2}\(default\)/);
   for (const secret of ["sk-very-secret", "pw@", "hunter2"]) expect(cli.out()).not.toContain(secret);
 });

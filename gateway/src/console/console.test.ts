@@ -6,7 +6,7 @@ import { serveCard } from "../testing/card-server.ts";
 import { expectAccessible, stillPage } from "../testing/console-browser.ts";
 import { consoleFixture, hostile } from "../testing/console-fixture.ts";
 import { startCuttingProxy } from "../testing/cutting-proxy.ts";
-import { startGateway, type TestGateway } from "../testing/gateway.ts";
+import { echo, startGateway, type TestFlow, type TestGateway } from "../testing/gateway.ts";
 
 const waitMs = 60_000;
 
@@ -136,6 +136,34 @@ test("a task is started, seen live, answered and read to its end, and a reload i
   expect(await Bun.file(await (await saved).path()).bytes()).toEqual(new Uint8Array(png));
   await page.getByText("26,157").waitFor();
   await state(page, "completed");
+});
+
+/** Asks an agent, which writes until the run is stopped. */
+const relay: TestFlow = {
+  runnable: { ...echo, name: "relay", kind: "relay", title: "Relay" },
+  async execute(run) {
+    const asked = { askId: "a", agent: "swe", url: "http://127.0.0.1:1", text: "Write", parts: [], hops: 1 };
+    run.emit({ type: "agent-asked", ...asked });
+    await run.step("speak", async ({ progress, signal }) => {
+      for (let at = 0; !signal.aborted; at++) {
+        progress({ type: "agent-writing", askId: "a", text: "word ", at });
+        await Bun.sleep(100);
+      }
+      return null;
+    });
+    return { answer: "" };
+  },
+};
+
+test("what an agent writes now stands in the turn of that agent, which has begun already", async () => {
+  await using gateway = await startGateway({ flows: [relay] });
+  await using opened = await openConsole(gateway);
+  const { page } = opened;
+  await start(page, "Relay", "Pass it on");
+  await thread(page).locator(".turn .body", { hasText: "word" }).waitFor();
+  expect(await thread(page).getByRole("heading", { name: "swe" }).count()).toBe(1);
+  await page.getByRole("button", { name: "Stop" }).click();
+  await state(page, "canceled");
 });
 
 /** How far from the edge of its turn what is written now begins. */

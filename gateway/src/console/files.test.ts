@@ -82,6 +82,9 @@ const files: Readonly<Record<string, string>> = {
   "visualization/plain.html": "<h1>the page of the chart</h1>",
   "main.py": 'print("whales")\n',
   "nothing.txt": "",
+  "long.csv": `n,word\n${"7,whale\n".repeat(400_000)}`,
+  "long.log": "spout\n".repeat(400_000),
+  "broken.png": "no picture",
 };
 
 let gateway: TestGateway;
@@ -128,6 +131,14 @@ test("the files of a workspace stand in their folders, and each is shown as what
   await shown(page).getByText('print("whales")').waitFor();
   await choose(page, "nothing.txt");
   await shown(page).getByText("This file is empty.").waitFor();
+  await choose(page, "broken.png");
+  await shown(page).getByText("No preview for this kind of file.").waitFor();
+  await choose(page, "long.csv");
+  await shown(page).getByText("The beginning of the file: 200 kB of 3.2 MB.").waitFor();
+  await shown(page).getByRole("cell", { name: "whale" }).first().waitFor();
+  await choose(page, "long.log");
+  await shown(page).getByText("The beginning of the file: 200 kB of 2.4 MB.").waitFor();
+  await shown(page).getByText("spout").first().waitFor();
   await choose(page, "paper.pdf");
   const showsPdfs = await page.evaluate("navigator.pdfViewerEnabled");
   await shown(page)

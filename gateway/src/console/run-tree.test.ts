@@ -3,9 +3,9 @@ import { second, treeOf } from "../testing/run-tree-of.ts";
 import type { TreeEvent } from "./api/tree-events.ts";
 import { comparedRuns, isSameCall } from "./pages/compare/compared.ts";
 import { changedFiles } from "./pages/run/model/changed-files.ts";
-import { endOf, failureOf, isCutOff, startOf, waitingFor, waitsForPerson } from "./pages/run/model/items.ts";
+import { endOf, failureOf, isStopped, startOf, waitingFor, waitsForPerson } from "./pages/run/model/items.ts";
 import { planColumns } from "./pages/run/model/plan.ts";
-import { callsOf, extentOf, failureIn, hintOf, matches, rowsOf } from "./pages/run/model/rows.ts";
+import { callsOf, extentOf, failureIn, hintOf, matches, rowsOf, titleIn } from "./pages/run/model/rows.ts";
 import { chosenPart, panned, ticksOf, zoomed } from "./pages/run/model/zoom.ts";
 
 const usage = { inputTokens: 90, cachedInputTokens: 60, outputTokens: 10, costUsd: 0.5, source: "provider" };
@@ -333,9 +333,34 @@ test("a call that its run's end cut off has ended with it, and neither failed no
     ["root", { type: "run-ended", status: "canceled" }],
   );
   const calls = callsOf(root);
-  expect(calls.map((call) => [endOf(call), isCutOff(call), failureOf(call)])).toEqual([
+  expect(calls.map((call) => [endOf(call), isStopped(call), failureOf(call)])).toEqual([
     [Date.parse(second(1)), false, undefined],
     [Date.parse(second(3)), true, undefined],
   ]);
   expect([...changedFiles(root)]).toEqual([]);
+  expect(isStopped(root)).toBe(true);
+  const ask = { askId: "a", agent: "swe", text: "do", parts: [] };
+  const asked = treeOf(
+    ["root", { type: "agent-asked", ...ask }],
+    ["root", { type: "asked", askId: "a", id: "swe", name: "swe" }],
+    ["root", { type: "agent-answered", askId: "a", agent: "swe", state: "canceled", files: [] }],
+  );
+  expect(asked.root.children.map(isStopped)).toEqual([true]);
+});
+
+test("agents that were given the same, or their flow's own task, are told apart by name; others by what they were given", () => {
+  const told = (...texts: readonly string[]) => {
+    const { root } = treeOf(
+      ["root", { type: "message-received", parts: [{ type: "text", text: "the task" }] }],
+      ...texts.flatMap((text, at) => [
+        ["root", { type: "agent-asked", askId: `${at}`, agent: `agent${at}`, text, parts: [] }] as const,
+        ["root", { type: "asked", askId: `${at}`, id: `run${at}`, name: `agent${at}` }] as const,
+      ]),
+    );
+    return rowsOf(root, { folded: new Set() }).map(titleIn);
+  };
+  expect(told("the task")).toEqual(["planning", "agent0"]);
+  expect(told("read it", "read\nit", "write it")).toEqual(["planning", "agent0", "agent1", "write it"]);
+  const long = "as long as no row of the tree has room for, which is why only its beginning tells it";
+  expect(told(`${long} 1`, `${long} 2`)).toEqual(["planning", "agent0", "agent1"]);
 });

@@ -141,6 +141,25 @@ test("an agent whose question is open is not shown at work; another that was ask
   expect(seen.map(([, browser]) => browser)).toEqual(seen.map(() => works));
 });
 
+test("a flow that has thought is not shown at work while it waits for whom it asks", () => {
+  const asked = { type: "model-asked", purpose: "plan", usage, model: "m", milliseconds: 5 } as const;
+  const plan = { type: "plan-changed", note: "The plan", data: {} };
+  const ask = {
+    type: "agent-asked",
+    askId: "a",
+    agent: "swe",
+    url: "http://swe",
+    text: "Do.",
+    parts: [],
+    hops: 1,
+  } as const;
+  const states = turns(threadOf(said("Go."), plan, asked, ask)).map(({ who, state }) => [who, state]);
+  expect(states).toEqual([
+    [agent, "done"],
+    ["swe", "working"],
+  ]);
+});
+
 test("the newest report of an agent at work is what it has used, until its last one", () => {
   const ask = { askId: "a", agent: "swe" };
   const used = (usd: number) => ({ tokens: 1, usd, unpriced: usd === 0 });

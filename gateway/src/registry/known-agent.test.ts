@@ -1,8 +1,9 @@
 import { expect, spyOn, test } from "bun:test";
 import { AgentCard } from "@a2a-js/sdk";
 import * as clients from "manyhands/internal/a2a/client/client";
-import { anyCard, type CardPolicy } from "manyhands/internal/a2a/signing/card-policy";
+import type { CardPolicy } from "manyhands/internal/a2a/signing/card-policy";
 import { AppError } from "manyhands/internal/core/errors";
+import { anyCard } from "manyhands/internal/testing/a2a/card";
 import { serveCard } from "../testing/card-server.ts";
 import { knownAgent } from "./known-agent.ts";
 

@@ -4,6 +4,7 @@ import { checkNamedFiles, firstAgent } from "manyhands/internal/config/named-age
 import { ownAddress } from "manyhands/internal/config/own-address";
 import { variableFor } from "manyhands/internal/config/settings/environment";
 import { loadFlows } from "../flows/load-flows.ts";
+import { knownSchedules } from "../starts/schedules/known-schedules.ts";
 import { requireFreePort } from "./port.ts";
 import type { ServerSpec } from "./server-process.ts";
 import {
@@ -45,16 +46,17 @@ export type StartContext = {
 /**
  * Starts the agents of the settings that have an entry, all or those named, and the gateway, and
  * keeps them up until `signal` aborts, then drains them. Resolves with whether all ended on
- * request. Rejects with `unavailable` when a port is taken, `config_invalid` when the settings name
- * a file that is missing, and as `supervise` does, once no server is left.
+ * request. Rejects with `unavailable` when a port is taken, `config_invalid` for settings with
+ * which a server would not start, and as `supervise` does, once no server is left.
  */
 export async function startAgents(context: StartContext): Promise<boolean> {
   const { signal } = context;
   const config = withPorts(context.config);
   firstAgent(config);
   await checkNamedFiles(config);
-  // The gateway would fail for it too, but only once the agents are up.
+  // The gateway would fail for these too, but only once the agents are up.
   await loadFlows(config);
+  knownSchedules(config.triggers.schedules);
   const agents = agentEntries(config).filter(({ name }) => context.agents?.includes(name) ?? true);
   const gateway = gatewayEntry(context.root);
   const entries: readonly ServerEntry[] = [...agents, gateway];

@@ -13,6 +13,7 @@ import { type TlsConfig, tlsConfig } from "./access/tls-config.ts";
 import { type AgentConfigs, agentConfigs } from "./agents/agent-config.ts";
 import { credentialsOf } from "./agents/credentials.ts";
 import type { NamedFile } from "./agents/named-files.ts";
+import { browserConfig } from "./browser-config.ts";
 import { durationMs } from "./duration.ts";
 import { type ComposedFlow, flowConfig } from "./flow-config.ts";
 import { gitConfig } from "./git-config.ts";
@@ -212,7 +213,7 @@ export function toConfig(settings: Settings, cwd: string): Config {
       timeoutMs: sandbox.timeout === undefined ? undefined : sandbox.timeout * 1000,
       allowDomains: sandbox.allow_domains,
     },
-    browser: sections.browser,
+    browser: browserConfig(settings),
     search: sections.search,
     egress: sections.egress,
     desktop: sections.desktop,

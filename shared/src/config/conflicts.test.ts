@@ -34,6 +34,19 @@ test.each<[key: string, toml: string]>([
   ["[agents.mine]", "\nagents.mine.port = 1"],
   ["[agents.Mine]", '\nagents.Mine.entry = "a.ts"'],
   ["[flows.mine]", '\nflows.mine.title = "Mine"'],
+  ["browser.user_data_dir is only used", '\nbrowser.user_data_dir = "/home/me/chrome"'],
+  ["browser.context", '\nbrowser.context = "own"'],
+  [
+    'browser.context = "own" needs one of',
+    '\nbrowser.context = "own"\nbrowser.cdp_url = "http://127.0.0.1:1"\nbrowser.user_data_dir = "/home/me/chrome"',
+  ],
+  ['browser.context = "own" needs browser.cdp_url', '\nbrowser.context = "own"\nbrowser.wss_url = "ws://127.0.0.1:1"'],
+  [
+    "browser.profile is for fresh contexts",
+    '\nbrowser.profile = "main"\nbrowser.context = "own"\nbrowser.cdp_url = "http://127.0.0.1:1"',
+  ],
+  ["browser.geolocation", "\nbrowser.geolocation.latitude = 52.5"],
+  ["browser.geolocation", "\nbrowser.geolocation.longitude = 13.4"],
   ["[git]", '\ngit.a.host = "code.example"\ngit."code.example".kind = "git"'],
   ["[secrets.shop]", '\nsecrets.shop.sites = ["https://shop.example"]'],
   ["[triggers.push]", `[triggers.push]\ntype = "github"\n${start}`],
@@ -58,6 +71,7 @@ test.each<[key: string, value: string, allowed: string]>([
   ["browser.proxy.server", '"socks5://proxy.example:1"', 'an HTTP proxy, such as "http://proxy.example:3128"'],
   ["browser.locale", '"no language"', 'a language such as "en-US"'],
   ["browser.trusted_hosts", '["https://shop.example"]', 'a list, each a host as in a URL, or "*.example.com"'],
+  ["sandbox.allow_domains", '["https://pypi.org"]', 'a list, each a host as in a URL, or "*.example.com"'],
   ["egress.allow", '["*.example.com"]', 'a list, each a host as in a URL: "intranet.example"'],
 ])("%s cannot be %s, which is told at once, with what is allowed", async (key, value, allowed) => {
   expect(await refusal(`\n${key} = ${value}`)).toMatchObject({

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { createPeers } from "manyhands/internal/a2a/ask/peers";
-import { anyCard } from "manyhands/internal/a2a/signing/card-policy";
 import { cardSecurity } from "manyhands/internal/auth/security";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import type { Json } from "manyhands/internal/core/json";
@@ -15,6 +14,7 @@ import { keptFile } from "manyhands/internal/machine/workspace/own-files/kept-fi
 import { createProjectionCache } from "manyhands/internal/runs/projection-cache";
 import { createQuotas } from "manyhands/internal/runs/quotas";
 import { openRuns } from "manyhands/internal/runs/runs";
+import { anyCard } from "manyhands/internal/testing/a2a/card";
 import * as z from "zod";
 import { agentFlow } from "../../../gateway/src/flows/agent-flow.ts";
 import { agentsOfRegistry } from "../../../gateway/src/flows/agents-of-registry.ts";

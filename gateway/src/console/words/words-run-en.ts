@@ -88,7 +88,7 @@ export const runEnglish = {
   download: "Download",
   emptyFile: "This file is empty.",
   noPreview: "No preview for this kind of file.",
-  tooLong: "Too large for a preview.",
+  beginning: (shown: string, all: string) => `The beginning of the file: ${shown} of ${all}.`,
   workspace: "Workspace",
   results: "Results",
   noFiles: "No files.",

@@ -93,7 +93,7 @@ export const runChinese: typeof runEnglish = {
   download: "下载",
   emptyFile: "此文件为空。",
   noPreview: "此类文件无法预览。",
-  tooLong: "太大，无法预览。",
+  beginning: (shown, all) => `文件开头：${all} 中的前 ${shown}。`,
   workspace: "工作区",
   results: "结果",
   noFiles: "没有文件。",

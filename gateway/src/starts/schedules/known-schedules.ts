@@ -65,6 +65,6 @@ function checkTimes(one: ScheduleConfig, timesOf: KnownSchedules["timesOf"]): vo
     timesOf(one);
   } catch (cause) {
     const why = cause instanceof AppError ? cause.message : "";
-    throw new AppError("config_invalid", `[schedules.${one.name}] ${why}`, { cause });
+    throw new AppError("config_invalid", `${one.origin ?? "settings"}: [schedules.${one.name}] ${why}`, { cause });
   }
 }

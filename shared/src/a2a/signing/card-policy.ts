@@ -30,9 +30,6 @@ export type CardPolicyDeps = {
   readonly now?: () => number;
 };
 
-/** Accepts every card. */
-export const anyCard: CardPolicy = async () => undefined;
-
 /**
  * Accepts a card if one of its signatures holds (A2A 1.0 section 8.4.3), or if it may be unsigned.
  */

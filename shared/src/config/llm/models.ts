@@ -27,7 +27,7 @@ export function namedModels(llm: LlmSection): Record<string, ModelConfig> {
 }
 
 /** The tables that are used by their names, for a part of the work. */
-export const roleNames = ["vision", "summary", "extract", "planner"] as const;
+const roleNames = ["vision", "summary", "extract", "planner"] as const;
 
 /** The models that settings name for parts of the work. */
 export type RoleConfigs = Readonly<Partial<Record<(typeof roleNames)[number], ModelConfig>>>;

@@ -15,7 +15,7 @@ import { engineSection } from "./engine-section.ts";
 import { gitSection } from "./git-section.ts";
 import { llmSection } from "./llm-section.ts";
 import { notifySection, schedulesSection, triggersSection } from "./trigger-sections.ts";
-import { browserSection, egressSection, searchSection, secretSection } from "./web-sections.ts";
+import { browserSection, egressSection, hosts, searchSection, secretSection } from "./web-sections.ts";
 
 const text = z.string().min(1);
 const port = z.int().min(0).max(65535);
@@ -58,7 +58,7 @@ const openManusSections = {
         .describe('a size such as "512m" or "2g"')
         .optional(),
       timeout: seconds.optional(),
-      allow_domains: z.array(text).describe("a list of domains commands may reach").default([]),
+      allow_domains: z.array(hosts).default([]),
       network_enabled: z.boolean().optional(),
       use_sandbox: z.boolean().optional(),
       image: z.string().optional(),

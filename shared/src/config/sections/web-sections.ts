@@ -20,7 +20,7 @@ const host = z
   .regex(/^(?:\[[\da-f:.]+\]|[a-z\d_-]+(?:\.[a-z\d_-]+)*)(?::\d{1,5})?$/i)
   .describe('a host as in a URL: "intranet.example" or "127.0.0.1:8080"');
 /** A host as in a URL, or all names below one. */
-const hosts = z
+export const hosts = z
   .string()
   .regex(/^(?:\*\.)?(?:\[[\da-f:.]+\]|[a-z\d_-]+(?:\.[a-z\d_-]+)*)(?::\d{1,5})?$/i)
   .describe('a host as in a URL, or "*.example.com" for all names below one');

@@ -5,7 +5,7 @@ import type { AgentInput, FlowSettings } from "../../core/runs/task.ts";
 import { checkName } from "../agents/agent-config.ts";
 import type { notifySection, schedulesSection, triggersSection } from "../sections/trigger-sections.ts";
 import type { Settings } from "../settings/settings.ts";
-import { faultAt } from "../settings/settings-error.ts";
+import { faultAt, originBelow } from "../settings/settings-error.ts";
 
 /** What is started when a schedule is due or a webhook arrives, and for whom. */
 export type StartConfig = {
@@ -31,7 +31,12 @@ export type TimingConfig = {
 };
 
 /** `[schedules.NAME]` */
-export type ScheduleConfig = StartConfig & TimingConfig & { readonly name: string };
+export type ScheduleConfig = StartConfig &
+  TimingConfig & {
+    readonly name: string;
+    /** Where its times were set, for people. */
+    readonly origin?: string | undefined;
+  };
 
 /** `[triggers.NAME]`: whose webhooks start something. */
 export type TriggerConfig = StartConfig & {
@@ -101,7 +106,8 @@ export function triggersConfig(settings: Settings): TriggersConfig {
   return {
     schedules: Object.entries(schedules).map(([name, table]) => {
       const { cron, time_zone: timeZone, missed, overlap } = table;
-      return { ...startOf("schedules", name, table), name, cron, timeZone, missed, overlap };
+      const origin = originBelow(settings, ["schedules", name, "cron"]);
+      return { ...startOf("schedules", name, table), name, cron, timeZone, missed, overlap, origin };
     }),
     triggers: Object.entries(triggers).map(([name, table]) => {
       const { type, secret, events, signature_header: signatureHeader, timestamp_header: timestampHeader } = table;

@@ -42,7 +42,7 @@ const usage = z.object({
  * The fields read from a streamed chunk; a whole completion of a server that does not stream is
  * read as one chunk.
  */
-export const completionChunkSchema = z.object({
+const completionChunkSchema = z.object({
   choices: z.array(z.object({ delta: delta.nullish(), message: delta.nullish(), finish_reason: text })).nullish(),
   usage: usage.nullish(),
 });

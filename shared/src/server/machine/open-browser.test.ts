@@ -112,10 +112,6 @@ test.each(["cdp_url", "wss_url"])("a browser that runs elsewhere, at %s, needs n
 
 test("a user's own browser is used where the settings say so without a doubt", async () => {
   expect(await settingsOf(`${remote}\ncontext = "own"`)).toMatchObject({ ownContext: true });
-  await using half = await configured(`${remote}\ngeolocation = { latitude = 1 }`);
-  await expect(openBrowser(half.config)).rejects.toThrow("browser.geolocation needs latitude and longitude.");
-  await using other = await configured(`${remote}\ngeolocation = { longitude = 1 }`);
-  await expect(openBrowser(other.config)).rejects.toThrow("browser.geolocation needs latitude and longitude.");
 });
 
 test("without a browser there is a reason, and a missing configured one is an error in the settings", async () => {
@@ -133,21 +129,3 @@ test("what a killed server left of its browser is removed when the next server s
   expect(await readdir(folder)).toEqual([]);
   await browsers?.close();
 });
-
-for (const [settings, why] of [
-  ['user_data_dir = "/home/me/chrome"', 'browser.user_data_dir is only used with browser.context = "own".'],
-  ['context = "own"', 'browser.context = "own" needs one of browser.cdp_url and browser.user_data_dir.'],
-  [
-    'context = "own"\ncdp_url = "http://127.0.0.1:1"\nuser_data_dir = "/home/me/chrome"',
-    'browser.context = "own" needs one of browser.cdp_url and browser.user_data_dir.',
-  ],
-  [
-    'context = "own"\nwss_url = "ws://127.0.0.1:1"',
-    'browser.context = "own" needs browser.cdp_url: a Playwright server has no context of its own.',
-  ],
-  ['context = "own"\ncdp_url = "http://127.0.0.1:1"\nprofile = "main"', "browser.profile is for fresh contexts"],
-] as const)
-  test(`a user's own browser is not guessed at: ${settings.replaceAll("\n", ", ")}`, async () => {
-    await using at = await configured(`[browser]\n${settings}`);
-    await expect(openBrowser(at.config)).rejects.toThrow(why);
-  });

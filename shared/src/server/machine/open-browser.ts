@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
-import { AppError } from "../../core/errors.ts";
 import type { BrowserHost } from "../../machine/browser/browser.ts";
 import { createBrowsers } from "../../machine/browser/create-browsers.ts";
 import { type BrowserSettings, browserDefaults } from "../../machine/browser-process/settings.ts";
@@ -40,7 +39,7 @@ function browserSettings({ home, browser, egress }: BrowserConfig): BrowserSetti
     executable: browser.chrome_instance_path,
     cdpUrl: browser.cdp_url,
     wssUrl: browser.wss_url,
-    ownContext: usesOwnContext(browser),
+    ownContext: browser.context === "own",
     userDataDir: browser.user_data_dir,
     viewport: { width: browser.window_width, height: browser.window_height },
     locale: browser.locale,
@@ -54,24 +53,6 @@ function browserSettings({ home, browser, egress }: BrowserConfig): BrowserSetti
   };
 }
 
-/** Rejects settings that contradict each other, rather than choose a context nobody meant. */
-function usesOwnContext({ context, cdp_url, wss_url, user_data_dir, profile }: Config["browser"]): boolean {
-  const refuse = (why: string) => new AppError("config_invalid", why);
-  if (context === "fresh") {
-    if (user_data_dir === undefined) return false;
-    throw refuse('browser.user_data_dir is only used with browser.context = "own".');
-  }
-  if (wss_url !== undefined && cdp_url === undefined)
-    throw refuse('browser.context = "own" needs browser.cdp_url: a Playwright server has no context of its own.');
-  if ((cdp_url === undefined) === (user_data_dir === undefined))
-    throw refuse('browser.context = "own" needs one of browser.cdp_url and browser.user_data_dir.');
-  if (profile === undefined) return true;
-  throw refuse('browser.profile is for fresh contexts: with browser.context = "own" the browser keeps its log-ins.');
-}
-
 function placeOf({ latitude, longitude, accuracy }: Config["browser"]["geolocation"]): BrowserSettings["geolocation"] {
-  if (latitude === undefined && longitude === undefined) return undefined;
-  if (latitude === undefined || longitude === undefined)
-    throw new AppError("config_invalid", "browser.geolocation needs latitude and longitude.");
-  return { latitude, longitude, accuracy };
+  return latitude === undefined || longitude === undefined ? undefined : { latitude, longitude, accuracy };
 }

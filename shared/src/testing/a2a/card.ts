@@ -1,4 +1,5 @@
 import { AgentCard } from "@a2a-js/sdk";
+import type { CardPolicy } from "../../a2a/signing/card-policy.ts";
 
 /** A card with one skill. */
 export function cardOf(name: string, url: string): AgentCard {
@@ -13,3 +14,6 @@ export function cardOf(name: string, url: string): AgentCard {
     skills: [{ id: "greet", name: "Greet", description: "Says hello.", tags: ["greeting"] }],
   });
 }
+
+/** Accepts every card. */
+export const anyCard: CardPolicy = async () => undefined;

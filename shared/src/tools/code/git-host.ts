@@ -1,10 +1,10 @@
 import { AppError } from "../../core/errors.ts";
 
-/** The kinds of servers whose API opens pull requests; `git`: only git's own protocol is spoken. */
-export const forgeKinds = ["github", "gitlab", "gitea", "git"] as const;
-
-/** One of them. Forgejo speaks the API of Gitea. */
-export type ForgeKind = (typeof forgeKinds)[number];
+/**
+ * The kinds of servers whose API opens pull requests; `git`: only git's own protocol is spoken.
+ * Forgejo speaks the API of Gitea.
+ */
+export type ForgeKind = "github" | "gitlab" | "gitea" | "git";
 
 /** A server of repositories that the settings name, and what they allow there. */
 export type GitHost = {

@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
 import { sha256Of } from "../../core/text/sha256.ts";
+import type { Workspace } from "../../core/workspace.ts";
 import { openWorkspace } from "../../machine/workspace/open-workspace.ts";
 import { workspaceForTest } from "../../testing/machine/workspace.ts";
 import { contextForTest } from "../../testing/tool-context.ts";
 import { formatPlan } from "./plan.ts";
-import { createPlanning, readPlans } from "./planning.ts";
+import { planBookSchema } from "./plan-book.ts";
+import { createPlanning } from "./planning.ts";
 
 const made = { command: "create", plan_id: "p1", title: "Trip", steps: ["Book", "Pack", "Go"] };
 
@@ -21,6 +23,12 @@ async function setUp() {
 
 const trip = (progress: string, ...steps: string[]) =>
   `Plan: Trip (ID: p1)\n====================\n\n${progress}\n\nSteps:\n${steps.join("\n")}\n`;
+
+/** The plans as they are kept, where no tool can change them. */
+async function plansOf({ metaRoot }: Workspace) {
+  const { book } = await Bun.file(`${metaRoot}/plans.json`).json();
+  return planBookSchema.parse(book);
+}
 
 test("a plan is created, marked, read and listed in the known format", async () => {
   await using place = await setUp();
@@ -121,7 +129,7 @@ test("a call repeated with its key gets the same answer and is carried out once"
   const first = await place.call(nameless, "run/1");
   expect(await place.call(nameless, "run/1")).toBe(first);
   expect(await place.call(nameless, "run/2")).not.toBe(first);
-  expect((await readPlans(place.workspace)).plans).toHaveLength(2);
+  expect((await plansOf(place.workspace)).plans).toHaveLength(2);
   // Not where tools could change it.
   const { root, metaRoot } = place.workspace;
   const there = [root, metaRoot].map((folder) => Bun.file(`${folder}/plans.json`).exists());
@@ -161,14 +169,14 @@ test("a change of one plan leaves the others, and a step keeps its status where 
   await place.call({ command: "mark_step", plan_id: "p1", step_index: 1, step_status: "completed" });
   await place.call({ command: "mark_step", step_index: 0, step_notes: "soon" });
   await place.call({ command: "update", plan_id: "p1", steps: ["Book", "Pack", "Go"] });
-  const { plans, active } = await readPlans(place.workspace);
+  const { plans, active } = await plansOf(place.workspace);
   expect(active).toBe("p2");
   expect(plans.map(({ id, steps }) => [id, ...steps.map(({ status, notes }) => status + notes)])).toEqual([
     ["p1", "not_started", "completed", "not_started"],
     ["p2", "not_startedsoon", "not_started"],
   ]);
   await place.call({ command: "delete", plan_id: "p1" });
-  expect(await readPlans(place.workspace)).toMatchObject({ active: "p2", plans: [{ id: "p2" }] });
+  expect(await plansOf(place.workspace)).toMatchObject({ active: "p2", plans: [{ id: "p2" }] });
   expect(plans.length).toBe(2);
 });
 

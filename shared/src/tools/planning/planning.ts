@@ -6,7 +6,7 @@ import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import { readJson, writeJson } from "../../machine/workspace/own-files/json-file.ts";
-import { carryOut, emptyBook, type PlanBook, planBookSchema, planCommand } from "./plan-book.ts";
+import { carryOut, emptyBook, planBookSchema, planCommand } from "./plan-book.ts";
 
 /**
  * How many of the newest calls are remembered, so that a call repeated after a crash gets its
@@ -46,11 +46,6 @@ export function createPlanning(): Tool {
         return { ...shown, isError: false };
       }),
   });
-}
-
-/** A conversation's plans, for code that carries one out. */
-export async function readPlans(workspace: Workspace): Promise<PlanBook> {
-  return (await readJson(fileOf(workspace), keptPlans))?.book ?? emptyBook;
 }
 
 function fileOf(workspace: Workspace): string {

@@ -10,7 +10,7 @@ import { isFlow, titleOfName } from "../../state/names.ts";
 import { clockText, safeText, sizeText } from "../../words/format.ts";
 import { words } from "../../words/words.ts";
 import type { Contribution, Note, Question, SaidItem, ThreadItem } from "./thread-items.ts";
-import { TurnView } from "./turn-view.tsx";
+import { LiveText, TurnView } from "./turn-view.tsx";
 import type { LiveWords } from "./use-run-events.ts";
 
 /** The pieces of a run, in order, and what is being said now. */
@@ -39,21 +39,31 @@ export function ThreadView({
         // A flow that thought, and said nothing: what it decided is told by a line of its own.
         if (isSilent(item)) return null;
         const who = { isFlow: isFlow(item.who), who: titleOfName(item.who) };
-        return <TurnView key={item.seq} run={run} turn={item} version={version} {...who} />;
+        const said = live.filter((one) => turnAtWork(items, one.who) === item);
+        return <TurnView key={item.seq} run={run} turn={item} version={version} live={said} {...who} />;
       })}
-      {live.map(({ who, text, isVoid }) => (
-        <article class="turn" key={`${who}${isVoid}`}>
-          <AgentGlyph name={who} flow={isFlow(who)} />
-          <div class="row">
-            <h2 class="who">{liveTitle(who)}</h2>
-            <Glyph shape="running" label={words().working} />
-          </div>
-          <div class="body">
-            {isVoid ? <del class="t3">{safeText(text)}</del> : <pre class="words">{safeText(text)}</pre>}
-          </div>
-        </article>
-      ))}
+      {live
+        .filter(({ who }) => turnAtWork(items, who) === undefined)
+        .map(({ who, text, isVoid }) => (
+          <article class="turn" key={`${who}${isVoid}`}>
+            <AgentGlyph name={who} flow={isFlow(who)} />
+            <div class="row">
+              <h2 class="who">{liveTitle(who)}</h2>
+              <Glyph shape="running" label={words().working} />
+            </div>
+            <div class="body">
+              <LiveText text={text} isVoid={isVoid} />
+            </div>
+          </article>
+        ))}
     </>
+  );
+}
+
+/** The turn under way in which somebody says more. */
+function turnAtWork(items: readonly ThreadItem[], who: string): Contribution | undefined {
+  return items.findLast(
+    (item): item is Contribution => item.kind === "turn" && item.state === "working" && item.who === who,
   );
 }
 

@@ -78,8 +78,9 @@ export const readers: { readonly [Type in JournalEvent["type"]]: Reader<Type> } 
     count(turn, usage.costUsd, milliseconds);
     if (text.trim() !== "") turn.parts.push({ kind: "text", text });
   },
+  // What it thought is over by now.
   "model-asked": (thread, { usage, milliseconds }, stored) =>
-    count(turnOf(thread, stored), usage.costUsd, milliseconds),
+    count(turnOf(thread, stored, "done"), usage.costUsd, milliseconds),
   "tool-started": (thread, { callId, name, arguments: given, forTask }, stored) => {
     const call: ContributionCall = {
       id: callId,
@@ -187,10 +188,10 @@ function addArtifact(thread: Building, { name, parts }: EventOf<"artifact-added"
 }
 
 /** The turn of the run's own agent or flow that is under way, or a new one. */
-function turnOf(thread: Building, stored: StoredEvent): Contribution {
+function turnOf(thread: Building, stored: StoredEvent, state: Contribution["state"] = "working"): Contribution {
   const last = thread.items.at(-1);
   if (last?.kind === "turn" && last.who === thread.name && last.asked === undefined) return last;
-  const turn = newTurn(thread.name, stored);
+  const turn = { ...newTurn(thread.name, stored), state };
   restTurns(thread);
   thread.items.push(turn);
   return turn;

@@ -11,6 +11,7 @@ import { words } from "../../words/words.ts";
 import { ChartView, chartsIn, workspaceFile } from "../run/render/chart-view.tsx";
 import { prettyJson } from "../run/render/code-block.tsx";
 import type { Contribution, ContributionCall, TurnPart } from "./thread-items.ts";
+import type { LiveWords } from "./use-run-events.ts";
 
 const shownCharacters = 8_000;
 
@@ -19,12 +20,15 @@ export function TurnView({
   run,
   turn,
   version,
+  live,
   isFlow,
   who,
 }: {
   run: RunView;
   turn: Contribution;
   version: number;
+  /** What it is saying now. */
+  live: LiveWords;
   isFlow: boolean;
   who: string;
 }) {
@@ -59,10 +63,18 @@ export function TurnView({
           <PartView key={index} part={part} />
         ))}
         {turn.state === "working" && newest !== undefined && <p class="t2 words">{safeText(newest)}</p>}
+        {live.map(({ text, isVoid }) => (
+          <LiveText key={String(isVoid)} text={text} isVoid={isVoid} />
+        ))}
         {turn.error !== undefined && <p class="s-fail words">{safeText(turn.error)}</p>}
       </div>
     </article>
   );
+}
+
+/** What is being said, as far as it is there; void if the model begins anew. */
+export function LiveText({ text, isVoid }: { text: string; isVoid: boolean }) {
+  return isVoid ? <del class="t3">{safeText(text)}</del> : <pre class="words">{safeText(text)}</pre>;
 }
 
 function factsOf({ calls, progress, milliseconds, usd, unpriced }: Contribution): string {

@@ -7,7 +7,7 @@ import { type ChartTable, isNumeric } from "./chart-table.ts";
 import { coordinatesOf } from "./coordinates.ts";
 
 /** The shapes a chart can have. */
-export const chartKinds = [
+const chartKinds = [
   "line",
   "area",
   "bar",

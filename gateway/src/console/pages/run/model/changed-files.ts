@@ -1,4 +1,4 @@
-import { type CallItem, failureOf, isCutOff, type TreeItem } from "./items.ts";
+import { type CallItem, failureOf, isStopped, type TreeItem } from "./items.ts";
 import { argumentsOf, callsOf } from "./rows.ts";
 
 const edits = /"command"\s*:\s*"(?:create|str_replace|insert)"/;
@@ -13,7 +13,7 @@ const patched = /\*\*\* (?:Update|Add|Delete) File: ([^\\"\n]+)/g;
 export function changedFiles(item: TreeItem): ReadonlyMap<string, CallItem> {
   const found = new Map<string, CallItem>();
   for (const call of callsOf(item)) {
-    if (call.ended === undefined || isCutOff(call) || failureOf(call) !== undefined) continue;
+    if (call.ended === undefined || isStopped(call) || failureOf(call) !== undefined) continue;
     const text = argumentsOf(call);
     const edited = edits.test(text) ? path.exec(text)?.[1] : undefined;
     const names = edited === undefined ? [...text.matchAll(patched)].map(([, name = ""]) => name.trim()) : [edited];

@@ -62,8 +62,13 @@ export function endOf(item: TreeItem): number | undefined {
   return item.ended === undefined ? undefined : Date.parse(item.ended.at);
 }
 
-/** Whether a call was going on when its run ended, which is its end too. */
-export const isCutOff = ({ kind, ended }: TreeItem): boolean => kind === "call" && ended?.event.type === "run-ended";
+/** Whether an item ended without an outcome: a call with its run, or a run that was canceled. */
+export function isStopped(item: TreeItem): boolean {
+  const event = item.ended?.event;
+  if (item.kind === "call") return event?.type === "run-ended";
+  const status = event?.type === "run-ended" && "status" in event ? event.status : item.outcome?.state;
+  return status === "canceled";
+}
 
 /** Whether the item goes on only once a person has answered it, or something below it. */
 export function waitsForPerson(item: TreeItem): boolean {

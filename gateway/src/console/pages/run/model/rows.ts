@@ -62,6 +62,21 @@ function repeatsAt(children: readonly TreeItem[], at: number): readonly CallItem
   return repeats;
 }
 
+/** What a row of the tree has room for. */
+const shownTitle = (text: string): string => text.trim().replace(/\s+/g, " ").slice(0, 80);
+
+/**
+ * What a run of the tree is called: what it was given, or its name where that does not tell it from
+ * what asked it and from the others that were asked.
+ */
+export function titleIn({ item, depth, parent }: Row): string {
+  if (item.kind === "call" || depth === 0 || item.title === "") return item.name;
+  const title = shownTitle(item.title);
+  const others = parent?.kind === "run" ? [parent, ...parent.children] : [];
+  const isTold = others.some((one) => one.kind === "run" && one !== item && shownTitle(one.title) === title);
+  return isTold ? item.name : title;
+}
+
 /** Why the item of a row failed, or one of the calls it stands for; undefined if none did. */
 export function failureIn({ item, repeats, opened }: Row): string | undefined {
   const stands = opened === true ? [item] : (repeats ?? [item]);

@@ -1,6 +1,7 @@
 import type { StoredFile } from "manyhands/internal/core/workspace";
 import { useEffect, useRef } from "preact/hooks";
 import { isEvent } from "../../../api/events.ts";
+import { artifactPath, Picture } from "../../../parts/picture.tsx";
 import { safeText, shortLine } from "../../../words/format.ts";
 import { words } from "../../../words/words.ts";
 import type { CallItem, RunItem } from "../model/items.ts";
@@ -8,7 +9,7 @@ import { argumentsOf, hintOf, readArguments, resultOf } from "../model/rows.ts";
 import type { RunPageStore } from "../run-store.ts";
 import { select } from "../selection.ts";
 import { CodeBlock } from "./code-block.tsx";
-import { artifactPath, Picture, Pictures, picturesIn } from "./pictures.tsx";
+import { Pictures, picturesIn } from "./pictures.tsx";
 
 /** A step in a page: its picture or its text, its address, what was filled in, and all steps. */
 export function BrowserStep({ call, store }: { call: CallItem; store: RunPageStore }) {

@@ -1,7 +1,7 @@
 import { isByLink } from "../../../api/client.ts";
 import { Markdown } from "../../../parts/markdown.tsx";
 import { words } from "../../../words/words.ts";
-import { type CallItem, failureOf, isCutOff } from "../model/items.ts";
+import { type CallItem, failureOf, isStopped } from "../model/items.ts";
 import { argumentsOf, readArguments, resultOf } from "../model/rows.ts";
 import type { RunPageStore } from "../run-store.ts";
 import { tookText } from "../took-text.ts";
@@ -35,7 +35,7 @@ export function CallResult({ call, store }: { call: CallItem; store: RunPageStor
         <>
           <Charts call={call} />
           {failure === undefined &&
-            (result === "" ? <p class="t3">{isCutOff(call) ? text.cutOff : text.noResult}</p> : <Said call={call} />)}
+            (result === "" ? <p class="t3">{isStopped(call) ? text.cutOff : text.noResult}</p> : <Said call={call} />)}
         </>
       )}
     </>

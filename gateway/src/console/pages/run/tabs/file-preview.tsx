@@ -1,12 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import { request } from "../../../api/client.ts";
 import { Markdown } from "../../../parts/markdown.tsx";
+import { Picture } from "../../../parts/picture.tsx";
+import { sizeText } from "../../../words/format.ts";
 import { words } from "../../../words/words.ts";
 import { ChartView } from "../render/chart-view.tsx";
 import { CodeBlock, prettyJson } from "../render/code-block.tsx";
 import { readDiff } from "../render/diff-lines.ts";
 import { DiffView } from "../render/diff-view.tsx";
-import { Picture } from "../render/pictures.tsx";
 import { readCsv } from "../render/read-table.ts";
 import { TableView } from "../render/table-view.tsx";
 import { DocumentView } from "./document-view.tsx";
@@ -23,8 +24,9 @@ export type PreviewedFile = {
   readonly source: string;
 };
 
-/** The most bytes that are shown. */
+/** The most bytes of a file that is shown whole, and of the beginning of a longer one. */
 const maxBytes = 2_000_000;
+const beginningBytes = 200_000;
 
 const pictures: Readonly<Record<string, string>> = {
   png: "image/png",
@@ -45,18 +47,26 @@ export function FilePreview({ file }: { file: PreviewedFile }) {
   const picture = pictures[kind];
   if (picture !== undefined) return <Picture path={file.source} type={picture} name={file.path} />;
   if (kind === "pdf") return <DocumentView file={file} />;
-  if (file.size > maxBytes) return <p class="t3">{text.tooLong}</p>;
-  return <TextPreview file={file} kind={kind} />;
+  if (file.size <= maxBytes) return <TextPreview file={file} kind={kind} />;
+  return (
+    <>
+      <p class="t3 small">{text.beginning(sizeText(beginningBytes), sizeText(file.size))}</p>
+      <TextPreview file={file} kind={isTable(kind) ? kind : ""} />
+    </>
+  );
 }
+
+const isTable = (kind: string): boolean => kind === "csv" || kind === "tsv";
 
 function TextPreview({ file, kind }: { file: PreviewedFile; kind: string }) {
   const [content, setContent] = useState<string | undefined | null>(undefined);
   useEffect(() => {
     const gone = new AbortController();
+    const isLong = file.size > maxBytes;
     request(file.source, { signal: gone.signal })
-      .then((response) => response.arrayBuffer())
+      .then(async (response) => (isLong ? await beginningOf(response) : await response.arrayBuffer()))
       .then(
-        (bytes) => setContent(decodeText(bytes)),
+        (bytes) => setContent(decodeText(bytes, isLong)),
         () => setContent(null),
       );
     return () => gone.abort();
@@ -75,7 +85,7 @@ function TextPreview({ file, kind }: { file: PreviewedFile; kind: string }) {
       </ChartView>
     );
   }
-  if (kind === "csv" || kind === "tsv") {
+  if (isTable(kind)) {
     const [head = [], ...rows] = readCsv(content, content.length, kind === "tsv" ? "\t" : ",");
     return <TableView head={head} rows={rows} />;
   }
@@ -90,11 +100,29 @@ function TextPreview({ file, kind }: { file: PreviewedFile; kind: string }) {
   return changes.length > 0 ? <DiffView files={changes} /> : <CodeBlock text={content} />;
 }
 
-/** The bytes as text; null if they are not text. */
-function decodeText(bytes: ArrayBuffer): string | null {
+/** How a long file begins; the rest is not fetched. */
+async function beginningOf({ body }: Response): Promise<Uint8Array> {
+  const reader = body?.getReader();
+  const bytes = new Uint8Array(beginningBytes);
+  let length = 0;
+  while (reader !== undefined && length < bytes.length) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    const piece = value.subarray(0, bytes.length - length);
+    bytes.set(piece, length);
+    length += piece.length;
+  }
+  await reader?.cancel();
+  return bytes.subarray(0, length);
+}
+
+/** The bytes as text; null if they are not text. Of a beginning, its whole lines. */
+function decodeText(bytes: ArrayBuffer | Uint8Array, isBeginning: boolean): string | null {
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return text.includes("\0") ? null : text;
+    // A beginning may end within a letter.
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: isBeginning });
+    if (text.includes("\0")) return null;
+    return isBeginning ? text.slice(0, text.lastIndexOf("\n") + 1) || text : text;
   } catch {
     return null;
   }

@@ -8,13 +8,13 @@ import {
   asksOthers,
   endOf,
   failureOf,
-  isCutOff,
+  isStopped,
   startOf,
   type TreeItem,
   waitingFor,
   waitsForPerson,
 } from "../model/items.ts";
-import { failureIn, hintOf, type Row } from "../model/rows.ts";
+import { failureIn, hintOf, type Row, titleIn } from "../model/rows.ts";
 import type { Extent } from "../model/zoom.ts";
 import { toolIcon } from "../tool-icon.ts";
 import { briefTime } from "./time-axis.tsx";
@@ -108,7 +108,7 @@ function Twist({ foldable, folded, onFold }: { foldable: boolean; folded: boolea
 
 /** Takes the row, which is new when its item has changed. */
 function Name({ row }: { row: Row }) {
-  const { item, depth, repeats } = row;
+  const { item, repeats } = row;
   const text = words().run;
   const mark =
     failureIn(row) !== undefined ? (
@@ -117,7 +117,7 @@ function Name({ row }: { row: Row }) {
         {text.failed}
       </span>
     ) : (
-      isCutOff(item) && (
+      isStopped(item) && (
         <span class="st s-none small end">
           <StateGlyph state="canceled" label={false} />
           {words().states.canceled}
@@ -140,12 +140,12 @@ function Name({ row }: { row: Row }) {
       </>
     );
   }
-  const title = item.title === "" || depth === 0 ? item.name : item.title;
+  const title = titleIn(row);
   return (
     <>
       <AgentGlyph name={safeText(item.name)} flow={isFlow(item.name, asksOthers(item))} />
-      <span class="cut med">{shortLine(safeText(title), 80)}</span>
-      <span class="sr">{safeText(item.name)}</span>
+      <span class="cut med">{safeText(title)}</span>
+      {title !== item.name && <span class="sr">{safeText(item.name)}</span>}
       {item.elsewhere && <span class="t3 small">{text.elsewhere}</span>}
       {mark}
     </>
