@@ -163,7 +163,7 @@ test("planted faults are found", () => {
  */
 const readsWall = [
   "gateway/src/console/pages/run/plan-strip.tsx",
-  "gateway/src/console/pages/run/timeline/timeline.tsx",
+  "gateway/src/console/pages/run/run-store.ts",
   "gateway/src/console/pages/runs/list-store.ts",
   "gateway/src/console/words/format.ts",
   "gateway/src/registry/known-agent.ts",

@@ -39,6 +39,26 @@ test("only two iterations in a row that came to the same end a loop as stuck", a
   expect((end as AppError).message).toContain("iterations 3 and 4");
 });
 
+test("what is said during the last attempt, which passes, does not take its result away", async () => {
+  const said = { receiveMessages: async () => ["In red."] };
+  const { end, asks } = await performed({ maxIterations: 1 }, [paperAnswer("done")], [verdict(true)], said);
+  expect(end).toMatchObject({ answer: "done" });
+  expect(asks).toHaveLength(1);
+});
+
+test("after what was said during an attempt that passed, an attempt of a lower score is the result", async () => {
+  const said = [[], ["In red."]];
+  const { end, handedOn, asks } = await performed(
+    {},
+    [paperAnswer("done", { files: [paperFile("1")] }), paperAnswer("red", { files: [paperFile("2")] })],
+    [verdict(true, "x", 1), verdict(true, "y", 0.6)],
+    { receiveMessages: async () => said.shift() ?? [] },
+  );
+  expect(end).toMatchObject({ answer: "red" });
+  expect(asks[1]?.text).toContain("The task now:");
+  expect(handedOn).toContain(paperFile("2").sha256);
+});
+
 test("the first work that was finished is the result until a check was made, and no later one", async () => {
   const flow = { decide: async () => Promise.reject(new Error("no check")) };
   expect((await performed({}, [failing(), paperAnswer("first")], [], flow)).reached).toEqual(["first"]);

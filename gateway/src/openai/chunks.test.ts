@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Engine, FollowItem, RunRecord } from "manyhands/internal/core/runs/engine";
+import type { Engine, FollowItem, FollowPlace, RunRecord } from "manyhands/internal/core/runs/engine";
 import type { RunView } from "manyhands/internal/runs/run-view";
 import type { Runs } from "manyhands/internal/runs/runs";
 import { type ChunkOptions, chunks } from "./chunks.ts";
@@ -18,8 +18,8 @@ type Data = {
 async function chunksOf(items: readonly FollowItem[], over: Partial<ChunkOptions> = {}, shown: RunView = view) {
   const asked: unknown[] = [];
   const engine = {
-    async *follow(id: string, { after }: { readonly after: number }) {
-      asked.push([id, after]);
+    async *follow(id: string, { after, shown: isShown }: FollowPlace) {
+      asked.push([id, after, isShown]);
       yield* items;
     },
   } as unknown as Engine;
@@ -54,7 +54,8 @@ test("chunks are of one completion, of which the last alone is finished, then it
   ]);
   expect(frames.at(-1)).toEqual({ data: "[DONE]", plain: true });
   expect(asked).toEqual([
-    ["r1", 3],
+    // It was shown nothing yet of an answer that may have begun.
+    ["r1", 3, true],
     ["r1", "ann"],
   ]);
 });

@@ -50,7 +50,7 @@ const offering = (tools: readonly string[], changed: readonly string[] = []) => 
     definitions: tools.map((name) => ({ name, inputSchema: { type: "object", title: name } })),
     changed: new Set(changed),
   }),
-  health: () => ({ version: "2025-11-25" }),
+  health: () => ({ version: "2025-11-25", invalid: ["odd: no schema"] }),
 });
 
 test("servers are listed with their kind, the agents that have them, and no password or header", async () => {
@@ -112,7 +112,7 @@ test("what a server offers is shown, the schema of what changed with it, and app
   const shown = await settings.inspect("s", never);
   expect(shown).toEqual({
     ...{ state: "ready", protocol: "2025-11-25", milliseconds: expect.any(Number), seen: expect.any(String) },
-    invalid: [],
+    invalid: ["odd: no schema"],
     tools: [
       { name: "one", description: "", changed: false },
       { name: "two", description: "", changed: true, input: { type: "object", title: "two" } },

@@ -235,6 +235,37 @@ test("an answer reaches its question though the run tells something at that mome
   expect(await codeOf(answer("c", 1))).toBe("conflict");
 });
 
+test("a message that answers nothing is refused while a question is open, and else arrives however much the run tells", async () => {
+  await using at = place();
+  at.engine.work([{ kind: "asking", execute: async (run) => run.signal("never") }]);
+  const asked = { type: "question-asked", question: "Which?", kind: "question" };
+  const { run } = await at.engine.start({
+    ...{ kind: "asking", input: null, principal: "ann", contextId: "c" },
+    events: [asked],
+  });
+  let looks = 0;
+  const busy: Engine = {
+    ...at.engine,
+    async deliver(id, name, payload, options) {
+      if (options?.ifLast === undefined) return at.engine.deliver(id, name, payload, options);
+      looks++;
+      return "outdated";
+    },
+  };
+  const said = (messageId: string, questionEvent?: "none", engine = at.engine) =>
+    continueRun(
+      { ...at.intake, engine, kind: "asking" },
+      { id: run.id, contextId: "", questionEvent },
+      message(messageId, words("this")),
+      ann,
+    );
+  expect(await codeOf(said("a", "none"))).toBe("conflict");
+  expect(await codeOf(said("b"))).toBe("accepted");
+  expect(await codeOf(said("c", "none"))).toBe("accepted");
+  expect(await codeOf(said("d", "none", busy))).toBe("accepted");
+  expect([looks, await at.heard(run)]).toEqual([20, ["b", "c", "d"]]);
+});
+
 test("a message that is canceled before it arrives starts nothing when it does, and one that arrived is found", async () => {
   await using at = place();
   const canceled = await runOfMessage(at.intake, "late", "ann");

@@ -509,19 +509,19 @@ export const dataFaults: readonly Fault[] = [
   },
   {
     id: "trend-drawn-elsewhere",
-    file: "shared/src/tools/data/charts/insight-marks.ts",
+    file: "shared/src/tools/data/charts/marks/insight-marks.ts",
     find: `value("start") + value("slope") * index`,
     becomes: `value("slope") * index`,
     harm: "The line of a trend is drawn beside its values.",
-    tests: ["shared/src/tools/data/charts/mark-figures"],
+    tests: ["shared/src/tools/data/charts/marks/mark-figures"],
   },
   {
     id: "mark-of-another-series",
-    file: "shared/src/tools/data/charts/chart-frame.ts",
+    file: "shared/src/tools/data/charts/marks/chart-frame.ts",
     find: "each.series === series",
     becomes: `each.series !== ""`,
     harm: "A finding about one series is marked on all.",
-    tests: ["shared/src/tools/data/charts/mark-figures"],
+    tests: ["shared/src/tools/data/charts/marks/mark-figures"],
   },
   {
     id: "rows-left-out-in-silence",

@@ -676,7 +676,7 @@ export const runsFaults: readonly Fault[] = [
   {
     id: "an-answer-to-the-next-question",
     file: "shared/src/runs/accept-message.ts",
-    find: "if (askedBy !== question) throw notNow(question);",
+    find: "    if (askedBy !== question) throw notNow(question);\n",
     becomes: "",
     harm: "An answer that was meant for one question is taken for the next.",
     tests: ["shared/src/runs/runs"],

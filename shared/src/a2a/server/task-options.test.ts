@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import { FieldViolationsError } from "../wire-error.ts";
-import { mayWaitMs, meantMessage, taskOptions } from "./task-options.ts";
+import { mayAnswer, mayWaitMs, meantMessage, taskOptions } from "./task-options.ts";
 
 const under = (name: string, value: unknown) => ({ [`manyhands/${name}`]: value, "others/key": 1 });
 const list = (count: number, length = 1) => Array.from({ length: count }, () => "x".repeat(length));
@@ -22,6 +22,12 @@ test.each<readonly [object | undefined, object]>([
   [under("takenIn", []), { hops: 0, takenIn: [] }],
 ])("what a request says of its task is taken: %#", (metadata, options) => {
   expect(taskOptions(metadata as Record<string, unknown> | undefined)).toEqual(options as never);
+});
+
+test("a message may answer a question unless it says that it does not", () => {
+  const said = [undefined, {}, under("hops", 1), under("answers", true), under("answers", false)];
+  expect(said.map(mayAnswer)).toEqual([true, true, true, true, false]);
+  expect(() => mayAnswer(under("answers", "no"))).toThrow(FieldViolationsError);
 });
 
 test.each([

@@ -75,6 +75,7 @@ test("servers are added by an administrator with the key, and told as they are: 
     of("web", false, { ...ready, disabled: ["pay"], version: "1" }),
     of("far", true, { ...ready, state: "failed", tools: 0, error: "gone" }),
     of("slow", true, { ...ready, state: "starting", tools: 0 }),
+    of("odd", true, { ...ready, invalid: ["pay: no schema"] }),
     of("rest", true, "off"),
   );
   const created = await send("POST", "/mcp", mount);
@@ -86,6 +87,7 @@ test("servers are added by an administrator with the key, and told as they are: 
         { name: "web", replaced: false, state: "approval-pending", tools: 2, version: "1", awaitingApproval: ["pay"] },
         { name: "far", replaced: true, state: "error", tools: 0, error: "gone" },
         { name: "slow", replaced: true, state: "connecting", tools: 0 },
+        { name: "odd", replaced: true, state: "connected", tools: 2, invalid: ["pay: no schema"] },
         { name: "rest", replaced: true, state: "disabled", tools: 0 },
       ],
     },

@@ -221,3 +221,11 @@ test("what can be acted on is known by its role", () => {
   expect(acting.filter((role) => !actsByRole(role))).toEqual([]);
   expect(["list", "heading", "row", "generic", "text", ""].filter(actsByRole)).toEqual([]);
 });
+
+test("words before a field are its label where they are its name, and not where another field stands between", () => {
+  const field = (name: string, ref: number) => node("textbox", { name, ref });
+  expect(itemsOf(["First ", "name", field("First name", 1)])).toBe('textbox "First name" e1');
+  expect(itemsOf(["First ", field("name", 1), field("First name", 2)])).toBe(
+    'text \'First \' textbox "name" e1 textbox "First name" e2',
+  );
+});

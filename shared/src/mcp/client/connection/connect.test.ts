@@ -79,6 +79,23 @@ test("a program of an older revision is asked first what it speaks, and connecte
   expect([ending(), it.started[0]?.program.done.at(-1)]).toEqual([undefined, "kill"]);
 });
 
+test("of a program's list an invalid tool is left out, and told", async () => {
+  const tools = [{ name: "odd" }, { name: "one", inputSchema: { type: "object" } }];
+  const it = connecting({ command: "sh" }, ({ method }) =>
+    method === "tools/list"
+      ? { result: { tools } }
+      : method === "initialize"
+        ? old
+        : method.startsWith("notifications/")
+          ? undefined
+          : unknown,
+  );
+  const { client } = await it.connected();
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["one"]);
+  expect(it.heard).toEqual(["ready", "left out"]);
+  await client.close();
+});
+
 test("a connection that is closed ends its program, and one whose program ends says why and starts it anew", async () => {
   const it = connecting({ command: "sh" }, ({ method }) =>
     method === "tools/list"

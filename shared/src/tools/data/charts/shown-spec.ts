@@ -2,7 +2,7 @@ import type { ChartFile } from "./chart-file.ts";
 import type { ChartSpec } from "./chart-spec.ts";
 import { records } from "./chart-table.ts";
 import { finishedSpec } from "./finished-spec.ts";
-import { withMarks } from "./insight-marks.ts";
+import { withMarks } from "./marks/insight-marks.ts";
 
 /** A stored chart as Vega-Lite draws it: with its data, its title and the findings it shows. */
 export function shownSpec(chart: ChartFile): ChartSpec {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { circleIn, type PlacedFormula } from "./formula-dependencies.ts";
+import { circleIn, type PlacedFormula, readersOf } from "./formula-dependencies.ts";
 
 const cells = (formulas: Readonly<Record<string, string>>): PlacedFormula[] =>
   Object.entries(formulas).map(([place, formula]) => {
@@ -39,4 +39,20 @@ test("a column of ten thousand running sums is looked through at once", () => {
   }));
   expect(circleIn(running)).toBeUndefined();
   expect(circleIn([...running, { sheet: "S", column: 2, row: 2, formula: "C10001" }])).toHaveLength(10_002);
+});
+
+test("who reads a formula, over others too and in any sheet, is found; who reads the same place of another sheet is not", () => {
+  const all = cells({
+    "S!A1": "NOW()",
+    "S!B1": "A1+1",
+    "Other!C1": "SUM(S!B1:B9)",
+    "Other!B1": "A1",
+    "Other!D1": "B1*2",
+  });
+  const some = new Set(all.slice(0, 1));
+  expect([...readersOf(some, all)].map(({ sheet, column }) => [sheet, column])).toEqual([
+    ["S", 1],
+    ["S", 2],
+    ["Other", 3],
+  ]);
 });

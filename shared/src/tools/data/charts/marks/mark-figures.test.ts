@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { Finding } from "../insights/finding.ts";
+import type { Finding } from "../../insights/finding.ts";
+import type { Plot } from "../chart-roles.ts";
+import type { ChartSpec } from "../chart-spec.ts";
 import { chartFrame } from "./chart-frame.ts";
-import type { Plot } from "./chart-roles.ts";
-import type { ChartSpec } from "./chart-spec.ts";
 import { withMarks } from "./insight-marks.ts";
 
 type Layer = {

@@ -1,8 +1,8 @@
-import { isObject } from "../../../core/json.ts";
-import { seriesName } from "./chart-insights.ts";
-import type { Plot } from "./chart-roles.ts";
-import { type ChartSpec, fieldOf } from "./chart-spec.ts";
-import type { ChartValue } from "./chart-table.ts";
+import { isObject } from "../../../../core/json.ts";
+import { seriesName } from "../chart-insights.ts";
+import type { Plot } from "../chart-roles.ts";
+import { type ChartSpec, fieldOf } from "../chart-spec.ts";
+import type { ChartValue } from "../chart-table.ts";
 
 type Channel = "x" | "y";
 type Encoding = Readonly<Record<string, unknown>>;

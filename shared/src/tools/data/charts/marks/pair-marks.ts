@@ -1,7 +1,7 @@
-import type { Finding } from "../insights/finding.ts";
-import { mean } from "../insights/statistics.ts";
-import type { Plot } from "./chart-roles.ts";
-import type { ChartSpec } from "./chart-spec.ts";
+import type { Finding } from "../../insights/finding.ts";
+import { mean } from "../../insights/statistics.ts";
+import type { Plot } from "../chart-roles.ts";
+import type { ChartSpec } from "../chart-spec.ts";
 
 /**
  * The marks of a finding in a chart of slices or of points of two measures: the share in the

@@ -1,8 +1,8 @@
-import type { Finding } from "../insights/finding.ts";
-import { type FindingLanguage, sayNumber } from "../insights/say-finding.ts";
+import type { Finding } from "../../insights/finding.ts";
+import { type FindingLanguage, sayNumber } from "../../insights/say-finding.ts";
+import type { Plot } from "../chart-roles.ts";
+import type { ChartSpec } from "../chart-spec.ts";
 import { type ChartFrame, type ChartPoint, chartFrame } from "./chart-frame.ts";
-import type { Plot } from "./chart-roles.ts";
-import type { ChartSpec } from "./chart-spec.ts";
 import { accent, label, pairMarks } from "./pair-marks.ts";
 
 const words = { en: { mean: "mean", typical: "typical step" }, zh: { mean: "均值", typical: "典型变化" } };

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
-import { gaussian, seeded } from "../../../testing/data/noise.ts";
-import { chartInsights } from "./chart-insights.ts";
-import { type ChartKind, type Plot, resolveRoles } from "./chart-roles.ts";
-import { type ChartTable, records } from "./chart-table.ts";
-import { chooseSpec } from "./choose-spec.ts";
-import { finishedSpec } from "./finished-spec.ts";
+import { gaussian, seeded } from "../../../../testing/data/noise.ts";
+import { chartInsights } from "../chart-insights.ts";
+import { type ChartKind, type Plot, resolveRoles } from "../chart-roles.ts";
+import { type ChartTable, records } from "../chart-table.ts";
+import { chooseSpec } from "../choose-spec.ts";
+import { finishedSpec } from "../finished-spec.ts";
+import { inOrder } from "../plot-rows.ts";
+import { renderChart } from "../render/render-chart.ts";
 import { withMarks } from "./insight-marks.ts";
 import { accent } from "./pair-marks.ts";
-import { inOrder } from "./plot-rows.ts";
-import { renderChart } from "./render/render-chart.ts";
 
 const random = seeded(11);
 const months = Array.from(
