@@ -1,20 +1,7 @@
-import type { MemoryEntry, MemoryKind } from "../core/memory.ts";
 import type { Database } from "../durable/postgres/database.ts";
-import type { MemoryRows } from "../memory/memory-rows.ts";
+import { type EntryRow, entryColumns, entryOf, type MemoryRows, valuesOf } from "../memory/memory-rows.ts";
 import { bytesOf, vectorOf } from "../memory/vector-bytes.ts";
 
-type Row = {
-  readonly id: string;
-  readonly kind: string;
-  readonly text: string;
-  readonly sources: string;
-  readonly author: string;
-  readonly is_public: boolean;
-  readonly created: string;
-  readonly changed: string;
-};
-
-const columns = "id, kind, text, sources, author, is_public, created, changed";
 const terms = (parameter: string) => `array_to_tsvector(string_to_array(${parameter}, ' '))`;
 
 /** The entries of all machines with this database. `close` leaves the database open. */
@@ -25,14 +12,14 @@ export function memoryTable(database: Database): MemoryRows {
   };
   return {
     async all(principal) {
-      const select = `SELECT ${columns} FROM memories WHERE principal = $1 ORDER BY changed DESC, n DESC`;
-      return (await database.query<Row>(select, [principal])).map(entryOf);
+      const select = `SELECT ${entryColumns} FROM memories WHERE principal = $1 ORDER BY changed DESC, n DESC`;
+      return (await database.query<EntryRow>(select, [principal])).map(entryOf);
     },
     insert: (principal, entry, words, most) =>
       database.transaction(async (run) => {
         await run("SELECT pg_advisory_xact_lock(hashtextextended($1, 8))", [principal]);
         const added = await run(
-          `INSERT INTO memories (principal, ${columns}, terms)
+          `INSERT INTO memories (principal, ${entryColumns}, terms)
            SELECT $1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::boolean, $8::bigint, $9::bigint,
              ${terms("$10::text")}
            WHERE (SELECT count(*) FROM memories WHERE principal = $1::text) < $11::int RETURNING id`,
@@ -85,16 +72,5 @@ export function memoryTable(database: Database): MemoryRows {
         );
     },
     close: async () => undefined,
-  };
-}
-
-function valuesOf({ id, kind, text, sources, by, isPublic, createdAt, changedAt }: MemoryEntry) {
-  return [id, kind, text, JSON.stringify(sources), by, isPublic, createdAt, changedAt] as const;
-}
-
-function entryOf({ id, kind, text, sources, author, is_public, created, changed }: Row): MemoryEntry {
-  return {
-    ...{ id, kind: kind as MemoryKind, text, sources: JSON.parse(sources), by: author as MemoryEntry["by"] },
-    ...{ isPublic: is_public, createdAt: Number(created), changedAt: Number(changed) },
   };
 }

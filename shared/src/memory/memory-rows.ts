@@ -1,4 +1,4 @@
-import type { MemoryEntry } from "../core/memory.ts";
+import type { MemoryEntry, MemoryKind } from "../core/memory.ts";
 
 /** The vector of an entry as it was at `changedAt`. */
 export type EntryVector = { readonly id: string; readonly changedAt: number; readonly vector: Float32Array };
@@ -22,4 +22,32 @@ export interface MemoryRows {
   /** Keeps vectors of entries that have not changed since. */
   keepVectors(principal: string, model: string, vectors: readonly EntryVector[]): Promise<void>;
   close(): Promise<void>;
+}
+
+/** An entry as a row: PostgreSQL gives its long numbers as texts, SQLite has no truth values. */
+export type EntryRow = {
+  readonly id: string;
+  readonly kind: string;
+  readonly text: string;
+  readonly sources: string;
+  readonly author: string;
+  readonly is_public: boolean | number;
+  readonly created: number | string;
+  readonly changed: number | string;
+};
+
+/** The columns of a row, in the order of `valuesOf`. */
+export const entryColumns = "id, kind, text, sources, author, is_public, created, changed";
+
+/** The values of an entry's row. */
+export function valuesOf({ id, kind, text, sources, by, isPublic, createdAt, changedAt }: MemoryEntry) {
+  return [id, kind, text, JSON.stringify(sources), by, isPublic, createdAt, changedAt] as const;
+}
+
+/** The entry of a row. */
+export function entryOf({ id, kind, text, sources, author, is_public, created, changed }: EntryRow): MemoryEntry {
+  return {
+    ...{ id, kind: kind as MemoryKind, text, sources: JSON.parse(sources), by: author as MemoryEntry["by"] },
+    ...{ isPublic: Boolean(is_public), createdAt: Number(created), changedAt: Number(changed) },
+  };
 }

@@ -2,8 +2,7 @@ import { Database } from "bun:sqlite";
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { AppError } from "../core/errors.ts";
-import type { MemoryEntry, MemoryKind } from "../core/memory.ts";
-import type { MemoryRows } from "./memory-rows.ts";
+import { type EntryRow, entryColumns, entryOf, type MemoryRows, valuesOf } from "./memory-rows.ts";
 import { bytesOf, vectorOf } from "./vector-bytes.ts";
 
 /** How long a statement waits for another process that writes. */
@@ -19,17 +18,6 @@ const migrations = [
      terms, content = 'memories', content_rowid = 'n', tokenize = 'unicode61 remove_diacritics 0');`,
 ];
 
-type Row = {
-  readonly id: string;
-  readonly kind: string;
-  readonly text: string;
-  readonly sources: string;
-  readonly author: string;
-  readonly is_public: number;
-  readonly created: number;
-  readonly changed: number;
-};
-
 /** The entries in this file, which is made readable only by its owner. */
 export function sqliteRows(path: string): MemoryRows {
   mkdirSync(dirname(path), { recursive: true });
@@ -44,13 +32,13 @@ export function sqliteRows(path: string): MemoryRows {
   return { ...reads(db), ...writes(db), close: async () => db.close() };
 }
 
-const columns = "id, kind, text, sources, author, is_public, created, changed";
-
 function reads(db: Database): Pick<MemoryRows, "all" | "match" | "vectors"> {
   return {
     all: async (principal) =>
       db
-        .query<Row, [string]>(`SELECT ${columns} FROM memories WHERE principal = ? ORDER BY changed DESC, n DESC`)
+        .query<EntryRow, [string]>(
+          `SELECT ${entryColumns} FROM memories WHERE principal = ? ORDER BY changed DESC, n DESC`,
+        )
         .all(principal)
         .map(entryOf),
     match: async (principal, terms, most) =>
@@ -90,7 +78,7 @@ function writes(db: Database): Pick<MemoryRows, "insert" | "update" | "remove" |
         .transaction(() => {
           const { changes } = db
             .query(
-              `INSERT INTO memories (principal, ${columns}, terms) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+              `INSERT INTO memories (principal, ${entryColumns}, terms) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
                WHERE (SELECT count(*) FROM memories WHERE principal = ?) < ?`,
             )
             .run(principal, ...valuesOf(entry), terms.join(" "), principal, most);
@@ -140,15 +128,4 @@ function migrate(db: Database, path: string): void {
     for (const migration of migrations.slice(version())) db.run(migration);
     db.run(`PRAGMA user_version = ${migrations.length}`);
   }).immediate();
-}
-
-function valuesOf({ id, kind, text, sources, by, isPublic, createdAt, changedAt }: MemoryEntry) {
-  return [id, kind, text, JSON.stringify(sources), by, isPublic ? 1 : 0, createdAt, changedAt] as const;
-}
-
-function entryOf({ id, kind, text, sources, author, is_public, created, changed }: Row): MemoryEntry {
-  return {
-    ...{ id, kind: kind as MemoryKind, text, sources: JSON.parse(sources), by: author as MemoryEntry["by"] },
-    ...{ isPublic: is_public === 1, createdAt: created, changedAt: changed },
-  };
 }
