@@ -158,6 +158,40 @@ test("on a phone nothing but code and tables scrolls sideways, and a call opens 
   expect(await page.evaluate(wide)).toBe(false);
 });
 
+test("on a slow line a run that has ended is not shown running, and what could not be fetched is not said to be nothing", async () => {
+  await using gateway = await startGateway();
+  const id = await startRun(gateway, "echo", "Count the whales");
+  await using opened = await open(gateway, "#/waiting");
+  const { page } = opened;
+  await page.getByRole("heading", { name: "Waiting for you", level: 1 }).waitFor();
+  const [gate, code] = [Promise.withResolvers<void>(), /\.js$/];
+  await page.route("**/tree**", (route) => gate.promise.then(() => route.continue()));
+  await page.route("**/files", (route) => route.abort());
+  await page.route(code, (route) => route.abort());
+  const goTo = (place: string) => page.evaluate(`location.hash = "${place}"`);
+  await goTo("#/settings");
+  await page.getByText("The gateway cannot be reached.").first().waitFor();
+  await page.unroute(code);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { name: "Settings", level: 1 }).waitFor();
+
+  await goTo(`#/runs/${id}`);
+  await page.locator('.head .st[data-state="completed"]').waitFor();
+  const inspector = page.getByRole("complementary", { name: "What was done" });
+  await inspector.getByText("Loading").waitFor();
+  expect(await page.getByRole("tree").locator(".spin").count()).toBe(0);
+  gate.resolve();
+  await inspector.getByRole("heading", { name: "Answer" }).waitFor();
+  expect(await inspector.getByText("Loading").count()).toBe(0);
+
+  await goTo(`#/runs/${id}/files`);
+  await page.getByRole("main").getByRole("button", { name: "Try again" }).waitFor();
+  expect(await page.getByText("No files.").count()).toBe(0);
+  await page.unroute("**/files");
+  await page.getByRole("main").getByRole("button", { name: "Try again" }).click();
+  await page.getByText("No files.").waitFor();
+});
+
 test("the list keeps its order while runs start, counts the new ones, and another principal sees none of them", async () => {
   await using gateway = await startGateway({ token: "t" });
   const start = (input: string, token: string) =>

@@ -1,6 +1,6 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Empty } from "../parts/empty.tsx";
+import { Unavailable } from "../parts/not-found.tsx";
 import { words } from "../words/words.ts";
 
 /**
@@ -11,8 +11,9 @@ export function lazyPage<Props extends object>(load: () => Promise<ComponentType
   const held: { page?: ComponentType<Props> } = {};
   return function LazyPage(props: Props) {
     const [state, setState] = useState<"loading" | "there" | "failed">(held.page === undefined ? "loading" : "there");
-    useEffect(() => {
+    const get = () => {
       if (held.page !== undefined) return;
+      setState("loading");
       load().then(
         (page) => {
           held.page = page;
@@ -20,13 +21,14 @@ export function lazyPage<Props extends object>(load: () => Promise<ComponentType
         },
         () => setState("failed"),
       );
-    }, []);
+    };
+    useEffect(get, []);
     if (held.page !== undefined) {
       const Page = held.page;
       return <Page {...props} />;
     }
     return state === "failed" ? (
-      <Empty title={words().failedHere} />
+      <Unavailable retry={get} />
     ) : (
       <p class="sr" role="status">
         {words().loading}

@@ -1,5 +1,6 @@
 import { address } from "../state/router.ts";
 import { words } from "../words/words.ts";
+import { Button } from "./button.tsx";
 import { Empty } from "./empty.tsx";
 
 /** What is shown where there is nothing. */
@@ -18,6 +19,20 @@ export function NotFound() {
           }
         >
           {text.notFoundMore}
+        </Empty>
+      </div>
+    </div>
+  );
+}
+
+/** What is shown where something could not be fetched. */
+export function Unavailable({ retry }: { readonly retry: () => void }) {
+  const text = words();
+  return (
+    <div class="scroll">
+      <div class="alone">
+        <Empty title={text.failedHere} action={<Button onClick={retry}>{text.tryAgain}</Button>}>
+          {text.unreachable}
         </Empty>
       </div>
     </div>

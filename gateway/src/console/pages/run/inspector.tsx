@@ -50,7 +50,7 @@ function CallInspector({ call, store }: { call: CallItem; store: RunPageStore })
     store.tree.runs.get(call.runId)?.name ?? "",
     text.eventNumber(call.started.seq),
     clockText(call.started.at),
-    tookText(call),
+    tookText(call, store),
   ];
   return (
     <>

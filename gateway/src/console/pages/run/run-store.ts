@@ -23,8 +23,10 @@ export type RunPageStore = {
   readonly version: ReadonlySignal<number>;
   readonly run: ReadonlySignal<RunView | undefined>;
   readonly connected: ReadonlySignal<boolean>;
-  /** Whether the events so far are there. */
-  readonly loaded: ReadonlySignal<boolean>;
+  /** Whether the run has ended and its events are not all there yet. */
+  isReading(): boolean;
+  /** Until when the run goes on, as far as is known. */
+  now(): number;
   readonly problem: ReadonlySignal<unknown>;
   refresh(): void;
   close(): void;
@@ -37,7 +39,6 @@ export function openRunStore(id: string): RunPageStore {
   const version = signal(0);
   const run = signal<RunView | undefined>(undefined);
   const connected = signal(true);
-  const loaded = signal(false);
   const problem = signal<unknown>(undefined);
   const gone = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -73,6 +74,8 @@ export function openRunStore(id: string): RunPageStore {
       if (isEvent(event, "tool-ended")) live.end(runId);
     }
   };
+  const endedAt = () =>
+    run.value !== undefined && hasEnded(run.value.status) ? Date.parse(run.value.updatedAt) : undefined;
   const draw = drawing(version);
   const follow = async () => {
     let since = performance.now();
@@ -96,7 +99,9 @@ export function openRunStore(id: string): RunPageStore {
     if (run.value !== undefined && !hasEnded(run.value.status) && !document.hidden) draw.soon();
   }, clockMs);
   return {
-    ...{ tree, live, version, run, connected, loaded, problem, refresh },
+    ...{ tree, live, version, run, connected, problem, refresh },
+    isReading: () => endedAt() !== undefined && tree.root.ended === undefined,
+    now: () => endedAt() ?? Date.now(),
     close() {
       gone.abort();
       clearTimeout(timer);

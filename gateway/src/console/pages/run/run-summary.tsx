@@ -35,7 +35,7 @@ export function RunSummary({ item, store }: { item: RunItem; store: RunPageStore
         event={item.events[0]}
         title={item.title === "" ? item.name : item.title}
         icon={flow ? "flow" : "agent"}
-        note={[item.name, begun, tookText(item)].filter((one) => one !== "").join(" · ")}
+        note={[item.name, begun, tookText(item, store)].filter((one) => one !== "").join(" · ")}
       />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keys. */}
       <section class="scroll insp-body" tabIndex={0} aria-label={text.run.summary}>

@@ -48,7 +48,7 @@ function Running({ call, store }: { call: CallItem; store: RunPageStore }) {
   return (
     <>
       <p class="t3" role="status">
-        {tookText(call)}
+        {tookText(call, store)}
       </p>
       <Given call={call} />
       {output && <Terminal command={commandOf(call)} output={output.text} />}

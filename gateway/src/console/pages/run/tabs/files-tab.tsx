@@ -3,6 +3,7 @@ import { runPath } from "../../../api/catalog.ts";
 import { get, request } from "../../../api/client.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Empty } from "../../../parts/empty.tsx";
+import { Unavailable } from "../../../parts/not-found.tsx";
 import { artifactPath } from "../../../parts/picture.tsx";
 import { complain } from "../../../parts/toast.tsx";
 import { place } from "../../../state/router.ts";
@@ -32,14 +33,23 @@ export function FilesTab({ store }: { store: RunPageStore }) {
   const text = words().run;
   const run = store.run.value;
   const id = store.tree.root.runId;
-  const [listed, setListed] = useState<Listed>({ files: [], complete: true });
+  const [listed, setListed] = useState<Listed | undefined>(undefined);
+  const [failed, setFailed] = useState(false);
+  const [tried, setTried] = useState(0);
   const ended = store.tree.root.ended !== undefined;
   useEffect(() => {
     const gone = new AbortController();
     const look = () =>
       get<Listed>(`${runPath(id)}/files`, gone.signal).then(
-        setListed,
-        (error) => gone.signal.aborted || complain(error),
+        (found) => {
+          setListed(found);
+          setFailed(false);
+        },
+        (error) => {
+          if (gone.signal.aborted) return;
+          complain(error);
+          setFailed(true);
+        },
       );
     void look();
     const timer = ended ? undefined : setInterval(() => document.hidden || void look(), lookEveryMs);
@@ -47,12 +57,12 @@ export function FilesTab({ store }: { store: RunPageStore }) {
       gone.abort();
       clearInterval(timer);
     };
-  }, [id, ended]);
+  }, [id, ended, tried]);
   const results: PreviewedFile[] = (run?.files ?? []).map((file) => ({
     ...{ key: `result/${file.sha256}/${file.name}`, group: text.results, path: file.name, size: file.size },
     source: artifactPath(file),
   }));
-  const work: PreviewedFile[] = listed.files.map(({ runId, agent, path, size, modifiedAt }) => ({
+  const work: PreviewedFile[] = (listed?.files ?? []).map(({ runId, agent, path, size, modifiedAt }) => ({
     ...{ key: `${runId}/${path}`, group: agent, path, size, modifiedAt },
     source: `${runPath(runId)}/file?${new URLSearchParams({ path })}`,
   }));
@@ -63,6 +73,8 @@ export function FilesTab({ store }: { store: RunPageStore }) {
     // On a narrow screen the file is below the list.
     if (chosen !== undefined && matchMedia("(max-width: 900px)").matches) preview.current?.scrollIntoView();
   }, [chosen?.key]);
+  if (all.length === 0 && listed === undefined)
+    return failed ? <Unavailable retry={() => setTried(tried + 1)} /> : <p class="sr">{words().loading}</p>;
   if (all.length === 0)
     return (
       <div class="scroll">
@@ -81,7 +93,7 @@ export function FilesTab({ store }: { store: RunPageStore }) {
             <FileTree files={files} chosen={chosen?.key} />
           </section>
         ))}
-        {!listed.complete && <p class="t3 small">{text.moreFiles}</p>}
+        {listed?.complete === false && <p class="t3 small">{text.moreFiles}</p>}
       </nav>
       <section class="scroll file-shown" ref={preview} aria-label={chosen?.path ?? text.pickFile}>
         {chosen ? <Shown key={chosen.key} file={chosen} /> : <p class="t3">{text.pickFile}</p>}

@@ -72,7 +72,7 @@ function Tree({ store }: { store: RunPageStore }) {
     focusRow(list.current, row.item.key);
   };
   const next = nextOf(current, move);
-  const zoom = useZoom(extentOf(tree.root, Date.now()), chosen);
+  const zoom = useZoom(extentOf(tree.root, store.now()), chosen);
   useRunKeys({ current, move, next, follow: follow.toggle });
   const fits = (row: Row) => find.value !== "" && matches(row, find.value);
   const isFolded = ({ item, repeats, opened: isOpen }: Row) =>
@@ -94,7 +94,7 @@ function Tree({ store }: { store: RunPageStore }) {
         }}
       >
         <Rows
-          {...{ rows, from, to, rowHeight, at, isFolded, zoom }}
+          {...{ rows, from, to, rowHeight, at, isFolded, zoom, reading: store.isReading() }}
           isDimmed={(row) => find.value !== "" && !fits(row)}
           onFold={fold}
           onSelect={choose}
@@ -116,6 +116,7 @@ function Rows({
   rowHeight,
   at,
   zoom,
+  reading,
   isFolded,
   isDimmed,
   ...acts
@@ -126,6 +127,7 @@ function Rows({
   readonly rowHeight: number;
   readonly at: number;
   readonly zoom: Zoom;
+  readonly reading: boolean;
   readonly isFolded: (row: Row) => boolean;
   readonly isDimmed: (row: Row) => boolean;
   readonly onFold: (row: Row, folds: boolean) => void;
@@ -144,6 +146,7 @@ function Rows({
             place={from + index + 1}
             count={rows.length}
             extent={zoom.shown}
+            reading={reading}
             chosen={from + index === at}
             folded={isFolded(row)}
             dimmed={isDimmed(row)}

@@ -28,6 +28,8 @@ type Props = {
   readonly place: number;
   readonly count: number;
   readonly extent: Extent;
+  /** Whether how it ended is still to come. */
+  readonly reading: boolean;
   readonly chosen: boolean;
   readonly folded: boolean;
   readonly dimmed: boolean;
@@ -36,7 +38,7 @@ type Props = {
 };
 
 /** A row of the tree with its bars. */
-export function TreeRow({ row, top, place, extent, chosen, folded, dimmed, ...rest }: Props) {
+export function TreeRow({ row, top, place, extent, reading, chosen, folded, dimmed, ...rest }: Props) {
   const { item, depth } = row;
   const foldable = isFoldable(row);
   const took = tookOf(row);
@@ -66,7 +68,7 @@ export function TreeRow({ row, top, place, extent, chosen, folded, dimmed, ...re
           <Bars key={one.key} item={one} extent={extent} />
         ))}
       </span>
-      <span class="dur">{took === undefined ? <StateGlyph state={stateOf(item)} /> : briefTime(took)}</span>
+      <span class="dur">{took === undefined ? reading || <StateGlyph state={stateOf(item)} /> : briefTime(took)}</span>
     </div>
   );
 }
