@@ -214,14 +214,14 @@ test("a debater that missed a round gets every argument since it last spoke", as
   ]);
 });
 
-test("a debater whose turn failed may have forgotten what it said: it is shown that again", async () => {
+test("a debater whose turn failed still has its conversation: what it said is not shown to it again", async () => {
   await using flow = await flowForTest(debate, {
     agents: { one: echo("one"), two: (request, n) => (n === 1 ? refusal("not now") : echo("two")(request)) },
     model: differing,
   });
   const { record } = await flow.run({ text: "Which?", options: { positions } });
   const { arguments: made } = (record.output as { data: { arguments: { text: string }[] } }).data;
-  expect(made.at(-1)?.text).toBe("two answers 1,3,2");
+  expect(made.at(-1)?.text).toBe("two answers 1,3");
 });
 
 test("a judge that cites an argument nobody made is asked again, or there is no verdict", async () => {

@@ -61,6 +61,17 @@ test("later it gets what the others said since it last spoke, and what it said i
   expect(first).toContain(`orders:\n\n${shown(1, "A", 1)}\n\n${shown(2, "B", 1)}\n\nAnswer them`);
 });
 
+test("where the others were absent, nobody is asked to answer them", () => {
+  const alone = debate({ round: 1, arguments: [said(1, 1, one)] });
+  expect(turnText(alone, one, 2, true)).toBe(`${role(one)}
+
+This is round 2. The others have said nothing since your last argument.
+
+Your own arguments so far are [1].
+
+Give your argument again, better founded where it can be. At most 300 words, as one argument that stands by itself.`);
+});
+
 test("long arguments are cut so that all fit together", () => {
   const long = { ...said(1, 1, one), text: "x".repeat(20_000) };
   expect(argumentsText([long])).toContain(`${"x".repeat(16_000)}\n[cut off]`);

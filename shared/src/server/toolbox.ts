@@ -141,7 +141,7 @@ function reachOf(tier: Sandbox["tier"], domains: readonly string[]): ReachText {
     return { told, whenMissed: told };
   }
   if (tier !== "srt" || domains.length === 0) {
-    const whenMissed = "It reaches no network: nothing can be installed.";
+    const whenMissed = "Commands reach no network: nothing can be installed.";
     return { told: "It reaches no network.", whenMissed };
   }
   const told = `On the network what it runs reaches only ${domains.join(", ")}.`;
