@@ -284,8 +284,9 @@ api_key = "key-of-two"
 test("sizes use 1024, units in either case, and bytes without a unit", async () => {
   const bytes = async (size: string) =>
     (await loadConfig({ cwd: await folderWith(`[sandbox]\nmemory_limit = "${size}"\n`), env: {} })).sandbox.memoryBytes;
-  const sizes = ["512", "2k", "1.5M", "1GB", "1gb"];
-  expect(await Promise.all(sizes.map(bytes))).toEqual([512, 2048, 1_572_864, 2 ** 30, 2 ** 30]);
+  const sizes = ["512000000", "200000k", "100.5M", "1GB", "1gb"];
+  const found = [512_000_000, 204_800_000, 105_381_888, 2 ** 30, 2 ** 30];
+  expect(await Promise.all(sizes.map(bytes))).toEqual(found);
 });
 
 test("OpenManus's limit on input tokens applies if no other is set, and 0 means no limit", async () => {
