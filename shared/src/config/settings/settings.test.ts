@@ -550,6 +550,13 @@ test("a file of an agent or a flow that is not there is found before anything st
     const config = await loadConfig({ cwd: await folderWith(`[${section}]\nentry = "gone.ts"\n`), env: {} });
     await expect(checkNamedFiles(config)).rejects.toThrow(`${section}.entry cannot be "gone.ts"`);
   }
+  for (const table of ["gateway", "agents.swe", "peers.far"]) {
+    const cwd = await folderWith(`peers.far.url = "https://far.example"\n${table}.card_keys = "gone.json"\n`);
+    const config = await loadConfig({ cwd, env: {} });
+    await expect(checkNamedFiles(config)).rejects.toThrow(`[${table}] card_keys: there is no file ${cwd}/gone.json.`);
+    await Bun.write(join(cwd, "gone.json"), "{}");
+    await checkNamedFiles(config);
+  }
 });
 
 test("an empty text in the file is not set, at any depth, and shadows no default", async () => {
