@@ -167,6 +167,7 @@ const readsWall = [
   "gateway/src/console/pages/runs/list-store.ts",
   "gateway/src/console/words/format.ts",
   "gateway/src/registry/known-agent.ts",
+  "gateway/src/rest/change-stream.ts",
   "gateway/src/shares/share-store.ts",
   "gateway/src/starts/notify/send-news.ts",
   "gateway/src/starts/schedules/scheduler.ts",
@@ -189,6 +190,7 @@ const readsWall = [
   "shared/src/models/chat/ask-chat.ts",
   "shared/src/models/native/native-protocol.ts",
   "shared/src/runs/sweep.ts",
+  "shared/src/telemetry/export-traces.ts",
   "shared/src/tools/code/checkpoints/checkpoint-store.ts",
 ];
 

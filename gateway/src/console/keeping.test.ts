@@ -130,7 +130,7 @@ test("what was done is told for six seconds, what failed for twelve, each by its
   using later = spyOn(globalThis, "setTimeout").mockReturnValue(0 as never);
   const { toast, complain, Toasts } = await at.load("parts/toast.tsx");
   const shown = () =>
-    (Toasts() as Said).props.children.map(({ props }) => props as { class: string; children: unknown });
+    (Toasts({}) as Said).props.children.map(({ props }) => props as { class: string; children: unknown });
   const words = () => shown().map(({ children }) => (children as [{ props: { children: string } }])[0].props.children);
   let undone = 0;
   toast("Deleted.", () => undone++);

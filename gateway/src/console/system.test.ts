@@ -300,3 +300,31 @@ test("on a phone and in Chinese nothing is wider than the screen", async () => {
     await look(page, `${place?.split("?")[0]?.replace("/", "-")}-phone`);
   }
 });
+
+test("what fails in a dialog is told in it, where it is read aloud, and every dialog stands in the middle", async () => {
+  await using opened = await open("#/agents");
+  const { page } = opened;
+  await page.getByRole("button", { name: "Add an agent" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Address of the agent or its card").fill("http://127.0.0.1:9/");
+  await dialog.getByRole("button", { name: "Add" }).click();
+  await dialog.getByRole("alert").getByText("There is no agent").waitFor();
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  // It goes on where the page can be read again.
+  await page.getByRole("alert").getByText("There is no agent").waitFor();
+  const headings = new Set<number | undefined>();
+  for (const [place, button] of [
+    ["agents", "Add an agent"],
+    ["settings/tokens", "New token"],
+    ["starts", "Add a schedule"],
+  ] as const) {
+    await page.goto(`${gateway.url}/#/${place}`);
+    await page.getByRole("button", { name: button }).first().click();
+    const { y = 0, height = 0 } = (await dialog.boundingBox()) ?? {};
+    expect([place, Math.abs(900 - height - 2 * y) < 3]).toEqual([place, true]);
+    headings.add((await dialog.getByRole("heading").first().boundingBox())?.height);
+    await page.keyboard.press("Escape");
+  }
+  expect(headings.size).toBe(1);
+});

@@ -107,6 +107,16 @@ test("a run whose change is seen only after that of a later one is told neverthe
   }
 });
 
+test("what changes after the clock was set back is told, although a run is from the future then", async () => {
+  const { world, news, next } = changesForTest();
+  world.runs = [stored("later", Date.now() + 3_600_000)];
+  await next();
+  world.runs.push(stored("now", Date.now()));
+  const change = next();
+  news();
+  expect((await change)?.runs.map(({ id }) => id)).toEqual(["now"]);
+});
+
 test("a reader hears that more runs changed than are listed, and of a long list at first nothing", async () => {
   const { world, news, next } = changesForTest({ most: 1 });
   world.runs = [stored("a", 10_000), stored("b", 10_001)];

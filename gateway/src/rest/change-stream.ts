@@ -86,7 +86,8 @@ function createLook({ runs }: Pick<ChangeDeps, "runs">, principal: string): () =
   let seen: ReadonlyMap<string, string> | undefined;
   let newest = 0;
   return async () => {
-    const since = seen === undefined ? {} : { updatedSince: newest - overlapMs };
+    // A clock that was set back must not hide what happens until it is the time of then again.
+    const since = seen === undefined ? {} : { updatedSince: Math.min(newest, Date.now()) - overlapMs };
     const page = await runs.list({ ...since, limit: listedAtOnce, countAtMost: 0 }, principal);
     const stateOf = (run: (typeof page.runs)[number]) => `${run.lastEvent} ${run.status}`;
     const before = seen;

@@ -139,6 +139,7 @@ test.skipIf(!linux)(
     const install = [...first, "install", "-y", "--no-install-recommends"];
     const how = (timeoutMs: number) => ({ cwd: root, env: { DEBIAN_FRONTEND: "noninteractive" }, timeoutMs });
     expect(ran.map(([argv, options]) => [argv.filter((one) => !one.startsWith("fonts-")), options])).toEqual([
+      [["dpkg", "--configure", "-a"], how(60_000)],
       [[...first, "update"], how(60_000)],
       [[...install, "ripgrep", "python3"], how(110_000)],
       [[...install, "chromium-headless-shell"], how(240_000)],

@@ -37,7 +37,7 @@ export function canInstall(): boolean {
 
 /**
  * Installs small programs in one apt-get call and the browser, which is big and has another name in
- * some distributions, in a second one. Takes at most about seven minutes, and 15 seconds for a
+ * some distributions, in a second one. Takes at most about eight minutes, and 15 seconds for a
  * server that does not answer. Returns the outcome of the first command that failed.
  */
 export async function installPrograms(programs: readonly Program[], cwd: string): Promise<ProgramOutcome> {
@@ -51,6 +51,9 @@ export async function installPrograms(programs: readonly Program[], cwd: string)
     "DPkg::Lock::Timeout=60",
   ];
   const env = { DEBIAN_FRONTEND: "noninteractive" };
+  // One that was killed half-way, or with its machine, stands in the way of all that follow.
+  const toItsEnd = ["dpkg", "--configure", "-a"];
+  await runProgram(toItsEnd, { cwd, env, timeoutMs: 60_000 }).catch(() => undefined);
   const update = await runProgram(["apt-get", ...options, "update"], { cwd, env, timeoutMs: 60_000 });
   const install = (some: readonly Program[], timeoutMs: number) => {
     const packages = some.flatMap((program) => program.packages["apt-get"] ?? []);

@@ -11,12 +11,13 @@ afterAll(() => rm(folder, { recursive: true }));
  * Runs set-up over an empty workspace, seeing only the programs named, with a stand-in for apt-get
  * that can install.
  */
-async function setUpWith(programs: readonly string[], asked: { system: boolean; aptGet?: string }) {
+async function setUpWith(programs: readonly string[], asked: { system: boolean; aptGet?: string; dpkg?: string }) {
   const home = mkdtempSync(join(folder, "run-"));
   const bin = join(home, "bin");
   await mkdir(bin);
   for (const name of programs) await script(join(bin, name), "exit 0");
-  if (asked.aptGet !== undefined) await script(join(bin, "apt-get"), asked.aptGet.replaceAll("BIN", bin));
+  for (const [name, body] of [["apt-get", asked.aptGet] as const, ["dpkg", asked.dpkg] as const])
+    if (body !== undefined) await script(join(bin, name), body.replaceAll("BIN", bin));
   await writeFile(join(home, "package.json"), '{"name":"empty"}');
   await writeFile(join(home, "bun.lock"), '{"lockfileVersion":1,"workspaces":{"":{"name":"empty"}}}');
   const code = `import { setUp } from ${JSON.stringify(join(import.meta.dir, "setup.ts"))};
@@ -64,6 +65,16 @@ test("as root with apt-get the missing programs are installed, the browser apart
     expect(table).toContain("Or, for the browser alone: bunx playwright install --only-shell chromium");
   } else expect(table).toContain("sudo apt-get install");
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  "an installation that was killed half-way is brought to its end before the next one",
+  async () => {
+    const aptGet = `case "$*" in *install*python3*) [ -e BIN/configured ] || exit 100; printf "#!/bin/sh\\n" > BIN/python3; /bin/chmod +x BIN/python3;; esac`;
+    const dpkg = '[ "$*" = "--configure -a" ] && : > BIN/configured';
+    const { findings } = await setUpWith(["bwrap", "socat", "rg", "git"], { system: true, aptGet, dpkg });
+    expect(findings).toContain("python3 installed");
+  },
+);
 
 test("a set-up that may not change the system installs nothing", async () => {
   const aptGet = 'printf "#!/bin/sh\\n" > BIN/python3; /bin/chmod +x BIN/python3';

@@ -24,6 +24,7 @@ import { secretConfig } from "./secrets/secret-config.ts";
 import type { Sections } from "./sections/sections.ts";
 import { notesOn } from "./settings/notes.ts";
 import { readSettings, type Settings, type SettingsSource } from "./settings/settings.ts";
+import { bytesOf } from "./size.ts";
 import { type BucketConfig, bucketConfig } from "./storage/bucket-config.ts";
 import { databaseConfig } from "./storage/database-config.ts";
 import { type EngineConfig, engineConfig } from "./storage/engine-config.ts";
@@ -253,13 +254,6 @@ function headersOf(text = ""): Readonly<Record<string, string>> {
       return [pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())];
     }),
   );
-}
-
-/** Bytes of a size such as `512m` or `2g` (of 1024, as containers count). */
-function bytesOf(size: string): number {
-  const [, amount, unit] = /^([\d.]+)([kmg]?)b?$/i.exec(size) ?? [];
-  const power = ["", "k", "m", "g"].indexOf(unit?.toLowerCase() ?? "");
-  return Math.floor(Number(amount) * 1024 ** power);
 }
 
 /** The folder of the settings file, or where there is none the working directory. */

@@ -446,7 +446,7 @@ test.each<[key: string, right: readonly unknown[], wrong: readonly unknown[]]>([
   ["retention.every", ["4s"], ["0", "never"]],
   ["artifacts.prefix", ["a", "a/b.c-d"], ["/a", "a/", "a//b", "a b", ""]],
   ["telemetry.otlp_headers", ["a=b", "a=b,c=d"], ["a", "=b", "a=b,c", "a=b,,c=d"]],
-  ["sandbox.memory_limit", ["512m", "1.5GB", "100"], ["m", "1.m", "1t", "x1m", "1mx"]],
+  ["sandbox.memory_limit", ["512m", "1.5GB", "32m", "33554432"], ["m", "1.m", "1t", "x1m", "1mx", "0", "512", "31m"]],
   ["search.country", ["us", "DE"], ["usa", "1a"]],
   ["search.engine", ["google", "DuckDuckGo"], ["altavista"]],
   [

@@ -208,6 +208,25 @@ test("what was long done while no exporter lived is sent from where the last one
   expect(await Bun.file(join(folder, "stopped.json")).json()).toEqual({ through: 2_000_000 });
 });
 
+test("what is done after the clock was set back is sent at once, and what was done before it once", async () => {
+  const { store, work } = storeOf();
+  const { sent, traces } = passesOver(store, "set-back.json");
+  await until(async () => Bun.file(join(folder, "set-back.json")).exists());
+  work("future", Date.now() + 3_600_000);
+  await until(async () => sent.includes("execute_tool future"));
+  work("now", Date.now());
+  await until(async () => sent.includes("execute_tool now"));
+  await traces.close();
+  expect(sent.toSorted()).toEqual(["execute_tool future", "execute_tool now"]);
+  // The mark that a server left which was away while the clock was set back.
+  await Bun.write(join(folder, "set-back.json"), JSON.stringify({ through: Date.now() + 3_600_000 }));
+  const next = passesOver(store, "set-back.json");
+  await until(async () => (await Bun.file(join(folder, "set-back.json")).json()).through <= Date.now());
+  work("after", Date.now());
+  await until(async () => next.sent.includes("execute_tool after"));
+  await next.traces.close();
+});
+
 test("of a run that goes on, what was sent long before is not sent again after a restart", async () => {
   const { store, work } = storeOf();
   const { sent, traces } = passesOver(store, "goes-on.json");

@@ -58,6 +58,13 @@ export function exportTraces(deps: TracesDeps): TraceExport {
 
   const pass = async () => {
     through ??= (await readJson(deps.file, markSchema))?.through ?? (await firstMark(deps));
+    const now = Date.now();
+    if (through > now) {
+      // The clock was set back: what happens now is not to wait until it is the time of then again.
+      through = now;
+      newsAt = performance.now();
+      await writeJson(deps.file, { through });
+    }
     const isSettled = performance.now() - newsAt > marginMs;
     const since = isSettled ? through : through - marginMs;
     let last = through;
@@ -71,7 +78,7 @@ export function exportTraces(deps: TracesDeps): TraceExport {
       }
     };
     for await (const run of changedSince(since, deps)) {
-      last = Math.max(last, run.updatedAt);
+      if (run.updatedAt <= now) last = Math.max(last, run.updatedAt);
       for await (const span of newSpans(run, since, readings, deps)) {
         batch.push(span);
         await send(spansAtOnce);

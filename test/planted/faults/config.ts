@@ -388,7 +388,7 @@ export const configFaults: readonly Fault[] = [
   },
   {
     id: "gigabytes-as-megabytes",
-    file: "shared/src/config/config.ts",
+    file: "shared/src/config/size.ts",
     find: '["", "k", "m", "g"]',
     becomes: '["", "k", "g", "m"]',
     harm: "A bound of 512 MB becomes one of 512 GB.",

@@ -1567,8 +1567,8 @@ export const gatewayFaults: readonly Fault[] = [
   {
     id: "change-no-overlap",
     file: "gateway/src/rest/change-stream.ts",
-    find: "{ updatedSince: newest - overlapMs }",
-    becomes: "{ updatedSince: Math.max(newest, newest - overlapMs) }",
+    find: "Math.min(newest, Date.now()) - overlapMs }",
+    becomes: "Math.min(newest, Date.now()) }",
     harm: "A run whose change is overtaken by a later one stays as it was on people's screens.",
     tests: ["gateway/src/rest/change-stream"],
   },

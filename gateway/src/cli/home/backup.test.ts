@@ -215,6 +215,27 @@ test("where the home is all that can be written, its backups have a folder that 
   expect(await readdir(fresh)).toContain("runs.db");
 });
 
+test("what set-up installed in a home and its backups stay where they are when the home is restored", async () => {
+  await using cli = await cliForTest({});
+  const { home, engine } = await homeWithRun(cli.cwd);
+  await engine.close();
+  const file = join(home, "backups", "home.tgz");
+  expect(await cli.run("backup", file)).toBe(0);
+  const libraries = join(home, "python", "numpy");
+  await Bun.write(libraries, "x");
+  expect(await cli.run("restore", file, "--replace")).toBe(0);
+  expect([libraries, file].map((path) => existsSync(path))).toEqual([true, true]);
+  const aside = (await readdir(cli.cwd)).filter((name) => name.includes(".before-"));
+  expect(await readdir(join(cli.cwd, `${aside}`))).toEqual(["runs.db"]);
+  // Where set-up came first there is nothing yet to be moved aside.
+  await rm(join(home, "runs.db"));
+  await rm(join(home, "backup.json"));
+  await rm(join(home, "settings"), { recursive: true });
+  expect(await cli.run("restore", file)).toBe(0);
+  expect(existsSync(libraries)).toBe(true);
+  expect((await readdir(cli.cwd)).filter((name) => name.includes(".before-"))).toEqual(aside);
+});
+
 test("a home whose folder cannot be replaced gets its contents, which only its owner may read, from a backup", async () => {
   await using cli = await cliForTest({});
   const { home, engine } = await homeWithRun(cli.cwd);

@@ -16,7 +16,7 @@ import { writeTar } from "./tar.ts";
 export const manifestName = "backup.json";
 
 /** What belongs to a process, or is only on its way out or in. */
-const leftOut = [manifestName, settingsFolder, "browser", "logs", "python"];
+const leftOut = [manifestName, settingsFolder, "browser", "logs"];
 const underWay = ["workspaces/.leaving", "artifacts/arriving", "artifacts/leaving"];
 
 /**

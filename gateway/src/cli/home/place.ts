@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { access, chmod, mkdir, readdir, rename, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { unlessMissing } from "manyhands/internal/core/errors";
@@ -8,8 +8,8 @@ import { makeOwnedFolder } from "manyhands/internal/machine/process/owned-folder
 export const settingsFolder = "settings";
 /** Where backups may be in their own home, if nothing else can be written, as in a container. */
 export const backupsFolder = "backups";
-/** What is not the home's, besides hidden names. */
-const foreign: readonly string[] = [backupsFolder, "lost+found"];
+/** What is not the home's, besides hidden names; set-up makes `python`. It stays where it is. */
+const foreign: readonly string[] = [backupsFolder, "python", "lost+found"];
 
 /** Tool processes have to reach their workspaces through the home. */
 const homeMode = 0o711;
@@ -33,7 +33,7 @@ export type Place = {
 
 /**
  * What is in a home; not what a program whose home it is too has left there, or a file system, nor
- * its backups. Rejects if the home is there and cannot be listed.
+ * its backups and what set-up installed. Rejects if the home is there and cannot be listed.
  */
 export async function contentsOf(home: string): Promise<readonly string[]> {
   return (await listed(home)).filter((name) => !name.startsWith(".") && !foreign.includes(name));
@@ -56,11 +56,13 @@ export async function openPlace(home: string): Promise<Place> {
       arriving,
       async put() {
         await closeToOthers(arriving);
-        const isThere = (await listed(home)).length > 0;
-        if (isThere) await rename(home, `${home}${aside}`);
+        const before = `${home}${aside}`;
+        if ((await listed(home)).length > 0) await rename(home, before);
         else await rmdir(home).catch(unlessMissing);
         await rename(arriving, home);
-        return isThere ? `${home}${aside}` : undefined;
+        for (const name of foreign) await rename(join(before, name), join(home, name)).catch(unlessMissing);
+        await rmdir(before).catch(() => undefined);
+        return existsSync(before) ? before : undefined;
       },
     };
   }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { words } from "../words/words.ts";
 import { Button } from "./button.tsx";
-import { complain } from "./toast.tsx";
+import { complain, openDialogs, Toasts } from "./toast.tsx";
 
 /**
  * A dialog over the page, on the browser's own element: focus stays inside and returns to where it
@@ -22,7 +22,11 @@ export function Dialog({
   useEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
-    return () => shown?.close();
+    openDialogs.value = [...openDialogs.value, id];
+    return () => {
+      openDialogs.value = openDialogs.value.filter((one) => one !== id);
+      shown?.close();
+    };
   }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes the dialog; the click is one beside it.
@@ -38,6 +42,7 @@ export function Dialog({
     >
       <h2 id={id}>{title}</h2>
       {children}
+      <Toasts dialog={id} />
     </dialog>
   );
 }

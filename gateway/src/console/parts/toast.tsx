@@ -9,6 +9,12 @@ type Toast = { readonly id: number; readonly text: string; readonly bad: boolean
 const shownMs = 6_000;
 const badMs = 12_000;
 
+/**
+ * The dialogs that are open, the topmost last: while there is one, nothing outside of it is bright,
+ * can be pressed or is read aloud.
+ */
+export const openDialogs = signal<readonly string[]>([]);
+
 const toasts = signal<readonly Toast[]>([]);
 const last = { id: 0 };
 
@@ -34,8 +40,9 @@ function drop(id: number): void {
   toasts.value = toasts.value.filter((one) => one.id !== id);
 }
 
-/** Where toasts appear: once, in the shell. */
-export function Toasts() {
+/** Where toasts appear: in the topmost dialog, or else in the shell. */
+export function Toasts({ dialog }: { readonly dialog?: string }) {
+  if (openDialogs.value.at(-1) !== dialog) return null;
   return (
     <div class="toasts" role="status">
       {toasts.value.map(({ id, text, bad, undo }) => (

@@ -192,7 +192,7 @@ test("a sender hears at once what became of its webhook, and a challenge is answ
   ];
   const received: unknown[] = [];
   const app = triggerApp({
-    has: () => true,
+    typeOf: () => "github",
     async receive(name, { headers, body }) {
       received.push([name, headers.get("x-sign"), new TextDecoder().decode(body)]);
       return answers[received.length - 1] as Received;

@@ -32,8 +32,8 @@ export interface Triggers {
    * Rejects with `unauthorized` unless its signature is right, and as `Runs.start` does.
    */
   receive(name: string, webhook: RawWebhook): Promise<Received>;
-  /** Whether there is one of this name. */
-  has(name: string): boolean;
+  /** The type of the one of this name; undefined if there is none. */
+  typeOf(name: string): TriggerConfig["type"] | undefined;
 }
 
 /** What `openTriggers` needs. */
@@ -76,7 +76,7 @@ export function openTriggers(deps: TriggersDeps): Triggers {
     get: async (name, principal) => view(own(name, principal), await book.read()),
     pause: (name, principal) => setPaused(name, principal, true),
     resume: (name, principal) => setPaused(name, principal, false),
-    has: (name) => configured.some((one) => one.name === name),
+    typeOf: (name) => configured.find((one) => one.name === name)?.type,
     async receive(name, webhook) {
       const trigger = configured.find((one) => one.name === name);
       if (trigger === undefined) throw new AppError("not_found", "There is no trigger of this name.");

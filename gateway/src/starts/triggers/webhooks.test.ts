@@ -3,6 +3,7 @@ import { createHmac } from "node:crypto";
 import type { AgentInput } from "manyhands/internal/core/runs/task";
 import { startsForTest } from "../../testing/starts.ts";
 import { fillTemplate } from "./fill-template.ts";
+import { triggerApp } from "./trigger-app.ts";
 
 const at = "2026-11-02T12:00:00Z";
 const seconds = `${Date.parse(at) / 1000}`;
@@ -192,6 +193,27 @@ test("GitLab's token, its signature, Slack's, the standard's and one of your own
   expect((await one.triggers.get("lab", "local")).firings).toMatchObject([
     { event: "merge_request.open", delivery: "g1" },
   ]);
+});
+
+test("Slack is answered with 200 and a text, which it shows to whoever gave a command, others with 202", async () => {
+  await using one = await open();
+  const app = triggerApp(one.triggers);
+  const post = async (name: string, { headers, body }: ReturnType<typeof slack>) => {
+    const answer = await app.request(`/hooks/${name}`, { method: "POST", headers, body });
+    return [answer.status, (await answer.json()) as Record<string, unknown>] as const;
+  };
+  const form = slack("command=%2Fask&text=a+question&trigger_id=T2", { type: "application/x-www-form-urlencoded" });
+  const [status, said] = await post("chat", form);
+  expect([status, said]).toEqual([
+    200,
+    { state: "started", runId: expect.any(String), text: `Started run ${said.runId}.` },
+  ]);
+  await one.triggers.pause("chat", "local");
+  expect(await post("chat", form)).toEqual([
+    200,
+    expect.objectContaining({ state: "ignored", text: "Nothing is started: this trigger is paused." }),
+  ]);
+  expect((await post("any", standard('{"type":"order.paid","n":2}')))[0]).toBe(202);
 });
 
 test("Slack's challenge is answered only if it is signed, and starts nothing", async () => {

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { databaseKinds } from "../../tools/data/servers/database-server.ts";
+import { bytesOf } from "../size.ts";
 import {
   address,
   agentsSection,
@@ -41,6 +42,9 @@ function isDatabase(text: string): boolean {
   return url.protocol !== "sqlite:" || isEncoded(url.pathname);
 }
 
+/** With less, no shell and no Python starts. */
+const leastMemory = 32 * 2 ** 20;
+
 /** An origin as browsers send it. */
 const origin = z.url({ protocol: /^https?$/ }).refine((url) => URL.parse(url)?.origin === url);
 
@@ -54,8 +58,8 @@ const openManusSections = {
       tier: z.enum(["auto", "srt", "bwrap", "landlock", "off"]).default("auto"),
       memory_limit: z
         .string()
-        .regex(/^\d+(\.\d+)?[kmg]?b?$/i)
-        .describe('a size such as "512m" or "2g"')
+        .refine((size) => bytesOf(size) >= leastMemory)
+        .describe('a size of 32 MB or more, such as "512m" or "2g"')
         .optional(),
       timeout: seconds.optional(),
       allow_domains: z.array(hosts).default([]),

@@ -284,8 +284,9 @@ api_key = "key-of-two"
 test("sizes use 1024, units in either case, and bytes without a unit", async () => {
   const bytes = async (size: string) =>
     (await loadConfig({ cwd: await folderWith(`[sandbox]\nmemory_limit = "${size}"\n`), env: {} })).sandbox.memoryBytes;
-  const sizes = ["512", "2k", "1.5M", "1GB", "1gb"];
-  expect(await Promise.all(sizes.map(bytes))).toEqual([512, 2048, 1_572_864, 2 ** 30, 2 ** 30]);
+  const sizes = ["512000000", "200000k", "100.5M", "1GB", "1gb"];
+  const found = [512_000_000, 204_800_000, 105_381_888, 2 ** 30, 2 ** 30];
+  expect(await Promise.all(sizes.map(bytes))).toEqual(found);
 });
 
 test("OpenManus's limit on input tokens applies if no other is set, and 0 means no limit", async () => {
@@ -548,6 +549,13 @@ test("a file of an agent or a flow that is not there is found before anything st
   for (const section of ["agents.mine", "flows.mine"]) {
     const config = await loadConfig({ cwd: await folderWith(`[${section}]\nentry = "gone.ts"\n`), env: {} });
     await expect(checkNamedFiles(config)).rejects.toThrow(`${section}.entry cannot be "gone.ts"`);
+  }
+  for (const table of ["gateway", "agents.swe", "peers.far"]) {
+    const cwd = await folderWith(`peers.far.url = "https://far.example"\n${table}.card_keys = "gone.json"\n`);
+    const config = await loadConfig({ cwd, env: {} });
+    await expect(checkNamedFiles(config)).rejects.toThrow(`[${table}] card_keys: there is no file ${cwd}/gone.json.`);
+    await Bun.write(join(cwd, "gone.json"), "{}");
+    await checkNamedFiles(config);
   }
 });
 

@@ -79,7 +79,7 @@ export class Writer {
     this.#checkpoints = new LogCheckpoints({
       path: options.path,
       checkpoint: () => this.#checkpoint(),
-      pages: () => this.#pagesInLog(),
+      pages: () => this.#connection?.logged().pages ?? 0,
       onResumed: () => this.#queue.hurry(),
       onFailed: (error) => this.#checkpointFailed(error),
     });
@@ -202,17 +202,6 @@ export class Writer {
         for (const entry of batch) entry.reject(error);
       },
     );
-  }
-
-  /** Those that are not in the file. */
-  #pagesInLog(): number {
-    try {
-      const { pages, inFile } = this.#connection?.logged() ?? { pages: 0, inFile: 0 };
-      return pages - inFile;
-    } catch (error) {
-      this.#checkpointFailed(error);
-      return 0;
-    }
   }
 
   #checkpoint(): void {

@@ -65,7 +65,7 @@ const readingFrom = (path: string) => `
 `;
 
 /** The file is as large as it may get; its log is not. */
-const padded = 48 * 1024 ** 2;
+const padded = 24 * 1024 ** 2;
 
 /** Bounds the files that this process writes, of which the system then refuses to write more. */
 function boundFiles(bytes: number | "unlimited"): void {
@@ -115,7 +115,7 @@ async function observe(folder: string, fault: string): Promise<Observations> {
         timesRun.set(step.key, (timesRun.get(step.key) ?? 0) + 1);
         step.emit({ type: "stepped", n });
         await Bun.sleep(1);
-        return "x".repeat(isUnmerged ? 20_000 : 4_000);
+        return "x".repeat(4000);
       });
     }
     return steps;

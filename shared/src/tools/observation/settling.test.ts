@@ -18,7 +18,7 @@ const desk = await startDesk({
   "/words": `<p>Loading dock</p><a href="/list">Loading…</a><p>Read more…</p><div><div style="background:red;width:90px;height:20px"></div></div>`,
   "/framed": `<h1>Order</h1><iframe src="/inner"></iframe>`,
   "/inner": `<p id=p>Loading…</p><script>setTimeout(() => { p.textContent = 'Paid in full' }, 1200)</script>`,
-  "/hidden": `<h1>Order</h1><iframe src="/stuck" style="display:none"></iframe><iframe src="/stuck" width=1 height=1></iframe>
+  "/hidden": `<h1>Order</h1><iframe src="/stuck" style="display:none"></iframe><iframe src="/stuck" width=1 height=1></iframe><iframe src="/stuck" width=600 height=20></iframe>
     <iframe src="/stuck" style="position:absolute;top:9000px"></iframe>`,
   "/never": () => new Promise(() => undefined),
 });

@@ -50,6 +50,13 @@ test.each<[string, unknown, string | undefined, string, string]>([
     "unauthorized",
     `it wants you to sign in for more (no scope named): ${login}`,
   ],
+  [
+    "nobody there",
+    probe("ECONNREFUSED: Unable to connect. Is the computer able to access the url?"),
+    undefined,
+    "unavailable",
+    "it cannot be reached: ECONNREFUSED: Unable to connect.",
+  ],
   ["no answer at all", probe("refused"), undefined, "unavailable", "it cannot be reached: refused."],
   ["a program that never spoke", probe("closed"), "it ended", "unavailable", "it ended."],
   ["silence", new SdkError(SdkErrorCode.RequestTimeout, "x"), undefined, "timeout", "it did not answer in time."],

@@ -28,15 +28,20 @@ export function serverFailure(name: string, error: unknown, ending: string | und
       `it wants you to sign in for more (${sanitizeLine(error.requiredScope ?? "no scope named", 200)}): \`${ownCommand} mcp login ${name}\`.`,
     );
   if (error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed && ending === undefined)
-    return told(
-      "unavailable",
-      `it cannot be reached: ${line(error).replace(/^Version negotiation probe failed: /, "")}.`,
-    );
+    return told("unavailable", `it cannot be reached: ${whatHappened(error)}.`);
   if (error instanceof ProtocolError) return told("unavailable", `it answered with an error: ${line(error)}`);
   if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
     return told("timeout", "it did not answer in time.");
   if (ending !== undefined) return told("unavailable", `${ending}.`);
   return told("unavailable", statusOf(error) ?? misfitOf(error) ?? line(error));
+}
+
+/** The first sentence of a failure: what follows is advice about the program that asked. */
+function whatHappened(error: SdkError): string {
+  const [sentence = ""] = line(error)
+    .replace(/^Version negotiation probe failed: /, "")
+    .split(/\.(?:\s|$)/);
+  return sentence;
 }
 
 /** What a server answered that is no success; undefined for other failures. */

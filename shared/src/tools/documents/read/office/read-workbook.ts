@@ -64,14 +64,10 @@ const tooLarge = ", large, so its formulas are not shown, and those without a st
 /** Gives the formulas of which the file stores no value those that can be computed, and says so. */
 async function calculate(bytes: Uint8Array, book: Workbook): Promise<string> {
   const values = await calculated(bytes, book);
-  for (const { name, rows, cells } of book.sheets)
+  for (const { name, cells } of book.sheets)
     for (const [key, cell] of cells ?? []) {
       const value = values.get(`${name}!${key}`);
-      if (value === undefined) continue;
-      cell.formulaResult = value;
-      const [row = 0, column = 0] = key.split(",").map(Number);
-      const cellsOfRow = rows[row];
-      if (cellsOfRow !== undefined) cellsOfRow[column] = value;
+      if (value !== undefined) cell.formulaResult = value;
     }
   return values.size === 0 ? "" : `, ${counted(values.size, "formula")} without a stored value, computed here`;
 }
