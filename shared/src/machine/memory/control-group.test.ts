@@ -1,7 +1,7 @@
 import { expect, spyOn, test } from "bun:test";
 import { existsSync } from "node:fs";
 import * as files from "node:fs/promises";
-import { chown, mkdir, mkdtemp, readdir, readFile, rm, rmdir } from "node:fs/promises";
+import { chown, mkdir, mkdtemp, readdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { defaultLimits } from "../sandbox/limits.ts";
@@ -229,10 +229,17 @@ test.if(groups !== undefined)("what a killed server left is removed, and nothing
   const left = join(parent, `manyhands-${gone.pid}-left`);
   const foreign = join(parent, `others-${gone.pid}-left`);
   for (const folder of [left, join(left, "command-a"), join(left, "command-b"), foreign]) await mkdir(folder);
+  // What a command started that nothing confined, and nobody watched when all was killed at once.
+  const [outlived, other] = [Bun.spawn(["sleep", "60"]), Bun.spawn(["sleep", "60"])];
+  await writeFile(join(left, "command-b", "cgroup.procs"), `${outlived.pid}`);
+  await writeFile(join(mine.folder, "cgroup.procs"), `${other.pid}`);
   try {
     await openControlGroups(defaultLimits);
     expect([left, foreign, mine.folder].map((folder) => existsSync(folder))).toEqual([false, true, true]);
+    expect([await outlived.exited, outlived.signalCode, other.exitCode]).toEqual([137, "SIGKILL", null]);
   } finally {
+    for (const process of [outlived, other]) process.kill("SIGKILL");
+    await other.exited;
     await rmdir(foreign);
     await mine.remove();
   }

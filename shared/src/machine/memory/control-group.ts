@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { sendSignal } from "../kernel/process-table.ts";
 import type { SandboxLimits } from "../sandbox/sandbox.ts";
 import { type Count, type GroupPlace, groupPlaces, sortedNow } from "./group-place.ts";
 import { commandBound, conversationBound, type MemoryBound } from "./memory-bound.ts";
@@ -126,7 +127,10 @@ async function works(groups: ControlGroups, limits: SandboxLimits): Promise<bool
   return exitCode === 0;
 }
 
-/** Removes groups that our processes left behind when they were killed. */
+/**
+ * Removes groups that our processes left behind when they were killed, and ends what is in them:
+ * what a command without a process namespace started outlives a kill of all that watched it.
+ */
 async function sweep({ parent }: GroupPlace): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
     const owner = /^manyhands-(\d+)-/.exec(name)?.[1];
@@ -134,8 +138,21 @@ async function sweep({ parent }: GroupPlace): Promise<void> {
     const commands = (await readdir(join(parent, name)).catch(() => [])).filter((inner) =>
       inner.startsWith("command-"),
     );
-    for (const inner of [...commands, ""]) await rmdir(join(parent, name, inner)).catch(() => {});
+    for (const inner of commands) await endAll(join(parent, name, inner));
+    await removeFolder(join(parent, name));
   }
+}
+
+/** Ends the processes of a group and removes it. What they start meanwhile is in it too. */
+async function endAll(folder: string): Promise<void> {
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const members = await readFile(join(folder, "cgroup.procs"), "utf8").catch(() => "");
+    // One of another namespace is shown as 0, which would be this process's own group.
+    for (const pid of members.split("\n").map(Number)) if (pid > 0) sendSignal(pid, "SIGKILL");
+    if (members === "") break;
+    await Bun.sleep(20);
+  }
+  await removeFolder(folder);
 }
 
 async function removeFolder(folder: string): Promise<void> {
