@@ -1,5 +1,5 @@
 import { sleep } from "manyhands/internal/core/async/sleep";
-import { publicError } from "manyhands/internal/core/errors";
+import { messageOf, publicError } from "manyhands/internal/core/errors";
 import { type ServerProcess, type ServerSpec, startServer } from "./server-process.ts";
 
 /**
@@ -92,7 +92,7 @@ async function lived(
   } catch (error) {
     if (restarts === 0) throw error;
     return {
-      reason: `${spec.name} could not be started: ${error instanceof Error ? error.message : error}`,
+      reason: `${spec.name} could not be started: ${messageOf(error)}`,
       exitCode: null,
     };
   }
