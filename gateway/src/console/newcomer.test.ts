@@ -6,7 +6,7 @@ import { echo, startGateway, type TestFlow, type TestGateway } from "../testing/
 
 const dayMs = 24 * 3_600_000;
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
-const reason = "The table has no column called revenue. The columns are region and sum.";
+const reason = "The table has no column called revenue.\nThe columns are region and sum.";
 const usage = { inputTokens: 900, cachedInputTokens: 0, outputTokens: 60, costUsd: 0.25, source: "provider" } as const;
 
 function call(run: Run, callId: string, name: string, given: object, text: string): void {

@@ -18,7 +18,7 @@ function Entry({ to, icon, children, count }: { to: string; icon: IconName; chil
       <span class="cut">{children}</span>
       {count !== undefined && count > 0 && (
         <span class="count">
-          {count}
+          <span aria-hidden="true">{count}</span>
           <span class="sr"> {words().waitingCount(count)}</span>
         </span>
       )}

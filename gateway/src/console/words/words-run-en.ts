@@ -59,6 +59,7 @@ export const runEnglish = {
   cacheTokens: (written: string) => `${written} tokens written, for later calls to read`,
   readTokens: (all: string, cached: string) => `${all} tokens, ${cached} cached`,
   wroteTokens: (count: string) => `${count} tokens`,
+  costNotKnown: "Unknown",
   unpriced: "Unknown: no price for this model",
   showReply: "Show request and reply",
   noRequest: "What the model was asked was not recorded: the run is of an earlier version.",

@@ -64,6 +64,7 @@ export const runChinese: typeof runEnglish = {
   cacheTokens: (written) => `写入 ${written} 词元，供后续调用读取`,
   readTokens: (all, cached) => `${all} 词元，缓存 ${cached}`,
   wroteTokens: (count) => `${count} 词元`,
+  costNotKnown: "未知",
   unpriced: "未知：此模型没有价格",
   showReply: "显示请求与回复",
   noRequest: "没有记录向模型发送的内容：该运行来自更早的版本。",

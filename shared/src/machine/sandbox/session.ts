@@ -48,6 +48,27 @@ export interface Session {
   close(): Promise<void>;
 }
 
+/**
+ * A session that has returned from its first call. Rejects with what it said instead, or with how
+ * it ended; `what` begins that sentence.
+ */
+export async function started(
+  session: Session,
+  what: string,
+  { code, timeoutMs }: { readonly code: string; readonly timeoutMs: number },
+): Promise<Session> {
+  const said: string[] = [];
+  const { state, exitCode } = await session.call(code, {
+    timeoutMs,
+    signal: AbortSignal.timeout(2 * timeoutMs),
+    onOutput: (_, bytes) => said.push(Buffer.from(bytes).toString()),
+  });
+  if (state === "finished") return session;
+  await session.close();
+  const end = state === "ended" ? `it ended with exit code ${exitCode}` : "it did not answer";
+  throw new Error(`${what} did not start: ${said.join("").trim() || end}`);
+}
+
 /** How long the foreground work may take to end after each signal. */
 const graces = [
   ["SIGINT", 1000],

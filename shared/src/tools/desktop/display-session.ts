@@ -1,5 +1,5 @@
 import type { Sandbox, SandboxTier } from "../../machine/sandbox/sandbox.ts";
-import { createSession, type Session } from "../../machine/sandbox/session.ts";
+import { createSession, type Session, started } from "../../machine/sandbox/session.ts";
 import { createSessionPool, type SessionPool } from "../shell/session-pool.ts";
 
 /** The size of a display, in pixels. */
@@ -58,15 +58,8 @@ async function openDisplay(sandbox: Sandbox, workspace: string, { width, height 
     env: { DISPLAY: ":0" },
     limits: { cpuSeconds: processorSeconds },
   });
-  const session = createSession(process, frameArguments);
-  const errors: string[] = [];
-  const outcome = await session.call(callOf(["true"]), {
-    timeoutMs: startMs,
-    signal: AbortSignal.timeout(2 * startMs),
-    onOutput: (_, bytes) => errors.push(Buffer.from(bytes).toString()),
-  });
-  if (outcome.state === "finished") return session;
-  throw new Error(`The display did not start: ${errors.join("").trim()}`);
+  const first = { code: callOf(["true"]), timeoutMs: startMs };
+  return started(createSession(process, frameArguments), "The display", first);
 }
 
 function frameArguments(code: string, token: string): string {

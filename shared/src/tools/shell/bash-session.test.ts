@@ -6,7 +6,7 @@ import { processByHand } from "../../testing/sandbox/process-by-hand.ts";
 import { openBashSession, readMark, withoutShellNoise } from "./bash-session.ts";
 
 /** A sandbox that starts no shell, or one that ends at once; what it was asked, and what ended. */
-function scene(starts: "no shell" | "a shell that ends") {
+function scene(starts: "no shell" | "a shell that ends" | "a silent shell") {
   const asked: SandboxCommand[] = [];
   const ended: string[] = [];
   const sandbox = {
@@ -14,7 +14,7 @@ function scene(starts: "no shell" | "a shell that ends") {
       asked.push(command);
       if (starts === "no shell") throw new Error("no room");
       const byHand = processByHand();
-      byHand.says("stderr", "bash: no such file\n");
+      if (starts === "a shell that ends") byHand.says("stderr", "bash: no such file\n");
       byHand.exits(127);
       return byHand.process;
     },
@@ -39,6 +39,7 @@ test("a shell may use ten minutes of processor time, and its loopback ends with 
   const brief = scene("a shell that ends");
   await expect(brief.opening).rejects.toThrow("The shell did not start: bash: no such file");
   expect(brief.ended).toEqual(["/w"]);
+  await expect(scene("a silent shell").opening).rejects.toThrow("The shell did not start: it ended with exit code 127");
 });
 
 test.each([

@@ -3,7 +3,7 @@ import type { Workspace } from "../../core/workspace.ts";
 import { guardedFiles } from "../../machine/sandbox/guarded-names.ts";
 import type { Loopbacks } from "../../machine/sandbox/loopback.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
-import { createSession, type Session } from "../../machine/sandbox/session.ts";
+import { createSession, type Session, started } from "../../machine/sandbox/session.ts";
 
 /** Descriptors that hold the shell's own outputs, out of reach of a command's redirections. */
 const outputs = { stdout: 251, stderr: 252 };
@@ -38,18 +38,7 @@ const greetingMs = 10_000;
 export async function openBashSession(sandbox: Sandbox, workspace: Workspace, loopbacks?: Loopbacks): Promise<Session> {
   const process = await startShell(sandbox, workspace, loopbacks);
   process.stdin.write(prelude);
-  const session = createSession(process, frameCommand);
-  const errors: string[] = [];
-  const outcome = await session.call(":", {
-    timeoutMs: greetingMs,
-    signal: AbortSignal.timeout(2 * greetingMs),
-    onOutput: (_, bytes) => errors.push(Buffer.from(bytes).toString()),
-  });
-  if (outcome.state !== "finished") {
-    await session.close();
-    throw new Error(`The shell did not start: ${errors.join("").trim()}`);
-  }
-  return session;
+  return started(createSession(process, frameCommand), "The shell", { code: ":", timeoutMs: greetingMs });
 }
 
 async function startShell(sandbox: Sandbox, workspace: Workspace, loopbacks: Loopbacks | undefined) {

@@ -147,7 +147,7 @@ function Stats({ store }: { store: RunPageStore }) {
 
 function Cost({ usd, unpriced, limit }: { usd: number; unpriced: boolean; limit: number | undefined }) {
   const text = words();
-  const known = unpriced && usd === 0 ? text.costUnknown : moneyText(usd);
+  const known = unpriced && usd === 0 ? text.run.costNotKnown : moneyText(usd);
   return (
     <div>
       <dt>{text.run.cost}</dt>

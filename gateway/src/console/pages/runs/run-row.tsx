@@ -77,7 +77,8 @@ function secondLine({ match, error, question, progress, answer, name }: ListedRu
 function RowCost({ run: { usage, budget } }: { run: ListedRun }) {
   const text = words();
   const limit = budget?.usd;
-  const known = usage.tokens === 0 ? "–" : usage.unpriced && usage.usd === 0 ? text.costUnknown : moneyText(usage.usd);
+  const known =
+    usage.tokens === 0 ? "–" : usage.unpriced && usage.usd === 0 ? text.run.costNotKnown : moneyText(usage.usd);
   return (
     <>
       {known} {limit !== undefined && <OfLimit usd={usage.usd} limit={limit} />}
