@@ -104,13 +104,23 @@ test("a server is started under the name that it is told, with the settings of t
   }
 });
 
+test("a log's lines come whole and in their order, more of them than a pipe holds", async () => {
+  const start = `
+    for (let n = 0; n < 3_000; n++) logger.info({ n });
+    setTimeout(() => process.exit(7), 1_000);`;
+  const { said, code } = await ended(start, { MANYHANDS_HOME: join(folder, "lines") });
+  expect(code).toBe(7);
+  const lines = said.trim().split("\n");
+  expect(lines.map((line) => JSON.parse(line).n)).toEqual(Array.from({ length: 3_000 }, (_, n) => n));
+});
+
 test.skipIf(process.platform !== "linux")(
   "a log that its disk does not take ends no server, halts none, and keeps none from ending",
   async () => {
     const start = `
       sayReady(new URL("http://127.0.0.1:1/"));
       for (let n = 0; n < 50; n++) { logger.info("line"); await Bun.sleep(5); }
-      logger.info("last");
+      for (let n = 0; n < 50; n++) logger.info("last");
       process.exit(7);`;
     const full = Bun.file("/dev/full");
     const child = Bun.spawn([process.execPath, await entryOf(start)], {

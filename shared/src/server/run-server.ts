@@ -6,6 +6,7 @@ import { type Config, loadConfig } from "../config/config.ts";
 import { AppError, errnoOf } from "../core/errors.ts";
 import { escapeUnseen } from "../core/text/sanitize.ts";
 import { currentTrace, readTrace } from "../core/trace.ts";
+import { logWriter } from "./log-writer.ts";
 
 /** How a server is started, apart from its configuration. */
 export type ServerOptions = {
@@ -34,7 +35,7 @@ export async function runServer(
     const agent = isAgent ? name : undefined;
     const config = await loadConfig({ cwd: process.cwd(), file, env: process.env, agent });
     await makeHome(config.home);
-    const logger = openLog(name, writeToStderr());
+    const logger = openLog(name, logWriter(2));
     await start(config, logger, { name, mcpStdio });
     const { sweepAbandoned } = await import("../machine/confinement/sweep-abandoned.ts");
     sweepAbandoned(config.home).catch((err) => logger.warn({ err }, "What killed servers left could not be removed."));
@@ -101,25 +102,6 @@ export function reachable(url: URL): string {
 export function sayReady(url: URL): void {
   process.stdout.on("error", () => undefined);
   process.stdout.write(`ready ${url.href}\n`);
-}
-
-/**
- * Writes to standard error without waiting. What that does not take is dropped: pino would throw,
- * or wait for ever for a full disk to take what it holds, and the log is often on the home's disk.
- */
-function writeToStderr(): (line: string) => void {
-  const open = () => {
-    const opened = pino.destination({ fd: 2, sync: false });
-    opened.on("error", (error: unknown) => {
-      // Where nobody reads, it is silent from now on. It reports each failure twice.
-      if (errnoOf(error) === "EPIPE" || opened !== stderr) return;
-      opened.destroy();
-      stderr = open();
-    });
-    return opened;
-  };
-  let stderr = open();
-  return (line) => void stderr.write(line);
 }
 
 /**

@@ -59,6 +59,7 @@ test("our own files, caches and version history are left out wherever they are, 
   const own = [
     ".manyhands",
     ".git",
+    ".bun",
     ".cache",
     ".config",
     ".local",
@@ -68,15 +69,17 @@ test("our own files, caches and version history are left out wherever they are, 
     "node_modules",
     "__pycache__",
   ];
-  for (const folder of [...own, "kept", "build", "env/lib"]) {
+  for (const folder of [...own, "kept", "build", "env/lib", ".pytest_cache/v", "target"]) {
     await mkdir(join(root, "sub", folder), { recursive: true });
     await writeFile(join(root, "sub", folder, "f"), "");
   }
-  // A virtual environment has any name.
-  await writeFile(join(root, "sub/env/pyvenv.cfg"), "home = /usr/bin\n");
+  // A virtual environment has any name, as a cache has; what is built may be wanted.
+  for (const mark of ["env/pyvenv.cfg", ".pytest_cache/CACHEDIR.TAG", "target/CACHEDIR.TAG"])
+    await writeFile(join(root, "sub", mark), "");
   const paths = async (options = {}) => (await listFiles(place.workspace, options)).files.map(({ path }) => path);
-  expect(await paths()).toEqual(["sub/build/f", "sub/kept/f"]);
-  expect(await paths({ without: new Set(["build"]) })).toEqual(["sub/kept/f"]);
+  const built = ["sub/target/CACHEDIR.TAG", "sub/target/f"];
+  expect(await paths()).toEqual(["sub/build/f", "sub/kept/f", ...built]);
+  expect(await paths({ without: new Set(["build"]) })).toEqual(["sub/kept/f", ...built]);
 });
 
 test("files are listed twelve folders deep, and two thousand of them", async () => {

@@ -28,6 +28,7 @@ type ListOptions = {
 const skipped = new Set([
   ".manyhands",
   ".git",
+  ".bun",
   ".cache",
   ".config",
   ".local",
@@ -38,8 +39,11 @@ const skipped = new Set([
   "__pycache__",
 ]);
 
-/** What a folder holds that is a virtual environment of Python, whatever its name. */
-const environmentMark = "pyvenv.cfg";
+/** Whether a folder is a virtual environment of Python, or a hidden cache, as of a test runner. */
+function isMadeByTools(name: string, entries: readonly { readonly name: string }[]): boolean {
+  const holds = (mark: string) => entries.some((entry) => entry.name === mark);
+  return holds("pyvenv.cfg") || (name.startsWith(".") && holds("CACHEDIR.TAG"));
+}
 
 /**
  * The regular files of a workspace, folder by folder in natural order. Follows no symlink. Stops at
@@ -56,7 +60,7 @@ export async function listFiles(
     await using folder = await holdIfThere(workspace.root, folders);
     if (folder === undefined) continue;
     const entries = await entriesOf(folder);
-    if (folders.length > 0 && entries.some(({ name }) => name === environmentMark)) continue;
+    if (folders.length > 0 && isMadeByTools(folders.at(-1) ?? "", entries)) continue;
     for (const { name, kind } of entries) {
       if (kind === "folder" && !skipped.has(name) && !without?.has(name)) {
         if (folders.length < depth) waiting.push([...folders, name]);

@@ -10,6 +10,12 @@ const desk = await startDesk({
     <button onclick="p.textContent = 'Loading…'">Load</button><button onclick="p.textContent = '34 %'">Part</button>
     <button onclick="p.textContent = 'B costs'">Half</button>
     <button onclick="document.querySelector('ul').insertAdjacentHTML('afterend', '<p>Added')">Add</button>`,
+  "/shop": ({ url }) => {
+    const names = url.includes("?") ? ["Lamp"] : ["Kettle", "Chair", "Clock"];
+    const rows = names.map((name) => `<div><a href=/>${name}</a><p>9 EUR<p>Sold out</div>`);
+    const page = `<button onclick="this.remove()">No thanks</button><div>${rows.join("")}</div>`;
+    return new Response(page, { headers: { "content-type": "text/html" } });
+  },
   "/visits": () =>
     new Response(`<ul>${rows}</ul><p>Visit ${++visits}</p><button onclick="this.textContent += '!'">Go</button>`, {
       headers: { "content-type": "text/html" },
@@ -78,6 +84,17 @@ test("what a page said before an act of the same turn left it is told, and nothi
     `Between your acts ${desk.url}/prices also said:\n<web-content from="${desk.url}">\nA costs 3\n</web-content>`,
   );
   expect(seen?.brief).toContain("A costs 3");
+});
+
+test("the rows of a page that an act left were told with their refs, and are not told again", async () => {
+  await desk.open("/shop");
+  const { text, mark } = await desk.see();
+  expect(text).toMatch(/row \[e\d+\]: link "Kettle"/);
+  await desk.call("click_element", { ref: refOf(text, 'button "No thanks"') });
+  await desk.call("go_to_url", { url: `${desk.url}/shop?q=lamp` });
+  const seen = await desk.seeSince(mark);
+  expect(seen?.text).toContain("Lamp");
+  expect(seen?.text).not.toContain("Between");
 });
 
 test("what only said that something was under way, or is part of what is there now, is not told as passed", async () => {

@@ -84,9 +84,12 @@ function urgency({ away, rank, text }: OutlineLine, known: ReadonlySet<string>):
   return distance + (known.has(withoutRefs(text)) || known.has(text) ? 2 : 0) + rank;
 }
 
-/** A line without the refs of its elements. */
+/**
+ * A line without the refs of its elements, as it reads where they are not told: a row is named only
+ * for its ref.
+ */
 export function withoutRefs(text: string): string {
-  return text.replaceAll(/ \[e\d+\]/g, "");
+  return text.replace(/^(?:row|listitem) \[e\d+\]: /, "").replaceAll(/ \[e\d+\]/g, "");
 }
 
 /**

@@ -72,8 +72,9 @@ export type Detail = { readonly label: string; readonly value: string };
 /** A field to set, as `browser_fill_form` takes it. */
 export type FieldSetting = { readonly ref: string; readonly value: string | boolean };
 
-/** The values that a task lists after the address of the form. */
-function detailsIn(text: string, address: string): readonly Detail[] {
+/** The values that a task, which may be quoted, lists after the address of the form. */
+function detailsIn(quoted: string, address: string): readonly Detail[] {
+  const text = quoted.replaceAll(/^> ?/gm, "");
   const [list = ""] = text
     .slice(text.indexOf(address) + address.length)
     .split(/\n(?!\s*- )/)

@@ -73,7 +73,8 @@ test("the repair is judged by the tests that ran: fixed, still failing, or nothi
 
 const form = (page: number, value = "") =>
   `- heading "Page ${page}"\n- textbox "Full name" [e${page}5]${value}\n- button "${page === 3 ? "Register" : "Next"}" [e${page}8]`;
-const register = `${doing(monthEndSteps.register)}\nRegister at http://127.0.0.1:9/ and enter:\n   - Full name: Ada Lund\nThen go on.`;
+/** A step with the whole task, which flows quote. */
+const register = `${doing(monthEndSteps.register)}\n> Register at http://127.0.0.1:9/ and enter:\n>    - Full name: Ada Lund\n> Then go on.`;
 
 test("the form is filled from what the page shows: after a stale ref or a lost page it takes a new snapshot", async () => {
   const pages = [form(1), form(1), form(1, ": Ada Lund"), "Page: about:blank", form(1), form(1, ": Ada Lund")];
