@@ -48,8 +48,9 @@ const configurationExitCode = 2;
 
 /**
  * Keeps a server up until `signal` aborts, restarting it with growing pauses. One that was never up
- * is given up when it keeps failing, and any that refuses its configuration. Resolves when the server is down for good. Rejects with the file system's error
- * if its log cannot be opened at first; later that is a failure like others.
+ * is given up when it keeps failing, and any that refuses its configuration. Resolves when the
+ * server is down for good. Rejects with the file system's error if its log cannot be opened at
+ * first; later that is a failure like others.
  */
 export async function supervise(
   spec: ServerSpec,
