@@ -28,17 +28,23 @@ export class Live {
    * A follower; with `shownAfter`, it also gets what was shown since the last event, from there on.
    */
   follow(runId: string, shownAfter?: number): Follower {
-    const follower = new Follower(() => {
+    const leave = () => {
       const all = this.#followers.get(runId);
       all?.delete(follower);
       if (all?.size === 0) this.#followers.delete(runId);
-    });
+    };
+    const follower = new Follower(leave, shownAfter !== undefined);
     const all = this.#followers.get(runId) ?? new Set();
     this.#followers.set(runId, all.add(follower));
     const shown = this.#shown.get(runId);
     if (shown !== undefined && shownAfter !== undefined && shown.after >= shownAfter)
       for (const event of shown.events) follower.show(event, shown.after);
     return follower;
+  }
+
+  /** What a run that this process executes has shown since its last event. */
+  shownOf(runId: string): Pick<Shown, "after" | "events"> | undefined {
+    return this.#shown.get(runId);
   }
 
   /** A follower that is woken by every run, and gets no progress. */
@@ -62,10 +68,12 @@ export class Live {
 
   /**
    * Shows progress; `after` is the number of the event it came after, if another process says it.
+   * Of what was shown `before` this process followed the run, those that come back have seen all.
    */
-  progress(runId: string, event: RunEvent, after?: number): void {
+  progress(runId: string, event: RunEvent, after?: number, before = false): void {
     this.#shown.get(runId)?.add(event);
-    for (const follower of this.#followers.get(runId) ?? []) follower.show(event, after);
+    for (const follower of this.#followers.get(runId) ?? [])
+      if (!before || follower.begins) follower.show(event, after);
   }
 
   /** Ends every follower. */
@@ -81,14 +89,17 @@ export class Live {
 /** One reader's place in the live stream. */
 export class Follower {
   readonly #leave: () => void;
+  /** Whether its reader has not followed the run before. */
+  readonly begins: boolean;
   #progress: { readonly after: number; readonly event: RunEvent }[] = [];
   #lastSeq = 0;
   #changed = false;
   #ended = false;
   #resume: (() => void) | undefined;
 
-  constructor(leave: () => void) {
+  constructor(leave: () => void, begins = false) {
     this.#leave = leave;
+    this.begins = begins;
   }
 
   /** Progress shown from here on comes after the event numbered `seq`. */

@@ -74,7 +74,8 @@ async function readOne(named: string, path: string, room: number): Promise<Outgo
   const stats = await stat(path).catch(() => undefined);
   if (stats?.isDirectory() !== true && stats?.isFile() !== true)
     throw new AppError("invalid_input", `There is no file ${named}.`);
-  const tooMuch = new AppError("invalid_input", `The files exceed ${maxBytes / 1e6} MB in total.`);
+  const instead = "Pack them with gzip, or name an address where the agent can fetch them.";
+  const tooMuch = new AppError("invalid_input", `The files exceed ${maxBytes / 1e6} MB in total. ${instead}`);
   if (stats.isFile() && stats.size > room) throw tooMuch;
   const file = stats.isDirectory()
     ? await packFolder(path)

@@ -64,6 +64,48 @@ withPostgres((server) => {
     expect(all.slice(all.indexOf("two-said"))).not.toContain("~at the last moment");
   }, 60_000);
 
+  test("who begins late at another process is shown what was shown since the last event, and who comes back is not", async () => {
+    const url = await server().createDatabase();
+    await migratePostgres({ url });
+    const open = () => createPostgresEngine({ url, stopMs: 500, connections: 4 });
+    const [works, reads] = [open(), open()];
+    const goOn = Promise.withResolvers<null>();
+    const execute = async (run: Run) => {
+      await run.step("begin", async ({ emit }) => void emit({ type: "begun" }));
+      return run.step("talk", async ({ progress }) => {
+        for (const text of ["a", "b"]) progress({ type: "text-delta", text });
+        await goOn.promise;
+        progress({ type: "text-delta", text: "c" });
+        return null;
+      });
+    };
+    try {
+      works.work([{ kind: "test", execute }]);
+      const { run } = await works.start({ kind: "test", input: null, principal: "local", contextId: "c" });
+      const signal = AbortSignal.timeout(30_000);
+      const first: FollowItem[] = [];
+      for await (const item of works.follow(run.id, { signal })) if (first.push(item) === 3) break;
+      expect(said(first)).toEqual(["begun", "~a", "~b"]);
+      const read = (place: object) => {
+        const items: FollowItem[] = [];
+        const all = (async () => {
+          for await (const item of reads.follow(run.id, { ...place, signal })) items.push(item);
+          return said(items);
+        })();
+        return { items, all };
+      };
+      const [back, late] = [read({ after: 1 }), read({})];
+      await until(() => late.items.length === 3);
+      goOn.resolve(null);
+      expect([await late.all, await back.all].map((items) => items.filter((text) => text !== "~c"))).toEqual([
+        ["begun", "~a", "~b", "run-ended"],
+        ["run-ended"],
+      ]);
+    } finally {
+      await Promise.all([works.close({ graceMs: 0 }), reads.close({ graceMs: 0 })]);
+    }
+  }, 60_000);
+
   test("much progress does not hold up the run, and what is too large is left out", async () => {
     let isSeen = () => false;
     let workedMs = 0;

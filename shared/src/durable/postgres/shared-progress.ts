@@ -24,7 +24,13 @@ export const followedSchema = z.object({ to: z.string().regex(/^[a-z0-9_]{1,63}$
 /** Runs that a process follows. */
 export type Followed = z.output<typeof followedSchema>;
 
-const sentSchema = z.object({ runId: z.string(), after: z.number(), event: z.looseObject({ type: z.string() }) });
+/** `before`: it was shown before the process that it is sent to followed the run. */
+const sentSchema = z.object({
+  runId: z.string(),
+  after: z.number(),
+  event: z.looseObject({ type: z.string() }),
+  before: z.literal(true).exactOptional(),
+});
 
 /** What shared progress needs. */
 export type SharedProgressOptions = {
@@ -72,12 +78,13 @@ export class SharedProgress {
     return () => this.#leave(runId);
   }
 
-  /** Another process follows these runs. */
+  /** Another process follows these runs: one that did not before is sent what was shown already. */
   followedElsewhere({ to, runIds }: Followed): void {
     if (to === this.#channel) return;
     const until = performance.now() + rememberMs;
     for (const runId of runIds) {
-      const channels = this.#wanted.get(runId) ?? new Map();
+      const channels = this.#wanted.get(runId) ?? new Map<string, number>();
+      if ((channels.get(to) ?? 0) < performance.now()) this.#sendShown(runId, to);
       // The runs that nobody has followed for longest are forgotten first.
       this.#wanted.delete(runId);
       this.#wanted.set(runId, channels.set(to, until));
@@ -94,15 +101,22 @@ export class SharedProgress {
     const channels = this.#wanted.get(runId);
     if (channels === undefined || this.#isClosed) return;
     const item = JSON.stringify({ runId, after, event });
-    if (Buffer.byteLength(item) > longestPayload - 2) return;
-    for (const [channel, until] of channels) {
-      if (until < performance.now()) continue;
-      const waiting = this.#waiting.get(channel) ?? [];
-      if (waiting.length === maxWaiting) waiting.shift();
-      waiting.push(item);
-      this.#waiting.set(channel, waiting);
-    }
+    for (const [channel, until] of channels) if (until >= performance.now()) this.#queue(channel, item);
     this.#sendSoon();
+  }
+
+  #sendShown(runId: string, channel: string): void {
+    const { after, events } = this.#options.live.shownOf(runId) ?? { after: 0, events: [] };
+    for (const event of events) this.#queue(channel, JSON.stringify({ runId, after, event, before: true }));
+    this.#sendSoon();
+  }
+
+  #queue(channel: string, item: string): void {
+    if (Buffer.byteLength(item) > longestPayload - 2) return;
+    const waiting = this.#waiting.get(channel) ?? [];
+    if (waiting.length === maxWaiting) waiting.shift();
+    waiting.push(item);
+    this.#waiting.set(channel, waiting);
   }
 
   async close(): Promise<void> {
@@ -133,8 +147,8 @@ export class SharedProgress {
   #received(text: string): void {
     if (this.#isClosed) return;
     const items = z.array(sentSchema).safeParse(jsonOf(text)).data ?? [];
-    for (const { runId, after, event } of items) {
-      if (!this.#options.isHere(runId)) this.#options.live.progress(runId, event as RunEvent, after);
+    for (const { runId, after, event, before } of items) {
+      if (!this.#options.isHere(runId)) this.#options.live.progress(runId, event as RunEvent, after, before);
     }
   }
 

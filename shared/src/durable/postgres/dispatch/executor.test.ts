@@ -41,6 +41,7 @@ function executing(
   const written: Record<string, Operation[]> = {};
   const shown: (readonly [string, number])[] = [];
   const shownHere: unknown[] = [];
+  const executed: unknown[] = [];
   const told: unknown[] = [];
   const stays: (readonly [string, number])[] = [];
   const runnable: (readonly [string, number | undefined])[] = [];
@@ -61,7 +62,13 @@ function executing(
   const executor = new Executor({
     database,
     clock: { now: () => 0 },
-    live: { progress: (runId: string, { text }: { text?: string }) => void shownHere.push([runId, text]) },
+    live: {
+      execute: (runId: string, lastEvent: number) => {
+        executed.push([runId, lastEvent]);
+        return () => void executed.push(runId);
+      },
+      progress: (runId: string, { text }: { text?: string }) => void shownHere.push([runId, text]),
+    },
     shared: { show: (runId: string, after: number) => void shown.push([runId, after]) },
     conversations: {
       enter: ({ context_id }: RunRow) => void stays.push([`enters ${context_id}`, pool.running]),
@@ -93,7 +100,7 @@ function executing(
       pool,
     );
   const wrote = (n: string) => (written[n] ?? []).map((operation) => operation.do);
-  return { executor, execute, wrote, shown, shownHere, told, stays, runnable, pool };
+  return { executor, execute, wrote, shown, shownHere, executed, told, stays, runnable, pool };
 }
 
 /** Waits for a signal while it does something else, and so is never parked. */
@@ -223,11 +230,13 @@ test("progress says after which event it came, whatever was committed without on
   };
   const answer = (operations: readonly Operation[]) =>
     ({ last: JSON.stringify(operations).includes("first") ? 7 : 0 }) as Answer;
-  const { execute, shown, shownHere, told } = executing({ work }, { answer });
+  const { execute, shown, shownHere, executed, told } = executing({ work }, { answer });
   await execute("work");
   // Others are told of what they can read.
   expect(told).toEqual([["work", { last: 7 }]]);
   expect(shownHere).toEqual(["first", "second", "third"].map((text) => ["work", text]));
+  // It is kept for who comes late from the run's last event on, as long as the run is executed.
+  expect(executed).toEqual([["work", 2], "work"]);
   expect(shown).toEqual([
     ["work", 2],
     ["work", 7],
