@@ -97,6 +97,15 @@ const ofEveryHome: readonly Difference[] = [
       );
     },
   },
+  {
+    why: "A run that waits is shown with the command that answers it, not with the name of its state",
+    now(view, key) {
+      const [, id] = /^(?:\w+: )?manyhands runs show (\S+)$/.exec(key) ?? [];
+      if (id === undefined || !view.includes("? input-required")) return view;
+      const lines = view.filter((line: string) => line !== "? input-required");
+      return [...lines.slice(0, -1), `Answer it with: bun manyhands runs answer ${id} "…"`, ...lines.slice(-1)];
+    },
+  },
 ];
 
 const statusWords: Readonly<Record<string, string>> = { " submitted  ": " queued     ", " working  ": " running  " };
