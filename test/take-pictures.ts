@@ -78,36 +78,20 @@ async function runAgain({ id }: Started): Promise<Started> {
   return post(`/runs/${id}/rerun`, {});
 }
 
-type Example = {
-  readonly text: string;
-  readonly agents?: readonly string[];
-  readonly options?: object;
-  readonly files?: readonly { readonly name: string; readonly text: string }[];
-};
-
 /** Runs the example of every flow, so that the list of runs has something to show. */
 async function runExamples(): Promise<void> {
   const { flows } = (await (await fetch(`${url}/flows`)).json()) as {
-    flows: { name: string; example?: Example }[];
+    flows: { name: string; example?: object }[];
   };
-  for (const { name, example } of flows)
-    if (example !== undefined) {
-      const files = example.files?.map((file) => ({
-        name: file.name,
-        bytes: Buffer.from(file.text).toString("base64"),
-      }));
-      const input = { text: example.text, ...(files && { files }) };
-      const { agents, options } = example;
-      await post(`/flows/${name}`, { input, ...(agents && { agents }), ...(options && { options }) });
-    }
+  for (const { name, example } of flows) if (example !== undefined) await post(`/flows/${name}`, example);
 }
 
 /** Posts, and waits until the run that this starts has ended. */
 async function post(path: string, body: object): Promise<Started> {
   const headers = { "Content-Type": "application/json", Prefer: "wait=60" };
-  const started = (await (
-    await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) })
-  ).json()) as Started;
+  const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+  const started = (await response.json()) as Started;
   await (await fetch(`${url}/runs/${started.id}/events`)).text();
   return started;
 }

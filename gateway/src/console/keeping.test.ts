@@ -53,6 +53,8 @@ test("texts of others are told in a line, without marks, and without what would 
   expect([shortLine(" a\n b\t c "), shortLine("abcd", 4), shortLine("abcde", 4)]).toEqual(["a b c", "abcd", "abc…"]);
   expect(plainText("## Head\n- **one** `two`\n> said\n+ plus\n# 1")).toBe("Head\none two\nsaid\nplus\n1");
   const begun = performance.now();
+  expect(plainText("*Beta* is a 5* house of 2 * 3 m, a*b*c")).toBe("Beta is a 5* house of 2 * 3 m, a*b*c");
+  plainText(" *a".repeat(100_000));
   plainText("\n".repeat(200_000));
   expect(performance.now() - begun).toBeLessThan(2_000);
   expect(safeText("a\r\nb\tc\n")).toBe("a\nb\tc\n");

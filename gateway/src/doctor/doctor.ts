@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { access, mkdir, statfs } from "node:fs/promises";
 import type { Config } from "manyhands/internal/config/config";
+import { messageOf } from "manyhands/internal/core/errors";
 import { openLocalUsers } from "manyhands/internal/server/access";
 import type { CliContext } from "../session/context.ts";
 import { whoAnswers } from "../session/is-up.ts";
@@ -115,7 +116,7 @@ async function checkHome(home: string): Promise<DoctorCheck> {
       text: `${text}. Free some space or set MANYHANDS_HOME.`,
     };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     return { name: "home", state: "fail", text: `${home} is not writable (${why}). Fix it or set MANYHANDS_HOME.` };
   }
 }

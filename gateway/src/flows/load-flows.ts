@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { entryPath, type NamedFile } from "manyhands/internal/config/agents/named-files";
 import type { Config } from "manyhands/internal/config/config";
-import { AppError } from "manyhands/internal/core/errors";
+import { AppError, messageOf } from "manyhands/internal/core/errors";
 import type { FlowDefinition } from "manyhands/internal/core/flow";
 import * as z from "zod";
 import { registeredAgents } from "../registry/registered-agents.ts";
@@ -97,7 +97,7 @@ async function importModule(path: string, entry: NamedFile): Promise<Record<stri
   try {
     return await import(pathToFileURL(path).href);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new AppError("config_invalid", `${invalid(entry, `${path} cannot be loaded: ${why}`).message}`, {
       cause: error,
     });

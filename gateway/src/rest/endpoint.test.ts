@@ -59,7 +59,7 @@ test("a query's parameter may be given once, or be a list whose values come one 
     { limit: 5, status: "a,b" },
     { limit: 1, status: "a,b" },
   ]);
-  expect(await get("limit=1&limit=1")).toBe("query.limit: It may be given only once");
+  expect(await get("limit=1&limit=1")).toBe("query.limit: It may be given only once.");
   expect(await get("status=abc&status=def")).toContain("query.status");
   expect(got).toHaveLength(2);
 });

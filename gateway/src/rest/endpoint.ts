@@ -86,7 +86,7 @@ function queryOf(c: Context<RestEnv>, { shape }: z.ZodObject, lists: readonly st
     Object.keys(shape).flatMap((name) => {
       const given = c.req.queries(name) ?? [];
       if (given.length > 1 && !lists.includes(name))
-        throw new AppError("invalid_input", "It may be given only once", { field: `query.${name}` });
+        throw new AppError("invalid_input", "It may be given only once.", { field: `query.${name}` });
       return given.length === 0 ? [] : [[name, given.join(",")]];
     }),
   );

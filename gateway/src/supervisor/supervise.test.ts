@@ -92,23 +92,26 @@ test("a server that is not ready in time is ended at once and started again", as
   ]);
 });
 
-test("a server that a signal ends is said to be, with the signal's number", async () => {
-  const { events, report } = recorder();
-  const server = await spec(
-    goodServer
-      .replace("process.exit(7)", 'process.kill(process.pid, "SIGKILL")')
-      .replace(
-        /console\.log\("ready.*/,
-        (line) => `${line}\nsetTimeout(() => process.kill(process.pid, "SIGKILL"), 300);`,
-      ),
-  );
-  await supervise(server, {
-    signal: new AbortController().signal,
-    graceMs: 100,
-    policy: { ...policy, attempts: 1 },
-    report,
-  });
-  expect(events.at(-1)).toMatchObject({ type: "server-given-up", reason: `${server.name} was ended by signal 9.` });
+test("a server that has been up once is never given up, however often it fails; that a signal ended it is said", async () => {
+  const stop = new AbortController();
+  const { events, nth, report } = recorder();
+  const flag = join(folder, "was-up");
+  const server = await spec(`
+    const { existsSync, writeFileSync } = require("node:fs");
+    if (existsSync(${JSON.stringify(flag)})) process.exit(1);
+    writeFileSync(${JSON.stringify(flag)}, "");
+    ${goodServer.replace("process.exit(7)", 'process.kill(process.pid, "SIGKILL")')}`);
+  const done = supervise(server, { signal: stop.signal, graceMs: 100, policy: { ...policy, attempts: 1 }, report });
+  const first = await nth("server-up", 1);
+  if (first.type === "server-up") await fetch(`${first.url}/crash`).catch(() => {});
+  expect(await nth("server-down", 1)).toMatchObject({ reason: `${server.name} was ended by signal 9.` });
+  await nth("server-down", 4);
+  await rm(flag);
+  await nth("server-up", 2);
+  stop.abort();
+  await done;
+  const pauses = events.flatMap((event) => (event.type === "server-down" ? [event.restartInMs] : []));
+  expect(pauses.slice(0, 4)).toEqual([5, 10, 20, 20]);
 });
 
 test("a server that never starts is given up with its last output", async () => {

@@ -1,5 +1,5 @@
 import { sleep } from "manyhands/internal/core/async/sleep";
-import { publicError } from "manyhands/internal/core/errors";
+import { messageOf, publicError } from "manyhands/internal/core/errors";
 import { type ServerProcess, type ServerSpec, startServer } from "./server-process.ts";
 
 /**
@@ -30,7 +30,7 @@ export type SupervisionPolicy = {
   readonly maxPauseMs: number;
   /** A server that lived at least this long resets the count of failures. */
   readonly settledMs: number;
-  /** Failures in a row after which the server is given up. */
+  /** Failures in a row after which a server that has never been up is given up. */
   readonly attempts: number;
 };
 
@@ -47,9 +47,10 @@ export const defaultPolicy: SupervisionPolicy = {
 const configurationExitCode = 2;
 
 /**
- * Keeps a server up until `signal` aborts, restarting it with growing pauses, and gives it up when
- * it keeps failing. Resolves when the server is down for good. Rejects with the file system's error
- * if its log cannot be opened at first; later that is a failure like others.
+ * Keeps a server up until `signal` aborts, restarting it with growing pauses. One that was never up
+ * is given up when it keeps failing, and any that refuses its configuration. Resolves when the
+ * server is down for good. Rejects with the file system's error if its log cannot be opened at
+ * first; later that is a failure like others.
  */
 export async function supervise(
   spec: ServerSpec,
@@ -60,16 +61,21 @@ export async function supervise(
     readonly report: (event: SupervisorEvent) => void;
   },
 ): Promise<void> {
-  const { signal, policy, report } = options;
+  const { signal, policy } = options;
   let failures = 0;
+  let hasBeenUp = false;
+  const report = (event: SupervisorEvent) => {
+    hasBeenUp ||= event.type === "server-up";
+    options.report(event);
+  };
   for (let starts = 0; !signal.aborted; starts++) {
     const startedAt = performance.now();
-    const ended = await lived(spec, starts, options);
+    const ended = await lived(spec, starts, { ...options, report });
     if (ended === undefined || signal.aborted) return;
     const { reason, exitCode } = ended;
     failures = performance.now() - startedAt >= policy.settledMs ? 1 : failures + 1;
     const isMisconfigured = exitCode === configurationExitCode;
-    if (isMisconfigured || failures >= policy.attempts) {
+    if (isMisconfigured || (failures >= policy.attempts && !hasBeenUp)) {
       const code = isMisconfigured ? "config_invalid" : "unavailable";
       report({ type: "server-given-up", name: spec.name, code, reason });
       return;
@@ -92,7 +98,7 @@ async function lived(
   } catch (error) {
     if (restarts === 0) throw error;
     return {
-      reason: `${spec.name} could not be started: ${error instanceof Error ? error.message : error}`,
+      reason: `${spec.name} could not be started: ${messageOf(error)}`,
       exitCode: null,
     };
   }

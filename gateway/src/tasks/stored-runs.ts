@@ -86,9 +86,11 @@ export function storedRuns(engine: Engine, artifacts: ArtifactStore, kind?: stri
         const isPause = known.type === "run-paused" || known.type === "run-resumed";
         if (known.type !== "unknown" && !isPause) yield { kind: "event", seq, at, event: known };
       }
-      const text = run.error?.message ?? run.waiting?.reason;
       const { id: taskId, contextId } = run;
-      yield { kind: "state", taskId, contextId, state: await stateOf(run), ...(text === undefined ? {} : { text }) };
+      const state = await stateOf(run);
+      // What it asks is among its events.
+      const text = run.error?.message ?? (state === "input-required" ? undefined : run.waiting?.reason);
+      yield { kind: "state", taskId, contextId, state, ...(text === undefined ? {} : { text }) };
     },
     async resume(runId) {
       const { status } = await find(runId);

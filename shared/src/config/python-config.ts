@@ -11,6 +11,7 @@ export type PythonConfig = {
   readonly environment: string;
 };
 
+/** What `[python]` says; paths are absolute. */
 export function pythonConfig({ python, home }: Sections, cwd: string): PythonConfig {
   const { packages, requirements } = python;
   const environment = join(resolve(cwd, home), "python");

@@ -83,6 +83,11 @@ export function publicError(error: unknown): { code: ErrorCode; message: string 
   return { code: "internal", message: "Something went wrong inside; the log has the cause." };
 }
 
+/** What a thrown value says. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
 /** The system's error code (`ENOENT`), if the error came from the system. */
 export function errnoOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;
@@ -104,5 +109,5 @@ const shortage =
  * that tells nothing of what the machine has or can do.
  */
 export function isShortage(failure: unknown): boolean {
-  return shortage.test(failure instanceof Error ? failure.message : String(failure));
+  return shortage.test(messageOf(failure));
 }

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { AgentEntry, Skill } from "./agent.ts";
+import { messageOf } from "./errors.ts";
 import type { AskOutcome } from "./events/ask-outcome.ts";
 import type { FlowEvent } from "./events/events.ts";
 import type { Json } from "./json.ts";
@@ -289,7 +290,7 @@ function optionsFault(options: z.ZodObject): string | undefined {
   try {
     z.toJSONSchema(options, { io: "input" });
   } catch (error) {
-    return `has options that are not JSON: ${error instanceof Error ? error.message : String(error)}`;
+    return `has options that are not JSON: ${messageOf(error)}`;
   }
   const { error } = options.safeParse({});
   const faults = error?.issues.map(({ path, message }) => (path.length === 0 ? message : path.join(".")));

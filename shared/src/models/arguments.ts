@@ -1,4 +1,5 @@
 import { jsonrepair } from "jsonrepair";
+import { messageOf } from "../core/errors.ts";
 import { isObject, type Json } from "../core/json.ts";
 
 /**
@@ -80,7 +81,7 @@ function attempt(read: () => unknown): { ok: true; value: unknown } | { ok: fals
   try {
     return { ok: true, value: read() };
   } catch (error) {
-    return { ok: false, error: error instanceof Error ? error.message : String(error) };
+    return { ok: false, error: messageOf(error) };
   }
 }
 

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { lazily } from "../core/async/lazy.ts";
-import { AppError } from "../core/errors.ts";
+import { AppError, messageOf } from "../core/errors.ts";
 import type { Usage } from "../core/model.ts";
 import { wellFormed } from "../core/text/well-formed.ts";
 import { createClient } from "./chat/endpoint.ts";
@@ -48,7 +48,7 @@ export function createEmbedder(config: ModelConfig, fetch = globalThis.fetch): E
         const some = texts.slice(at, at + batch);
         const made = await one(some, signal).catch((cause) => {
           signal.throwIfAborted();
-          const why = cause instanceof Error ? cause.message : String(cause);
+          const why = messageOf(cause);
           throw new AppError("model_unavailable", `The embeddings of ${config.name} failed: ${why}`, { cause });
         });
         vectors.push(...made.vectors);

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { AppError } from "../core/errors.ts";
+import { AppError, messageOf } from "../core/errors.ts";
 import { sanitize, sanitizeLine } from "../core/text/sanitize.ts";
 
 /** What a skill's `SKILL.md` says. */
@@ -76,7 +76,7 @@ function parseYaml(text: string): unknown {
   try {
     return Bun.YAML.parse(text);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new AppError("invalid_input", `Its front matter cannot be read: ${sanitizeLine(why, 200)}`);
   }
 }

@@ -27,11 +27,19 @@ export const gatewayCommandsFaults: readonly Fault[] = [
     tests: ["gateway/src/terminal/totals.test.ts"],
   },
   {
+    id: "server-that-was-up-given-up",
+    file: "gateway/src/supervisor/supervise.ts",
+    find: " && !hasBeenUp",
+    becomes: "",
+    harm: "A gateway that could not start for some seconds stays away, beside agents that run.",
+    tests: ["gateway/src/supervisor"],
+  },
+  {
     id: "restarts-of-a-lifetime",
     file: "gateway/src/supervisor/supervise.ts",
     find: "performance.now() - startedAt >= policy.settledMs ? 1 : failures + 1",
     becomes: "failures + 1",
-    harm: "A server that ended five times in a year is never started again.",
+    harm: "A server that ended five times in a year is away for half a minute each time.",
     tests: ["gateway/src/supervisor"],
   },
   {

@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createEmbeddedEngine } from "manyhands/internal/durable/sqlite/embedded-engine";
+import { approvalFlow } from "../../testing/approval-flow.ts";
 import { cliForTest } from "../../testing/cli.ts";
+import { startGateway } from "../../testing/gateway.ts";
 
 /** A home with runs of these kinds, one of which was cancelled after it had asked something. */
 async function withRuns(cwd: string, kinds: readonly string[]): Promise<string[]> {
@@ -95,4 +97,17 @@ test("without its server an agent's runs are read from the store, those of a reg
   expect(cli.connected).toEqual([]);
   expect(await cli.run("runs", "cancel", "nobody")).toBe(1);
   expect(cli.said()).toContain("There is no run nobody in");
+});
+
+test("a run that waits for an answer is shown with its question, and the command that answers it", async () => {
+  await using gateway = await startGateway({ flows: [approvalFlow] });
+  const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"input": "Register us"}' };
+  const { id } = (await (await fetch(`${gateway.url}/flows/careful`, init)).json()) as { id: string };
+  const isAsking = async () => (await (await fetch(`${gateway.url}/runs/${id}`)).text()).includes("input-required");
+  for (const deadline = Date.now() + 20_000; !(await isAsking()) && Date.now() < deadline; ) await Bun.sleep(20);
+  await using cli = await cliForTest({ env: { MANYHANDS_HOME: gateway.home } });
+  expect(await cli.run("runs", "show", id)).toBe(0);
+  expect(cli.out()).toContain("Click “Register” on shop.example.");
+  expect(cli.out()).not.toContain("input-required");
+  expect(cli.said()).toContain(`Answer it with: bun manyhands runs answer ${id} "…"`);
 });

@@ -71,7 +71,8 @@ export async function showRun(id: string, options: RunsOptions, context: CliCont
   const { json } = options;
   const outcome = await renderTask(() => stored.runs.show(id), { client: undefined, terminal, json });
   await tellOutcome(outcome, context, { source: stored.runs, json });
-  if (!json && outcome.state === "paused") tellWhatNext(outcome, options, config, context);
+  const waits = outcome.state === "paused" || outcome.state === "input-required";
+  if (!json && waits) tellWhatNext({ ...outcome, taskId: id }, options, config, context);
   return exitCodes.ok;
 }
 

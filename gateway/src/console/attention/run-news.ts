@@ -7,6 +7,7 @@ import { hasEnded } from "../parts/icons/glyph.tsx";
 import { titleOf } from "../state/names.ts";
 import { place } from "../state/router.ts";
 import { lastChange, recent, waiting, waitsForPerson } from "../state/store.ts";
+import { plainText } from "../words/format.ts";
 import { words } from "../words/words.ts";
 import { notify } from "./notifications.ts";
 
@@ -63,7 +64,7 @@ async function tell(run: ChangedRun): Promise<void> {
   if (run.status === "failed") unseenFailures.value = [...unseenFailures.value.filter(({ id }) => id !== run.id), run];
   notify({
     ...{ id: run.id, contextId: run.contextId, title: state },
-    text: view.question ?? view.error?.message ?? titleOf(view, 120),
+    text: (view.question && plainText(view.question)) ?? view.error?.message ?? titleOf(view, 120),
   });
 }
 

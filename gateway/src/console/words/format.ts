@@ -69,7 +69,10 @@ export function shortLine(text: string, length = 160): string {
 
 /** Markdown as a line of a list says it: without the marks of headings, items and emphasis. */
 export function plainText(markdown: string): string {
-  return markdown.replaceAll(/^[^\S\n]*(?:#{1,6}|[-*+>])\s+/gm, "").replaceAll(/\*\*|`/g, "");
+  return markdown
+    .replaceAll(/^[^\S\n]*(?:#{1,6}|[-*+>])\s+/gm, "")
+    .replaceAll(/\*\*|`/g, "")
+    .replaceAll(/(?<![\w*])\*(?=\S)([^*\n]{1,200})(?<=\S)\*(?![\w*])/g, "$1");
 }
 
 /**

@@ -72,7 +72,7 @@ function statusesOf(listed: string): RunView["status"][] {
   return listed.split(",").map((status) => {
     const known = runStates.find((state) => state === status);
     if (known !== undefined) return known;
-    throw new AppError("invalid_input", `there is no status ${status}; allowed are ${runStates.join(", ")}`, {
+    throw new AppError("invalid_input", `there is no status ${status}; allowed are ${runStates.join(", ")}.`, {
       field: "query.status",
     });
   });

@@ -1,5 +1,5 @@
 import type { AgentCard, AgentCardSignature } from "@a2a-js/sdk";
-import { AppError } from "../../core/errors.ts";
+import { AppError, messageOf } from "../../core/errors.ts";
 import type { CardDemand } from "./card-demand.ts";
 import { keyOfSignature, problemOfSignature } from "./card-signature.ts";
 import type { HomeKeys } from "./home-keys.ts";
@@ -45,7 +45,7 @@ export function cardPolicy({ trust, own, keySets, now = Date.now }: CardPolicyDe
       if (key === undefined) return `a signature by ${JSON.stringify(kid)}, which is not trusted here`;
       return await problemOfSignature(signature, card, key, now());
     } catch (error) {
-      return `an invalid signature (${error instanceof Error ? error.message : error})`;
+      return `an invalid signature (${messageOf(error)})`;
     }
   };
   return async (card, agent) => {

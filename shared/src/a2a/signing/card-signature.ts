@@ -2,6 +2,7 @@ import { AgentCard, type AgentCardSignature, canonicalizeAgentCard } from "@a2a-
 import { decodeProtectedHeader } from "jose/decode/protected_header";
 import { FlattenedSign } from "jose/jws/flattened/sign";
 import { flattenedVerify } from "jose/jws/flattened/verify";
+import { messageOf } from "../../core/errors.ts";
 import type { KeyRing } from "./home-keys.ts";
 import { isValidNow, type PublicKey, signatureAlgorithms } from "./public-key.ts";
 
@@ -41,7 +42,7 @@ export async function problemOfSignature(
       await flattenedVerify(jws, key, { algorithms: signatureAlgorithms });
       return undefined;
     } catch (error) {
-      reason = error instanceof Error ? error.message : String(error);
+      reason = messageOf(error);
     }
   }
   return `an invalid signature (${reason})`;

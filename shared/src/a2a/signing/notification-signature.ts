@@ -1,7 +1,7 @@
 import { decodeProtectedHeader } from "jose/decode/protected_header";
 import { SignJWT } from "jose/jwt/sign";
 import { jwtVerify } from "jose/jwt/verify";
-import { AppError } from "../../core/errors.ts";
+import { AppError, messageOf } from "../../core/errors.ts";
 import { sha256Of } from "../../core/text/sha256.ts";
 import { withoutLastSlashes } from "../../core/text/without-last-slashes.ts";
 import type { KeyRing } from "./home-keys.ts";
@@ -64,7 +64,7 @@ export async function checkNotification(jwt: string, body: string, sender: strin
   } catch (error) {
     if (error instanceof AppError && error.code === "not_found") return;
     if (error instanceof AppError && error.retryable) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new AppError("unauthorized", `The notification's signature does not hold: ${reason}`, { cause: error });
   }
 }

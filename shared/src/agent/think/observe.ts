@@ -1,5 +1,6 @@
 import type { AgentDefinition } from "../../core/agent.ts";
 import { abortable } from "../../core/async/within.ts";
+import { messageOf } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
 import type { Observation } from "../../core/tools/tool.ts";
 import type { Workspaces } from "../../core/workspace.ts";
@@ -51,7 +52,7 @@ export async function observe(
   } catch (error) {
     signal.throwIfAborted();
     if (timer.aborted) return failed(`it took longer than ${lookMs / 1000} s. Look again before you act.`);
-    return failed(error instanceof Error ? error.message : String(error));
+    return failed(messageOf(error));
   }
 }
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { AppError } from "../errors.ts";
+import { AppError, messageOf } from "../errors.ts";
 import { isObject } from "../json.ts";
 import type { JsonSchema } from "../model.ts";
 import { LinearPattern } from "../text/linear-pattern.ts";
@@ -43,7 +43,7 @@ export function refusalOf(schema: JsonSchema): string | undefined {
 const maxReason = 300;
 
 function reasonIn(cause: unknown): string {
-  return (cause instanceof Error ? cause.message : String(cause)).slice(0, maxReason);
+  return messageOf(cause).slice(0, maxReason);
 }
 
 function checkOf(schema: JsonSchema): z.ZodType {

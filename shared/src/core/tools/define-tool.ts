@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { AppError } from "../errors.ts";
+import { AppError, messageOf } from "../errors.ts";
 import type { Effect, Run } from "../runs/run.ts";
 import { refuseSpec } from "../spec.ts";
 import type { DurableContext } from "./durable-context.ts";
@@ -75,7 +75,7 @@ export function defineTool<Input extends z.ZodObject>(
         return asResult(name, await run(parsed.data, context));
       } catch (error) {
         context.signal.throwIfAborted();
-        return failure(error instanceof Error ? error.message : String(error));
+        return failure(messageOf(error));
       }
     },
   };

@@ -1,5 +1,5 @@
 import { SQL } from "bun";
-import { AppError } from "../../core/errors.ts";
+import { AppError, messageOf } from "../../core/errors.ts";
 import type { Json } from "../../core/json.ts";
 import type { EngineHealth, Log } from "../../core/runs/engine.ts";
 import { StoreUnavailable } from "../replay/run-store.ts";
@@ -183,7 +183,7 @@ export class Database {
   }
 
   #failed(error: unknown): void {
-    const reason = this.#inWords(error instanceof Error ? error.message : String(error));
+    const reason = this.#inWords(messageOf(error));
     if (this.#failure === undefined) this.#log.error({ reason, err: error }, "The run store is unavailable.");
     this.#failure = reason;
   }

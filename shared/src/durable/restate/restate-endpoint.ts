@@ -1,7 +1,7 @@
 import type { createServer, Http2Server, ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { ObjectContext } from "@restatedev/restate-sdk";
-import { AppError, errnoOf } from "../../core/errors.ts";
+import { AppError, errnoOf, messageOf } from "../../core/errors.ts";
 import type { Log } from "../../core/runs/engine.ts";
 
 /** Where Restate and this process reach each other. */
@@ -92,11 +92,11 @@ export class RestateEndpoint {
   async listen(): Promise<void> {
     const { host = "127.0.0.1", port = 0 } = this.#options;
     await this.#handlerOf([]).catch((cause) => {
-      const message = `engine.restate.identity_keys has a key that Restate does not use (${textOf(cause)}).`;
+      const message = `engine.restate.identity_keys has a key that Restate does not use (${messageOf(cause)}).`;
       throw new AppError("config_invalid", message, { cause });
     });
     await this.#bound().catch((cause) => {
-      const why = errnoOf(cause) ?? textOf(cause);
+      const why = errnoOf(cause) ?? messageOf(cause);
       const message = `This server cannot listen for Restate on ${host}:${port} (${why}). Stop what listens there, or set engine.restate.port.`;
       throw new AppError("config_invalid", message, { cause });
     });
@@ -202,7 +202,7 @@ export class RestateEndpoint {
         uri = await this.#bound();
         return undefined;
       } catch (error) {
-        return textOf(error);
+        return messageOf(error);
       }
     });
     return uri;
@@ -251,10 +251,6 @@ async function register(url: string, uri: string): Promise<string | undefined> {
     });
     return response.ok ? void (await response.body?.cancel()) : `${response.status} ${await response.text()}`;
   } catch (error) {
-    return textOf(error);
+    return messageOf(error);
   }
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

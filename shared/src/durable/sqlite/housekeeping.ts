@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { AppError } from "../../core/errors.ts";
+import { AppError, messageOf } from "../../core/errors.ts";
 import { type Log, terminalStatuses } from "../../core/runs/engine.ts";
 import type { Conversation, Deletion, DeletionRequest, Housekeeping } from "../../core/runs/housekeeping.ts";
 import type { Live } from "../live.ts";
@@ -88,7 +88,7 @@ export function housekeeping({ path, writer, live, log }: HousekeepingDeps): Hou
 }
 
 function notCopied(file: string, cause: unknown): AppError {
-  const reason = storageFailure(cause) ?? (cause instanceof Error ? cause.message : String(cause));
+  const reason = storageFailure(cause) ?? messageOf(cause);
   return new AppError(
     "storage_unavailable",
     `The run store could not be copied to ${file}: ${reason}. There has to be room for a whole copy; a store that is damaged itself needs an earlier backup in its place.`,

@@ -2,7 +2,7 @@ import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Browser } from "playwright";
 import { within } from "../../core/async/within.ts";
-import { AppError } from "../../core/errors.ts";
+import { AppError, messageOf } from "../../core/errors.ts";
 import { openWayArgv, stepDownArgv, unprivilegedUser } from "../process/step-down.ts";
 import { appearance, userAgentOf } from "./appearance.ts";
 import { leaveDialogs, type OwnContext, type OwnStart, ownerOf } from "./own-browser.ts";
@@ -220,7 +220,7 @@ function environment(home: string, own: boolean): Record<string, string> {
 }
 
 function lastWords(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   if (/No usable sandbox|namespace sandbox|sandboxing failed/i.test(text))
     return 'its own sandbox does not work here (it needs user namespaces). browser.extra_chromium_args = ["--no-sandbox"] does without.';
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of a terminal begin with one

@@ -1,6 +1,6 @@
 import type { Page } from "playwright";
 import { abortable, within } from "../../core/async/within.ts";
-import { AppError } from "../../core/errors.ts";
+import { AppError, messageOf } from "../../core/errors.ts";
 import type { ActOptions } from "./browser.ts";
 import type { Dialogs } from "./dialogs.ts";
 import type { Downloads } from "./downloads.ts";
@@ -203,7 +203,7 @@ function rejection(signal: AbortSignal, ended: AbortSignal): Promise<never> {
 
 /** The first line of Playwright's message, without colours. */
 function firstLine(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of a terminal begin with one
   return text.replace(/\u001b\[\d+m/g, "").split("\n")[0] ?? "";
 }

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { AppError } from "../../core/errors.ts";
+import { AppError, messageOf } from "../../core/errors.ts";
 import type { Workspace } from "../../core/workspace.ts";
 import type { Notices } from "./notices.ts";
 import { saveDownload } from "./save-download.ts";
@@ -43,7 +43,7 @@ export async function keepDownload(file: string, name: string, options: Download
 
 /** The notice for a download that failed on our side. */
 export function notKept(name: string, error: unknown): string {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return `The download of ${JSON.stringify(name)} could not be kept: ${reason}`;
 }
 

@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { closeAll } from "../../core/async/close-all.ts";
-import { AppError, isShortage, unlessMissing } from "../../core/errors.ts";
+import { AppError, isShortage, messageOf, unlessMissing } from "../../core/errors.ts";
 import { traceVariables } from "../../core/trace.ts";
 import { type ControlGroups, openControlGroups } from "../memory/control-group.ts";
 import { type ConversationWatch, createConversationWatch } from "../memory/conversation-watch.ts";
@@ -87,7 +87,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
           throw error;
         }
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         if (isShortage(reason)) throw triedInVain(`${name}: ${reason}`, error);
         reasons.push(`${name}: ${reason}`);
         if (!lacksProc(reason)) break;

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync,
 import { lstat, open, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as z from "zod";
-import { AppError, unlessMissing } from "../../core/errors.ts";
+import { AppError, messageOf, unlessMissing } from "../../core/errors.ts";
 import { tryLock } from "../kernel/file-lock.ts";
 import { guardedFiles, letOwnerIn } from "../sandbox/guarded-names.ts";
 
@@ -139,7 +139,7 @@ async function tryToHold(path: string, workspace: string): Promise<number | unde
 }
 
 function unusable(cause: unknown): never {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   throw new AppError("sandbox_unavailable", `the names to guard cannot be noted: ${reason}`, { cause });
 }
 

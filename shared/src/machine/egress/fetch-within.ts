@@ -1,4 +1,4 @@
-import { AppError } from "../../core/errors.ts";
+import { AppError, messageOf } from "../../core/errors.ts";
 import { readBody } from "./body.ts";
 import { type Connect, connectByProxy, connectDirectly, type Hop, type OwnTls } from "./connect.ts";
 import { admitUrl, type EgressPolicy } from "./policy.ts";
@@ -59,7 +59,7 @@ async function bounded(request: EgressRequest, policy: EgressPolicy, connect: Co
     if (deadline.aborted)
       throw new AppError("timeout", `${host} did not answer in full within ${timeoutMs / 1000} s.`, { cause: error });
     if (error instanceof AppError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new AppError("unavailable", `The request to ${host} failed: ${reason}`, { cause: error });
   }
 }

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { Config } from "../../config/config.ts";
-import { isShortage, unlessMissing } from "../../core/errors.ts";
+import { isShortage, messageOf, unlessMissing } from "../../core/errors.ts";
 import { findProbeFolder } from "../../machine/confinement/probe-folder.ts";
 import { rememberedSandbox } from "../../machine/confinement/remembered-sandbox.ts";
 import type { Sandbox } from "../../machine/sandbox/sandbox.ts";
@@ -76,7 +76,7 @@ async function look(
     return await lookOnce(open, python);
   } catch (error) {
     if (!isShortage(error)) throw error;
-    if (pauseMs === undefined) return withoutCommands(error instanceof Error ? error.message : String(error));
+    if (pauseMs === undefined) return withoutCommands(messageOf(error));
   }
   await Bun.sleep(pauseMs);
   return look(open, python, later);

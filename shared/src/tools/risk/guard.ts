@@ -1,3 +1,4 @@
+import { messageOf } from "../../core/errors.ts";
 import { sourcesOf } from "../../core/taken-in.ts";
 import { failure, type RiskContext, type Tool, type ToolContext, type ToolResult } from "../../core/tools/tool.ts";
 import type { Workspace } from "../../core/workspace.ts";
@@ -85,7 +86,7 @@ function openedBy(tool: Tool, input: unknown): readonly URL[] | ToolResult {
   try {
     return urlsOf(tool, input);
   } catch (error) {
-    return failure(`What ${tool.name} would open could not be told: ${error instanceof Error ? error.message : error}`);
+    return failure(`What ${tool.name} would open could not be told: ${messageOf(error)}`);
   }
 }
 

@@ -73,7 +73,13 @@ test("a page's own addresses are those of where it was found", async () => {
   using extract = spyOn(worker, "extractInWorker").mockImplementation(async () => ({ title: "T", text: "words" }));
   const html = { headers: { "content-type": "text/html" }, body: Buffer.from("<p>words") };
   const { page, options } = await answered(200, { ...html, url: new URL("https://b.example/new") });
-  expect(page).toEqual({ url: "https://b.example/new", mediaType: "text/html", title: "T", text: "words" });
+  expect(page).toEqual({
+    url: "https://b.example/new",
+    mediaType: "text/html",
+    title: "T",
+    text: "words",
+    asksPassword: false,
+  });
   const [[request, timeoutMs, by] = []] = extract.mock.calls;
   expect([request, timeoutMs]).toEqual([{ html: "<p>words", url: "https://b.example/new" }, 1_234]);
   expect(by).toBe(options.signal);

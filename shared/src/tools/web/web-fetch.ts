@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { errnoOf } from "../../core/errors.ts";
+import { errnoOf, messageOf } from "../../core/errors.ts";
 import { openWeb } from "../../core/taken-in.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import { failure, type Tool, type ToolContext } from "../../core/tools/tool.ts";
@@ -50,7 +50,7 @@ export function webFetch(deps: PageDeps): Tool {
             return { ok: true, came: true, text: await present(one, page, { share, context, browser: deps.browser }) };
           } catch (error) {
             signal.throwIfAborted();
-            const text = `${one} could not be read: ${error instanceof Error ? error.message : error}`;
+            const text = `${one} could not be read: ${messageOf(error)}`;
             return { ok: false, came: !isFromHere(error, hops), text };
           }
         }),

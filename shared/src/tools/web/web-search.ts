@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { messageOf } from "../../core/errors.ts";
 import { openWeb } from "../../core/taken-in.ts";
 import { defineTool } from "../../core/tools/define-tool.ts";
 import type { Tool } from "../../core/tools/tool.ts";
@@ -92,7 +93,7 @@ async function contentsOf(found: readonly FoundHit[], deps: PageDeps, signal: Ab
         return text.length > share ? `${text.slice(0, share)}…` : text;
       } catch (error) {
         signal.throwIfAborted();
-        return `(could not be read: ${error instanceof Error ? error.message : error})`;
+        return `(could not be read: ${messageOf(error)})`;
       }
     }),
   );

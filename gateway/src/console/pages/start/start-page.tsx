@@ -9,7 +9,7 @@ import { complain } from "../../parts/toast.tsx";
 import { titleOf, titleOfName } from "../../state/names.ts";
 import { address, place } from "../../state/router.ts";
 import { flows, health, rehearses, waiting } from "../../state/store.ts";
-import { ageText, safeText, shortLine } from "../../words/format.ts";
+import { ageText, plainText, safeText, shortLine } from "../../words/format.ts";
 import { words } from "../../words/words.ts";
 import { choose, fillExample, newTask, startTask } from "./new-task.ts";
 import { Choices, Options } from "./task-choices.tsx";
@@ -117,7 +117,7 @@ function NeedsYou() {
 /** What a waiting run needs of the person, in a few words. */
 function whatItNeeds({ approval, asker, name, question, error }: (typeof waiting.value)[number]): string {
   if (approval !== undefined) return words().wantsTo(titleOfName(asker ?? name), approval.name);
-  return question ?? error?.message ?? "";
+  return question === undefined ? (error?.message ?? "") : plainText(question);
 }
 
 function Examples() {

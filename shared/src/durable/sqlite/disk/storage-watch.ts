@@ -1,4 +1,4 @@
-import type { AppError } from "../../../core/errors.ts";
+import { type AppError, messageOf } from "../../../core/errors.ts";
 import type { EngineHealth, Log } from "../../../core/runs/engine.ts";
 import { isBusy, storageFailure, storageUnavailable } from "./storage-error.ts";
 
@@ -83,7 +83,7 @@ export class StorageWatch {
   }
 
   #refuse(error: unknown): void {
-    const reason = storageFailure(error) ?? (error instanceof Error ? error.message : String(error));
+    const reason = storageFailure(error) ?? messageOf(error);
     if (this.#failure?.reason !== reason) {
       this.#options.log.error({ path: this.#options.path, reason, err: error }, "The run store is unavailable.");
     }

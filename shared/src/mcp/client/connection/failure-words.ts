@@ -7,7 +7,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import * as z from "zod";
-import { AppError } from "../../../core/errors.ts";
+import { AppError, messageOf } from "../../../core/errors.ts";
 import { jsonOf } from "../../../core/json.ts";
 import { ownCommand } from "../../../core/release.ts";
 import { sanitizeLine } from "../../../core/text/sanitize.ts";
@@ -77,5 +77,5 @@ function codeOf({ code }: AppError): "unavailable" | "timeout" | "unauthorized" 
 }
 
 function line(error: unknown): string {
-  return sanitizeLine(error instanceof Error ? error.message : String(error), 1_000);
+  return sanitizeLine(messageOf(error), 1_000);
 }

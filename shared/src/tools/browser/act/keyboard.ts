@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { AppError } from "../../../core/errors.ts";
+import { AppError, messageOf } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tools/tool.ts";
 import { suggests, untilMore } from "../../observation/in-page/settling/wait-for-quiet.ts";
 import { judgeForm, judgeInput, judgeKeys } from "../../risk/acts.ts";
@@ -97,7 +97,7 @@ function fillForm(
       } catch (error) {
         if (done.length === 0) throw error;
         const explained = await explainFailure(error, [element]);
-        const reason = explained instanceof Error ? explained.message : String(explained);
+        const reason = messageOf(explained);
         throw new AppError(
           "conflict",
           `Set ${done.join("; ")}. Then ${element.label} failed, and the fields after it were left: ${reason}`,

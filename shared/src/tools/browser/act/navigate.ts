@@ -1,6 +1,6 @@
 import type { Page, Response } from "playwright";
 import * as z from "zod";
-import { AppError } from "../../../core/errors.ts";
+import { AppError, messageOf } from "../../../core/errors.ts";
 import { failure, type Tool, type ToolResult } from "../../../core/tools/tool.ts";
 import { proxyName } from "../../../machine/egress/proxy-names.ts";
 import { judgeLoading } from "../../risk/acts.ts";
@@ -109,7 +109,7 @@ async function visit(call: BrowserCall, go: (page: Page) => Promise<Response | n
     call.context.signal.throwIfAborted();
     if (reached) throw error;
     const said = withoutLog(error);
-    return { ...failure(said instanceof Error ? said.message : String(said)), takenIn: [] };
+    return { ...failure(messageOf(said)), takenIn: [] };
   } finally {
     page.off("response", note);
   }

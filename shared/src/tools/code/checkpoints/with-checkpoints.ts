@@ -1,3 +1,4 @@
+import { messageOf } from "../../../core/errors.ts";
 import type { Tool } from "../../../core/tools/tool.ts";
 import type { CheckpointStore } from "./checkpoint-store.ts";
 
@@ -27,7 +28,7 @@ async function problemOf(taking: Promise<void>): Promise<string | undefined> {
     await taking;
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

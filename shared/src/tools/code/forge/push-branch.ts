@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { AppError } from "../../../core/errors.ts";
+import { AppError, messageOf } from "../../../core/errors.ts";
 import { defineTool } from "../../../core/tools/define-tool.ts";
 import type { Tool, ToolContext } from "../../../core/tools/tool.ts";
 import type { Workspace } from "../../../core/workspace.ts";
@@ -98,7 +98,7 @@ async function riskOf(place: Place, given: PushInput, within: Within): Promise<s
   if (push === "never") return undefined;
   const change: PushedText = await changeOf(place, given, within).catch((error: unknown) => {
     within.signal.throwIfAborted();
-    return `What it holds cannot be read: ${error instanceof Error ? error.message : error}`;
+    return `What it holds cannot be read: ${messageOf(error)}`;
   });
   const isDefault = branch === (defaultBranch ?? branch);
   const isPlain = typeof change !== "string" && automationIn(change.files).length === 0;

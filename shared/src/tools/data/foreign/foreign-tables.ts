@@ -1,7 +1,7 @@
 import { copyFile, mkdir, realpath, rm, stat } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { unlessMissing } from "../../../core/errors.ts";
+import { messageOf, unlessMissing } from "../../../core/errors.ts";
 import { type ForeignName, foreignNames } from "./foreign-name.ts";
 import { type ForeignTable, maxFileBytes } from "./foreign-table.ts";
 import { isSqlite, readSqliteTable, sqliteTables } from "./read-sqlite.ts";
@@ -76,7 +76,7 @@ async function read(
       ? listed(all, [])
       : readSqliteTable(settled.path, chosen(named, all, "table"), goOn);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Error(`${named.file} could not be read: ${reason}`);
   }
 }

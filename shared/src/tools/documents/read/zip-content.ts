@@ -1,5 +1,5 @@
 import { type Entry, fromBufferPromise, getFileNameLowLevel } from "yauzl";
-import { AppError } from "../../../core/errors.ts";
+import { AppError, messageOf } from "../../../core/errors.ts";
 import { counted } from "../../../core/text/counted.ts";
 import { judgedEntries, zipNameReader } from "../../../core/text/zip-name.ts";
 import { numberRange } from "./number-range.ts";
@@ -43,7 +43,7 @@ export async function zipContent(bytes: Uint8Array): Promise<ZipContent> {
     }
   } catch (error) {
     if (error instanceof AppError) throw error;
-    throw new AppError("unsupported", `The archive is damaged: ${error instanceof Error ? error.message : error}`);
+    throw new AppError("unsupported", `The archive is damaged: ${messageOf(error)}`);
   }
   const read = zipNameReader(found.slice(0, judgedEntries));
   const nameOf = (entry: Entry) => read(entry)?.replaceAll("\\", "/") ?? dosName(entry);

@@ -1,4 +1,4 @@
-import { AppError } from "../../../core/errors.ts";
+import { AppError, messageOf } from "../../../core/errors.ts";
 import type { EngineName, Hit, SearchEngine, SearchQuery } from "./engine.ts";
 import { normalisedUrl } from "./normalised-url.ts";
 
@@ -48,5 +48,5 @@ export async function searchAll(
 /** A page that cannot be read may throw anything; it still counts as one engine's failure. */
 function reasonOf(error: unknown): string {
   if (error instanceof AppError) return error.message;
-  return `answered in a form that is not known (${error instanceof Error ? error.message : error})`;
+  return `answered in a form that is not known (${messageOf(error)})`;
 }

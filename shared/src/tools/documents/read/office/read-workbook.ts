@@ -1,6 +1,6 @@
 import { readOds, streamOdsRows } from "hucre/ods";
 import { colToLetter, readXls, readXlsb, readXlsx, type Sheet, streamXlsxRows, type Workbook } from "hucre/xlsx";
-import { AppError } from "../../../../core/errors.ts";
+import { AppError, messageOf } from "../../../../core/errors.ts";
 import { counted } from "../../../../core/text/counted.ts";
 import { tableLine } from "../markdown-table.ts";
 import type { DocumentPiece, Reading } from "../reading.ts";
@@ -137,7 +137,7 @@ async function readWhole(format: Format, bytes: Uint8Array): Promise<Workbook> {
   try {
     return await { xlsx: readXlsx, xlsb: readXlsb, xls: readXls, ods: readOds }[format](bytes);
   } catch (error) {
-    throw new AppError("unsupported", `The workbook cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new AppError("unsupported", `The workbook cannot be read: ${messageOf(error)}`);
   }
 }
 

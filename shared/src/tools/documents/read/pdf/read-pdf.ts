@@ -1,5 +1,5 @@
 import { getDocumentProxy, getMeta } from "unpdf";
-import { AppError } from "../../../../core/errors.ts";
+import { AppError, messageOf } from "../../../../core/errors.ts";
 import { counted } from "../../../../core/text/counted.ts";
 import { numberRange } from "../number-range.ts";
 import { type Heading, outlineText } from "../outline.ts";
@@ -81,7 +81,7 @@ async function open(bytes: Uint8Array): Promise<Pdf> {
     return await getDocumentProxy(bytes, { verbosity: 0, enableXfa: false });
   } catch (error) {
     const isLocked = error instanceof Error && error.name === "PasswordException";
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new AppError("unsupported", isLocked ? "The PDF is locked with a password." : `The PDF is damaged: ${why}`);
   }
 }
