@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { RunEvent } from "manyhands/internal/core/runs/run";
 import { startChromium } from "manyhands/internal/testing/browser/lean-chromium";
 import type { Browser, BrowserContext, Locator, Page } from "playwright";
 import { approvalFlow, proposedCall } from "../testing/approval-flow.ts";
@@ -101,11 +102,7 @@ test("a task is started, seen live, answered and read to its end, and a reload i
   const { page } = opened;
   await page.locator("input[type=file]").setInputFiles(picture);
   await start(page, "Showcase", "Show it all");
-  const [indent] = await until(
-    () => liveIndents(page),
-    ({ length }) => length > 0,
-  );
-  expect(indent).toBeLessThan(50);
+  await page.getByText("live word").first().waitFor();
   await thread(page).getByText("Shall I go on?").waitFor();
   await until(
     () => planStates(page),
@@ -138,41 +135,47 @@ test("a task is started, seen live, answered and read to its end, and a reload i
   await state(page, "completed");
 });
 
-/** Asks an agent, which writes until the run is stopped. */
-const relay: TestFlow = {
-  runnable: { ...echo, name: "relay", kind: "relay", title: "Relay" },
-  async execute(run) {
-    const asked = { askId: "a", agent: "swe", url: "http://127.0.0.1:1", text: "Write", parts: [], hops: 1 };
-    run.emit({ type: "agent-asked", ...asked });
-    await run.step("speak", async ({ progress, signal }) => {
-      for (let at = 0; !signal.aborted; at++) {
-        progress({ type: "agent-writing", askId: "a", text: "word ", at });
-        await Bun.sleep(100);
-      }
-      return null;
-    });
-    return { answer: "" };
-  },
-};
+/** Writes, or asks an agent that does, until the run is stopped. */
+function writing(title: string, write: (at: number) => RunEvent, asked?: RunEvent): TestFlow {
+  const name = title.toLowerCase();
+  return {
+    runnable: { ...echo, name, kind: name, title },
+    async execute(run) {
+      if (asked !== undefined) run.emit(asked);
+      await run.step("write", async ({ progress, signal }) => {
+        for (let at = 0; !signal.aborted; at++) {
+          progress(write(at));
+          await Bun.sleep(100);
+        }
+        return null;
+      });
+      return { answer: "" };
+    },
+  };
+}
 
-test("what an agent writes now stands in the turn of that agent, which has begun already", async () => {
-  await using gateway = await startGateway({ flows: [relay] });
-  await using opened = await openConsole(gateway);
-  const { page } = opened;
-  await start(page, "Relay", "Pass it on");
-  await thread(page).locator(".turn .body", { hasText: "word" }).waitFor();
-  expect(await thread(page).getByRole("heading", { name: "swe" }).count()).toBe(1);
-  await page.getByRole("button", { name: "Stop" }).click();
-  await state(page, "canceled");
+const writer = writing("Writer", () => ({ type: "text-delta", text: "live word " }));
+const asked = { askId: "a", agent: "swe", url: "http://127.0.0.1:1", text: "Write", parts: [], hops: 1 };
+const relay = writing("Relay", (at) => ({ type: "agent-writing", askId: "a", text: "live word ", at }), {
+  type: "agent-asked",
+  ...asked,
 });
 
-/** How far from the edge of its turn what is written now begins. */
-const liveIndents = (page: Page) =>
-  thread(page)
-    .locator(".turn .body", { hasText: "live word" })
-    .evaluateAll((bodies) =>
-      (bodies as unknown as HTMLElement[]).map((body) => body.offsetLeft - (body.parentElement?.offsetLeft ?? 0)),
-    );
+test("what is written now stands at the edge of its turn, and what an agent writes in the turn that it began", async () => {
+  await using gateway = await startGateway({ flows: [writer, relay] });
+  for (const { runnable } of [writer, relay]) {
+    await using opened = await openConsole(gateway);
+    const { page } = opened;
+    await start(page, runnable.title, "Write");
+    const body = thread(page).locator(".turn .body", { hasText: "live word" });
+    await body.waitFor();
+    const left = (element: Locator) => element.boundingBox().then((box) => box?.x ?? Number.NaN);
+    expect((await left(body)) - (await left(body.locator("..")))).toBeLessThan(50);
+    if (runnable === relay.runnable) expect(await thread(page).getByRole("heading", { name: "swe" }).count()).toBe(1);
+    await page.getByRole("button", { name: "Stop" }).click();
+    await state(page, "canceled");
+  }
+});
 
 /** Waits until a picture of the conversation was read. */
 async function shownPicture(page: Page): Promise<void> {
