@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chmod, mkdtemp, realpath, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { availableTiers, eventually } from "../../testing/sandbox/tiers.ts";
@@ -15,6 +15,7 @@ async function starting(within: string) {
   const { value } = await server.stdout.getReader().read();
   const { first } = JSON.parse(Buffer.from(value ?? []).toString()) as { readonly first: number };
   const bwrap = readProcessTable().get(first)?.parent ?? 0;
+  await takeOut(first);
   return {
     first,
     isLeft: () => isThere(first),
@@ -24,6 +25,16 @@ async function starting(within: string) {
       await eventually("its bwrap is gone", async () => !isThere(bwrap));
     },
   };
+}
+
+/**
+ * Takes a process out of its server's control group: what a killed server leaves in one is ended by
+ * whichever server starts next on this machine.
+ */
+async function takeOut(pid: number): Promise<void> {
+  const own = await readFile("/proc/self/cgroup", "utf8");
+  for (const [, memory, group = ""] of own.matchAll(/^(?:0:|\d+:(?:[^:]*,)?(memory)(?:,[^:]*)?):(.*)$/gm))
+    await writeFile(join("/sys/fs/cgroup", memory ?? "", group, "cgroup.procs"), `${pid}`).catch(() => undefined);
 }
 
 async function folder(...names: readonly string[]): Promise<string> {

@@ -79,7 +79,7 @@ async function pythonTests(
 }
 
 /** What unittest does not run: functions, classes without a base, what uses pytest. */
-const forPytest = /^(?:async )?def test|^class Test\w*(?:\(\))?:|^\s*(?:import|from) pytest\b/m;
+const forPytest = /^(?:async )?def test|^class Test\w*(?:\(\))?:|^[^\S\n]*(?:import|from) pytest\b/m;
 
 async function withoutPytest(workspace: Workspace, folder: string, tests: readonly string[]): Promise<string> {
   for (const path of tests) {
