@@ -13,9 +13,6 @@ import { SharedReads } from "./shared-reads.ts";
 import type { Tables } from "./tables/tables.ts";
 import { type Waiting, WriteQueue } from "./write-queue.ts";
 
-/** The pause before another try to empty a log that somebody uses. */
-const inUseMs = 10;
-
 /** Which store to write, and what happens around its transactions. */
 export type WriterOptions = {
   readonly path: string;
@@ -137,7 +134,7 @@ export class Writer {
    */
   async emptyLog(): Promise<boolean> {
     try {
-      for (const start = performance.now(); ; await Bun.sleep(inUseMs)) {
+      for (const start = performance.now(); ; await Bun.sleep(firstRetryMs)) {
         if (this.#open().emptyLog(0)) return true;
         if (performance.now() - start > busyPatienceMs) return false;
       }
