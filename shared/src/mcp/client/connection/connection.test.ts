@@ -2,6 +2,7 @@ import { expect, spyOn, test } from "bun:test";
 import { type Client, InsufficientScopeError } from "@modelcontextprotocol/client";
 import { createEgress } from "../../../machine/egress/egress.ts";
 import {
+  type McpAnswer,
   type McpServerByHand,
   mcpResult,
   mcpServerByHand,
@@ -39,6 +40,17 @@ const call =
 const textOf = (result: unknown) => (result as { content: { text: string }[] }).content[0]?.text;
 const count = ({ asked }: McpServerByHand, method: string) => asked.filter((one) => one === method).length;
 
+/** Announces during each call that the list of tools has changed. */
+const changingItsList: McpAnswer = (message) =>
+  message.method === "tools/call"
+    ? mcpStream(
+        (async function* () {
+          yield { method: "notifications/tools/list_changed" };
+          yield { id: message.id, result: { content: [] } };
+        })(),
+      )
+    : undefined;
+
 test("of a list with invalid tools the others are there, and what is wrong with each is known until the list is asked for again", async () => {
   using web = mcpServerByHand();
   const invalid = [
@@ -64,15 +76,7 @@ test("of a list with invalid tools the others are there, and what is wrong with 
     "(without a name): Invalid input: expected object, received null",
   ]);
   web.tools = [mcpTool("one")];
-  web.answer = (message) =>
-    message.method === "tools/call"
-      ? mcpStream(
-          (async function* () {
-            yield { method: "notifications/tools/list_changed" };
-            yield { id: message.id, result: { content: [] } };
-          })(),
-        )
-      : undefined;
+  web.answer = changingItsList;
   await it.connection.use(call("one"), signal);
   expect([await names(), it.connection.health().invalid, warned]).toEqual([["one"], undefined, [6]]);
 });
@@ -84,15 +88,7 @@ test("uses that come together share one connection and one list, which is asked 
   const lists = await Promise.all([it.connection.tools(signal), it.connection.tools(signal)]);
   expect(lists[0]).toBe(lists[1] as never);
   expect(it.connection.health()).toEqual({ state: "ready", connects: 1, version: "2025-06-18" });
-  web.answer = (message) =>
-    message.method === "tools/call"
-      ? mcpStream(
-          (async function* () {
-            yield { method: "notifications/tools/list_changed" };
-            yield { id: message.id, result: { content: [] } };
-          })(),
-        )
-      : undefined;
+  web.answer = changingItsList;
   web.tools = [mcpTool("other")];
   expect(await it.connection.tools(signal)).toBe(lists[0] as never);
   await it.connection.use(call(), signal);
